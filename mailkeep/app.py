@@ -1,7 +1,7 @@
 """The context that a use case receives: settings, clock, secrets, database, the mail clients and the HTTP client.
 
 `conn` as a parameter is the caller's transaction; `app` means that the use case opens short ones itself and holds
-none over the network.
+none during network calls.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 REFUSALS_PER_MINUTE = 60
-"""Entries of refused calls in the audit log, by principal; the rest of a minute is one entry with their count."""
-_BATCH_INTERVAL = 0.01  # seconds at least from one write of calls together to the next
+"""Audit entries for refused calls per principal and minute; further ones are counted in one entry."""
+_BATCH_INTERVAL = 0.01  # minimum seconds between two batches
 
 
 @dataclass(slots=True)
 class App:
-    """What every process of Mailkeep has at hand."""
+    """The context of a process."""
 
     settings: Settings
     data_dir: Path
@@ -48,31 +48,29 @@ class App:
     vault: Vault
     db: DatabasePool
     audit_db: DatabasePool | None = None  # connects as the role that seals the audit log; None: another process does
-    mta: SmtpPool | None = None  # where outbound mail is handed in; None: sending is not configured
-    relay_pools: RelayPools = field(default_factory=RelayPools)  # connections to relays; opens none by itself
-    running_services: Callable[[], Mapping[str, bool]] | None = (
-        None  # full profile: which parts run, as their supervisor tells
-    )
-    node_report: Callable[[], NodeReport | None] | None = None  # full profile: what the node's agent found last
-    parser: Parser = field(default_factory=Parser)  # takes received messages apart, beside us
-    streams: Streams = field(default_factory=Streams)  # answers that last
-    outbound: OutboundClient = field(
-        default_factory=OutboundClient
-    )  # HTTP to others; it opens nothing before its first request
+    mta: SmtpPool | None = None  # where outbound mail is submitted; None: sending is not configured
+    relay_pools: RelayPools = field(default_factory=RelayPools)  # connections to relays
+    running_services: Callable[[], Mapping[str, bool]] | None = None
+    """Full profile: which services run, from the supervisor."""
+    node_report: Callable[[], NodeReport | None] | None = None  # full profile: the node agent's last report
+    parser: Parser = field(default_factory=Parser)  # parses received messages in child processes
+    streams: Streams = field(default_factory=Streams)  # event streams
+    outbound: OutboundClient = field(default_factory=OutboundClient)  # outbound HTTP
     counters: Counters = field(default_factory=Counters)  # of this process, for the metrics
     cpu_limit: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2))
-    """Held by work in a thread that takes much CPU time: the event loop shares the interpreter with two at most."""
+    """Limits CPU-intensive work in threads to two at a time, because they share the interpreter with the event loop."""
     refusal_limit: MinuteLimit[Principal] = field(default_factory=lambda: MinuteLimit[Principal](REFUSALS_PER_MINUTE))
-    openid: OpenIdClient = field(init=False)  # what is known of identity providers
+    openid: OpenIdClient = field(init=False)  # caches metadata of identity providers
     _batches: dict[Any, BatchWriter[Any, Any]] = field(init=False, default_factory=dict[Any, BatchWriter[Any, Any]])
 
     def __post_init__(self) -> None:
         self.openid = OpenIdClient(self.outbound)
 
     async def write_in_batch(self, write: Callable[[App, Sequence[T]], Awaitable[Sequence[R]]], item: T) -> R:
-        """The item's result of `write(self, items)`, a function of a module, which is called with the items of all
-        calls that come at the same time. It does all of them or none, in one statement: where it fails it is called
-        with each alone.
+        """The item's result of `write(self, items)`, which is called once with the items of all concurrent calls.
+
+        `write` is a function of a module and writes all items or none, in one statement. If it fails, it is called
+        again with each item alone.
         """
         group: BatchWriter[T, R] | None = self._batches.get(write)
         if group is None:
@@ -85,5 +83,5 @@ class App:
 async def _write(
     write: Callable[[App, Sequence[T]], Awaitable[Sequence[R]]], app: App, items: Sequence[T]
 ) -> Sequence[R]:
-    with limit_database_waits():  # calls wait for it
+    with limit_database_waits():  # requests wait for it
         return await write(app, items)

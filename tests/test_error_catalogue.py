@@ -140,7 +140,7 @@ async def another_body(post: Post) -> Answer:
 async def under_way(post: Post) -> Answer:
     first = await with_key(post, "One", "busy")
     await post.api.sql("UPDATE idempotency_keys SET status = NULL, answer = NULL")
-    post.api.pipeline._keys._under_way.add(UUID(first.json["meta"]["request_id"]))
+    post.api.pipeline._keys._running.add(UUID(first.json["meta"]["request_id"]))
     return await with_key(post, "One", "busy")
 
 

@@ -1,23 +1,23 @@
-"""The one way out of this product over HTTP: identity providers and webhooks go through it.
+"""All outbound HTTP: webhooks and OpenID Connect.
 
-A URL that a stranger may have chosen must not reach what only this machine can see. So a host is resolved once, every
-answer is held against a table of special-purpose networks, and the connection goes to the address that was checked:
-there is no second look-up in which a name could have moved. Unless a network is allowed by the settings, nothing is
-reached but global unicast addresses.
+A URL may be chosen by a user, and must not reach internal services (SSRF). So a host is resolved once, every address is
+checked against a table of special-purpose networks, and the connection goes to the checked address: a second look-up
+could return another one (DNS rebinding). Only global unicast addresses, and networks allowed in the settings, are
+reachable.
 
-- `target`: a URL, taken apart strictly; what browsers and resolvers read differently is refused.
-- `guard`: the table, and hosts in each of their spellings.
-- `resolver`: the addresses of a host, by `dns.servers` or by the system.
-- `client`: `Outbound`, one a process, in `App.outbound`; `send` takes an `OutboundRequest`, answers an
-  `OutboundAnswer` (whatever its status: a redirect is an answer and is never followed) or raises `OutboundFailed`.
-- `connection`: connections that are aborted, not closed, when an attempt ends, and that read no more than an answer may
-  have; `mailkeep listen` uses them as well.
+- `url`: strict parsing of URLs; those that browsers and resolvers read differently are rejected.
+- `guard`: the table of networks, and hosts in all their notations.
+- `resolver`: the addresses of a host, from `dns.servers` or the system.
+- `client`: `OutboundClient`, one per process, in `App.outbound`. `send` takes an `OutboundRequest` and returns an
+  `OutboundResponse` with any status (redirects are not followed), or raises `OutboundError`.
+- `connection`: connections that limit what a server may send, and are aborted instead of closed; also used by
+  `mailkeep listen`.
+- `openid`, `openid_token`: a relying party of OpenID Connect.
 
-No proxies, cookies, redirects or decompression; nothing is read from the environment. TLS (1.2 or newer) is verified by
-the host's name, also where the connection goes to a pinned address; an authority may be added for one request.
+There are no proxies, cookies, redirects or decompression; nothing is read from the environment. TLS (1.2 or newer) is
+verified against the host's name although the connection goes to an address; a request may trust an additional CA.
 
-Connections are kept for the next request to the same address, port, name and authorities for 15 seconds, and only
-serve a request whose own look-up has led to that very address under its own rules. No more than 512 are in use at a
-time, 64 of these to one address and name (a request beyond waits, within its own timeout); no more than 128 such
-endpoints keep idle ones.
+Idle connections are kept for 15 seconds for requests to the same address, port, name and CAs; each request still does
+its own look-up and checks. At most 512 connections are in use, 64 of them to one address and name; further requests
+wait within their own timeout. Idle connections are kept for at most 128 such endpoints.
 """

@@ -1,4 +1,4 @@
-"""The outbound HTTP client. What it promises stands in the package's docstring."""
+"""The outbound HTTP client; see the package's docstring."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ _KEPT_ENDPOINTS = 128
 _KEPT_SECONDS = 15.0
 _CONTEXTS = 16
 _LARGE_BODY = 64 * 1024
-_MAX_READ = 2 * 1024 * 1024  # of one answer, with chunk sizes and trailers; above each `max_answer`
+_MAX_READ = 2 * 1024 * 1024  # per response, with chunk sizes and trailers; larger than every `max_answer`
 
 
 class OutboundError(Exception):
-    """A request has no answer. `kind` is one of KINDS; `detail` is for logs and operators, without secrets.
+    """A request got no response. `kind` is one of FAILURE_KINDS:
 
-    url: not one to call · dns: the host has no address · address_refused: it has one that is not to be reached ·
-    connect: nobody takes the connection · tls: whom it reaches is not who it should be · timeout: it took longer than
-    it may · protocol: what came is no HTTP, or ended early.
+    url: malformed or not allowed · dns: the host has no address · address_refused: it has a forbidden address ·
+    connect: no connection · tls: the server's certificate or TLS failed · timeout: the time is over · protocol: the
+    response is not HTTP, or incomplete.
 
-    `detail` may name addresses of the inside network, and is for operators only. `certificate` says what is wrong with
-    the server's certificate, without an address, if that is the cause.
+    `detail` has no secrets but may name internal addresses: it is for logs and operators only. `certificate` is the
+    problem with the server's certificate, without addresses, if that is the cause.
     """
 
     def __init__(self, kind: str, detail: str, certificate: str | None = None) -> None:
@@ -55,10 +55,10 @@ class OutboundError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundRequest:
-    """One request. `timeout` are seconds for all of it: look-up, connection, TLS, writing, reading.
+    """One request. `timeout` is in seconds for all steps: look-up, connection, TLS, writing, reading.
 
-    Of the answer's body `max_answer` bytes are read. `allow_http` opens http:// as well; `allowed_networks` are
-    networks that may be reached although they are special; `extra_ca_file` (PEM) adds authorities to the system's.
+    At most `max_answer` bytes of the response's body are read. `allow_http` also allows http:// URLs;
+    `allowed_networks` are reachable although they are special-purpose; `extra_ca_file` (PEM) adds CAs to the system's.
     """
 
     method: str
@@ -74,9 +74,9 @@ class OutboundRequest:
 
 @dataclass(frozen=True, slots=True)
 class OutboundResponse:
-    """What was answered, whatever the status; header names in lower case, repeated ones joined by `, `.
+    """A response with any status. Header names are in lower case; repeated fields are joined by `, `.
 
-    `truncated`: the body was longer than was read.
+    `truncated`: the body is longer than what was read.
     """
 
     status: int
@@ -88,17 +88,17 @@ class OutboundResponse:
 
 
 class OutboundClient:
-    """The client: open from its first request until `close`."""
+    """The client. Connections exist from the first request until `close`."""
 
     def __init__(self, dns_servers: Sequence[tuple[str, int]] = (), resolver: Resolver | None = None) -> None:
         self._resolver = resolver or Resolver(dns_servers)
-        self._places = asyncio.Semaphore(_IN_USE)
-        self._sessions: dict[bool, aiohttp.ClientSession] = {}  # by whether connections are kept
+        self._slots = asyncio.Semaphore(_IN_USE)
+        self._sessions: dict[bool, aiohttp.ClientSession] = {}  # by whether connections are kept alive
         self._contexts: OrderedDict[tuple[str, int, int] | None, ssl.SSLContext] = OrderedDict()
         self._kept_endpoints: OrderedDict[tuple[str, int, str, int], float] = OrderedDict()
 
     async def send(self, request: OutboundRequest) -> OutboundResponse:
-        """Answer the request, or raise OutboundFailed; nothing is tried again once a connection stood."""
+        """Send the request; raises OutboundError. There is no retry after a connection was established."""
         loop = asyncio.get_running_loop()
         started = loop.time()
         try:
@@ -106,7 +106,7 @@ class OutboundClient:
         except MalformedUrl as error:
             raise OutboundError("url", f"The URL {error}.") from error
         try:
-            async with asyncio.timeout(request.timeout), self._places:
+            async with asyncio.timeout(request.timeout), self._slots:
                 addresses = await self._resolve(target, request.allowed_networks)
                 context = self._context(request.extra_ca_file) if target.scheme == "https" else None
                 response, address = await self._connect(request, target, addresses, context)
@@ -123,7 +123,7 @@ class OutboundClient:
         return OutboundResponse(response.status, headers, body, truncated, str(address), elapsed)
 
     async def _resolve(self, target: ParsedUrl, allowed: Sequence[Network]) -> list[Address]:
-        """The addresses to connect to. One that may not be reached refuses the name with all its others."""
+        """The addresses to connect to. One forbidden address rejects the name with all its addresses."""
         if target.host.address is not None:
             addresses = [target.host.address]
         else:
@@ -139,7 +139,7 @@ class OutboundClient:
     async def _connect(
         self, request: OutboundRequest, target: ParsedUrl, addresses: Sequence[Address], context: ssl.SSLContext | None
     ) -> tuple[aiohttp.ClientResponse, Address]:
-        """The head of the answer, from the first address that takes a connection."""
+        """The head of the response, from the first address that accepts a connection."""
         share = max(1.0, request.timeout / len(addresses))
         for address in addresses:
             last = address is addresses[-1]
@@ -153,7 +153,7 @@ class OutboundClient:
                     raise OutboundError(
                         "connect", f"{target.host.text} at {address}: {_describe_error(error)}"
                     ) from error
-        raise AssertionError("a resolver answers at least one address")
+        raise AssertionError("a resolver returns at least one address")
 
     async def _request(
         self,
@@ -164,14 +164,14 @@ class OutboundClient:
         connect_seconds: float | None,
     ) -> aiohttp.ClientResponse:
         literal = f"[{address}]" if isinstance(address, ipaddress.IPv6Address) else str(address)
-        # To the address itself, so that no second look-up can answer otherwise; the name stands in Host and in TLS.
+        # The URL has the address, so that there is no second look-up; the name is in Host and TLS.
         url = URL(f"{target.scheme}://{literal}:{target.port}{target.path}", encoded=True)
         headers = {"User-Agent": USER_AGENT, "Accept-Encoding": "identity", **request.headers}
         headers["Host"] = target.authority
         return await self._session(self._may_keep_alive(target, address, context)).request(
             request.method,
             url,
-            # A large body as bytes would be written in one go, and everybody else would wait.
+            # A large body as bytes would be written at once and block the event loop.
             data=io.BytesIO(request.body) if len(request.body) > _LARGE_BODY else request.body or None,
             headers=headers,
             ssl=context if context is not None else True,
@@ -181,7 +181,7 @@ class OutboundClient:
         )
 
     def _may_keep_alive(self, target: ParsedUrl, address: Address, context: ssl.SSLContext | None) -> bool:
-        """Whether the connection may serve a later request, so that idle ones stay few."""
+        """Whether to keep the connection alive; limits the number of idle connections."""
         now = asyncio.get_running_loop().time()
         while self._kept_endpoints and next(iter(self._kept_endpoints.values())) < now - _KEPT_SECONDS:
             self._kept_endpoints.popitem(last=False)
@@ -193,7 +193,7 @@ class OutboundClient:
         return True
 
     def _context(self, extra_ca_file: Path | None) -> ssl.SSLContext:
-        """TLS by the system's authorities and the file's; read anew where the file has changed."""
+        """A TLS context with the CAs of the system and of the file; read again if the file has changed."""
         key = None
         if extra_ca_file is not None:
             try:
@@ -217,14 +217,14 @@ class OutboundClient:
 
     def _session(self, keep: bool) -> aiohttp.ClientSession:
         if keep not in self._sessions:
-            kept: dict[str, Any] = {"keepalive_timeout": _KEPT_SECONDS} if keep else {"force_close": True}
+            options: dict[str, Any] = {"keepalive_timeout": _KEPT_SECONDS} if keep else {"force_close": True}
             connector = BoundedConnector(
                 max_read=_MAX_READ,
                 limit=0,
                 limit_per_host=_IN_USE_PER_ENDPOINT,
                 use_dns_cache=False,
                 resolver=_NoResolver(),
-                **kept,
+                **options,
             )
             self._sessions[keep] = aiohttp.ClientSession(
                 connector=connector,
@@ -245,37 +245,37 @@ class OutboundClient:
 
 
 class _NoResolver(AbstractResolver):
-    """aiohttp is only ever shown addresses; should it look a name up, that is a bug."""
+    """aiohttp only gets addresses: a look-up of a name is a bug."""
 
     async def resolve(self, host: str, port: int = 0, family: int = 0) -> list[ResolveResult]:
         raise RuntimeError(f"an unchecked look-up of {host}")
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Nothing to close."""
 
 
 async def _read(response: aiohttp.ClientResponse, limit: int) -> tuple[bytes, bool]:
-    """The body up to `limit`, and whether there is more; the connection is kept only where there isn't."""
-    pieces = bytearray()
+    """The body up to `limit` bytes, and whether there is more; then the connection is not kept."""
+    content = bytearray()
     try:
-        while len(pieces) <= limit:
-            piece = await response.content.read(limit + 1 - len(pieces))
-            if not piece:
-                return bytes(pieces), False
-            pieces += piece
-        return bytes(pieces[:limit]), True
+        while len(content) <= limit:
+            chunk = await response.content.read(limit + 1 - len(content))
+            if not chunk:
+                return bytes(content), False
+            content += chunk
+        return bytes(content[:limit]), True
     finally:
         response.close()
 
 
 def _certificate_fault(error: BaseException) -> str | None:
-    """What OpenSSL has against a certificate: "self-signed certificate", "certificate has expired"."""
+    """OpenSSL's error about a certificate: "self-signed certificate", "certificate has expired"."""
     inner = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
     return inner.verify_message if isinstance(inner, ssl.SSLCertVerificationError) else None
 
 
 def _describe_error(error: BaseException) -> str:
-    """An error in words, on one line; where aiohttp wraps what the system said, that."""
+    """The message of an error on one line; if aiohttp wraps a system error, that one's."""
     inner = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
     text = str(inner) or type(error).__name__
     return " ".join(text.split())[:300]

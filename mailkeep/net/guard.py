@@ -1,11 +1,11 @@
-"""Which addresses may be reached: a default-deny classifier over a table of its own, and hosts as they are written.
+"""SSRF guard: which addresses outbound requests may reach (default deny), and parsing of hosts.
 
-The table follows the IANA registries for IPv4 and IPv6 special-purpose addresses (RFC 6890 and its updates) and the
-IPv6 address space; `ipaddress` follows them with gaps (it takes NAT64 of 127.0.0.1 for global) that differ from one
-Python to the next. Of IPv6 only 2000::/3 is given out; what lies elsewhere is refused, named or not.
+The table follows the IANA registries of IPv4 and IPv6 special-purpose addresses (RFC 6890 and its updates) and of the
+IPv6 address space. `ipaddress` has gaps, which depend on the Python version (it considers NAT64 of 127.0.0.1 global).
+Only 2000::/3 of IPv6 is allocated as global unicast; all other addresses are rejected.
 
-An IPv6 address that carries an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo, ISATAP) is refused as such.
-Where the operator allows its network, the IPv4 address within is judged too: NAT64 does not open what is inside.
+An IPv6 address that embeds an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo, ISATAP) is rejected. If the
+operator allows its network, the embedded address is checked too: NAT64 does not open internal IPv4 addresses.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _V4 = {
     "240.0.0.0/4": "reserved, broadcast (RFC 1112)",
 }
 
-# A later row of a wider network stands behind the narrower one that is to name it.
+# Narrower networks come before the wider ones that contain them.
 _V6 = {
     "::/128": "unspecified",
     "::1/128": "loopback",
@@ -69,7 +69,7 @@ _V6 = {
 
 _V4_TABLE = tuple((ipaddress.IPv4Network(network), name) for network, name in _V4.items())
 _V6_TABLE = tuple((ipaddress.IPv6Network(network), name) for network, name in _V6.items())
-_GIVEN_OUT = ipaddress.IPv6Network("2000::/3")
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
 _ISATAP = (0x00005EFE, 0x02005EFE)  # RFC 5214 §6.1, in the upper half of the interface identifier
 _LOW_32 = 0xFFFFFFFF
 
@@ -83,29 +83,29 @@ _TEREDO = ipaddress.IPv6Network("2001::/32")
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A URL's host: an address, or the canonical name (IDNA2008, lower case, no trailing dot) to be resolved."""
+    """A URL's host: an address, or a canonical name (IDNA2008, lower case, no trailing dot)."""
 
     text: str
     address: Address | None = None
 
 
 class MalformedHost(ValueError):
-    """No host that is read alike everywhere; the message fits after the word `host`."""
+    """A host that not all software reads alike; the message continues "host …"."""
 
 
 def refuse_address(ip: Address, allowed_networks: Sequence[Network] = ()) -> str | None:
-    """Why an address is not to be reached, None where it is: global unicast, or in an allowed network.
+    """Why an address is forbidden; None if it is global unicast or in an allowed network.
 
-    An address that carries others is allowed only where they are as well.
+    An address that embeds others is only allowed if they are.
     """
     if isinstance(ip, ipaddress.IPv6Address) and ip.scope_id is not None:
         return "has a zone"
     allowed = any(ip in network for network in allowed_networks)
     if isinstance(ip, ipaddress.IPv4Address):
         return None if allowed else _special_v4(ip)
-    carried = [reason for inner in _embedded_ipv4(ip) if (reason := refuse_address(inner, allowed_networks))]
-    if carried:
-        return f"carries an IPv4 address: {carried[0]}"
+    embedded = [reason for inner in _embedded_ipv4(ip) if (reason := refuse_address(inner, allowed_networks))]
+    if embedded:
+        return f"embeds an IPv4 address: {embedded[0]}"
     return None if allowed else _special_v6(ip)
 
 
@@ -117,8 +117,8 @@ def _special_v4(ip: ipaddress.IPv4Address) -> str | None:
 @lru_cache(maxsize=4096)
 def _special_v6(ip: ipaddress.IPv6Address) -> str | None:
     named = next((name for network, name in _V6_TABLE if ip in network), None)
-    if named is None and ip not in _GIVEN_OUT:
-        return "not given out (RFC 4291)"
+    if named is None and ip not in _GLOBAL_UNICAST:
+        return "not allocated (RFC 4291)"
     if named is None and _is_isatap(ip):
         return "ISATAP (RFC 5214)"
     return named
@@ -129,9 +129,9 @@ def _is_isatap(ip: ipaddress.IPv6Address) -> bool:
 
 
 def _embedded_ipv4(ip: ipaddress.IPv6Address) -> Iterator[ipaddress.IPv4Address]:
-    """The IPv4 addresses that packets to this address may end at."""
+    """The IPv4 addresses that packets to this address may reach."""
     number = int(ip)
-    if number <= 1:  # `::` and `::1` carry none
+    if number <= 1:  # `::` and `::1` embed none
         return
     if any(ip in network for network in _TAIL_EMBEDDED) or _is_isatap(ip):
         yield ipaddress.IPv4Address(number & _LOW_32)
@@ -140,17 +140,17 @@ def _embedded_ipv4(ip: ipaddress.IPv6Address) -> Iterator[ipaddress.IPv4Address]
         yield ipaddress.IPv4Address((number >> 64 & 0xFFFF) << 16 | number >> 40 & 0xFFFF)
     if ip in _6TO4:
         yield ipaddress.IPv4Address(number >> 80 & _LOW_32)
-    if ip in _TEREDO:  # RFC 4380 §4: the server, and the client with each bit turned
+    if ip in _TEREDO:  # RFC 4380 §4: the server, and the client with inverted bits
         yield ipaddress.IPv4Address(number >> 64 & _LOW_32)
         yield ipaddress.IPv4Address(number & _LOW_32 ^ _LOW_32)
 
 
 def parse_host(text: str) -> Host:
-    """The host of a URL as it is written there, without a port; HostRefused for what resolvers read in several ways.
+    """Parse the host of a URL, without a port; MalformedHost for anything that resolvers read in different ways.
 
-    An IPv4 address is four decimal numbers without leading zeros, an IPv6 address stands in brackets and has no zone.
-    All else is a name; one that ends in a number (`2130706433`, `0x7f.1`, `127.1`) is none. One trailing dot is taken
-    off before any of this.
+    An IPv4 address is four decimal numbers without leading zeros; an IPv6 address is in brackets and has no zone.
+    Anything else is a name, which must not end in a number (`2130706433`, `0x7f.1`, `127.1`). One trailing dot is
+    removed first.
     """
     if text.startswith("[") or text.endswith("]"):
         return _parse_ipv6_literal(text)
@@ -173,15 +173,15 @@ def parse_host(text: str) -> Host:
 def _parse_ipv6_literal(text: str) -> Host:
     inner = text[1:-1]
     if not (text.startswith("[") and text.endswith("]")) or "%" in inner:
-        raise MalformedHost("is no IPv6 address in brackets")
+        raise MalformedHost("is not an IPv6 address in brackets")
     try:
         address = ipaddress.IPv6Address(inner)
     except ValueError as error:
-        raise MalformedHost("is no IPv6 address in brackets") from error
+        raise MalformedHost("is not an IPv6 address in brackets") from error
     return Host(str(address), address)
 
 
 def _ends_in_number(name: str) -> bool:
-    """As inet_aton and browsers would read it (WHATWG URL, `ends in a number`): decimal, octal or hexadecimal."""
+    """Whether inet_aton and browsers would read it as a number (WHATWG URL, "ends in a number")."""
     last = name.rpartition(".")[2]
     return last.isdigit() or (last.startswith("0x") and all(digit in "0123456789abcdef" for digit in last[2:]))

@@ -1,9 +1,8 @@
 """A relying party of OpenID Connect, without product rules (Discovery 1.0, Core 1.0 §3.1; RFC 6749, 7636, 9207).
 
-What a provider publishes of itself, and its keys, are kept for an hour; where they can't be fetched anew, the old ones
-serve for a day. A token signed by a key that isn't known has the keys fetched again, at most every 30 seconds, since
-anybody can make up key ids. A fetch that failed is not tried again for 5 seconds: a provider that is down costs each
-login no more than a look.
+A provider's metadata and keys are cached for an hour; if they can't be fetched again, for a day. A token with an
+unknown key has the keys fetched again, at most every 30 seconds, since anyone can invent key ids. A failed fetch is not
+repeated for 5 seconds, so that logins are not delayed by a provider that is down.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _MAX_DOCUMENT = 256 * 1024
 
 
 class ProviderError(Exception):
-    """The provider, not the person who logs in, is at fault: down, unreachable, or not set up as we are.
+    """An error of the provider, not of the person who signs in: it is down, unreachable, or configured differently.
 
     `reason` is one word; `detail` is for logs and operators.
     """
@@ -61,12 +60,12 @@ class ProviderError(Exception):
 
 
 class InvalidCode(Exception):
-    """The provider does not take the code: made up, used before, or too old (RFC 6749 §5.2 `invalid_grant`)."""
+    """The provider rejects the code as invalid, used or expired (RFC 6749 §5.2 `invalid_grant`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutboundAccess:
-    """How providers may be reached: special networks that are allowed, authorities beside the system's."""
+    """How providers may be reached: allowed special-purpose networks, CAs in addition to the system's."""
 
     allowed_networks: tuple[Network, ...] = ()
     extra_ca_file: Path | None = None
@@ -74,19 +73,19 @@ class OutboundAccess:
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """What a provider publishes of itself, as far as we use it."""
+    """A provider's metadata, as far as we use it."""
 
     authorization_endpoint: str
     token_endpoint: str
     jwks_uri: str
     userinfo_endpoint: str | None
-    secret_in_body: bool  # the client's secret goes into the body, not the Authorization header
-    says_issuer: bool  # answers carry `iss` (RFC 9207)
+    secret_in_body: bool  # the client secret is sent in the body, not in Authorization
+    says_issuer: bool  # responses have `iss` (RFC 9207)
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedIdentity:
-    """What an authorization code gave: the verified claims of the ID token, and an access token for more."""
+    """The result of an authorization code: verified claims of the ID token, and an access token for more claims."""
 
     claims: Mapping[str, Any]
     access_token: str | None
@@ -94,18 +93,18 @@ class VerifiedIdentity:
 
 @dataclass(slots=True)
 class _Cached(Generic[T]):
-    """Something fetched, when it was, and when fetching it failed last. Fetched by one at a time."""
+    """A cached value with the times of the last fetch and the last failure. One task fetches at a time."""
 
     value: T | None = None
     fetched_at: datetime | None = None
     failed_at: datetime | None = None
     failure: ProviderError | None = None
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def get(self, at: datetime, fetch: Callable[[], Awaitable[T]], kept: timedelta = CACHE_TIME) -> T:
-        """The value, fetched where it is older than `kept`."""
-        async with self.turn:
-            if self.value is not None and self._age(at) < kept:
+    async def get(self, at: datetime, fetch: Callable[[], Awaitable[T]], max_age: timedelta = CACHE_TIME) -> T:
+        """The value; it is fetched if it is older than `max_age`."""
+        async with self.lock:
+            if self.value is not None and self._age(at) < max_age:
                 return self.value
             if self.failure is None or self.failed_at is None or abs(at - self.failed_at) >= RETRY:
                 try:
@@ -113,7 +112,7 @@ class _Cached(Generic[T]):
                     return self.value
                 except ProviderError as failure:
                     self.failure, self.failed_at = failure, at
-                    log.warning("an identity provider failed", reason=failure.reason, detail=failure.detail)
+                    log.warning("identity provider failed", reason=failure.reason, detail=failure.detail)
             if self.value is not None and self._age(at) < STALE_TIME:
                 return self.value
             raise ProviderError(self.failure.reason, self.failure.detail)
@@ -123,7 +122,7 @@ class _Cached(Generic[T]):
 
 
 class OpenIdClient:
-    """Speaks with providers; keeps what they publish. One a process."""
+    """A client of identity providers, which caches their metadata and keys. One per process."""
 
     def __init__(self, outbound: OutboundClient) -> None:
         self._outbound = outbound
@@ -131,27 +130,27 @@ class OpenIdClient:
         self._keys: dict[tuple[OidcProvider, str], _Cached[tuple[PublicKey, ...]]] = {}
 
     async def get_metadata(self, provider: OidcProvider, reach: OutboundAccess, at: datetime) -> Metadata:
-        """The provider's endpoints; ProviderFailed where they can't be had, or aren't ones to call."""
-        kept = self._metadata.setdefault(provider, _Cached[Metadata]())
-        return await kept.get(at, lambda: self._discover(provider, reach))
+        """The provider's metadata; ProviderError if it can't be fetched or has invalid URLs."""
+        cached = self._metadata.setdefault(provider, _Cached[Metadata]())
+        return await cached.get(at, lambda: self._discover(provider, reach))
 
     async def get_keys(
-        self, provider: OidcProvider, reach: OutboundAccess, at: datetime, kept: timedelta = CACHE_TIME
+        self, provider: OidcProvider, reach: OutboundAccess, at: datetime, max_age: timedelta = CACHE_TIME
     ) -> tuple[PublicKey, ...]:
-        """The provider's keys for signatures, none of them older than `kept` where they can be had anew."""
+        """The provider's signature keys; fetched again if they are older than `max_age`."""
         uri = (await self.get_metadata(provider, reach, at)).jwks_uri
-        held = self._keys.setdefault((provider, uri), _Cached[tuple[PublicKey, ...]]())
-        return await held.get(at, lambda: self._fetch_keys(provider, reach, uri), kept)
+        cached = self._keys.setdefault((provider, uri), _Cached[tuple[PublicKey, ...]]())
+        return await cached.get(at, lambda: self._fetch_keys(provider, reach, uri), max_age)
 
     async def exchange_code(
         self, provider: OidcProvider, reach: OutboundAccess, code: Mapping[str, str], nonce: str, at: datetime
     ) -> VerifiedIdentity:
-        """Exchange a code (`code`, `code_verifier`, `redirect_uri`) for its proof.
+        """Exchange a code (`code`, `code_verifier`, `redirect_uri`) for the identity of the person.
 
-        CodeRefused; TokenRefused where the ID token is not what it should be; ProviderFailed.
+        InvalidCode; InvalidToken if the ID token is not valid; ProviderError.
         """
-        told = await self._exchange(provider, reach, code, at)
-        token, access = told.get("id_token"), told.get("access_token")
+        tokens = await self._exchange(provider, reach, code, at)
+        token, access = tokens.get("id_token"), tokens.get("access_token")
         if not isinstance(token, str):
             raise InvalidToken("missing")
         access_token = access if isinstance(access, str) and access.isascii() and access.isprintable() else None
@@ -165,18 +164,18 @@ class OpenIdClient:
         return VerifiedIdentity(verify_token(token, head, key, expected), access_token)
 
     async def get_userinfo(
-        self, provider: OidcProvider, reach: OutboundAccess, proof: VerifiedIdentity, at: datetime
+        self, provider: OidcProvider, reach: OutboundAccess, identity: VerifiedIdentity, at: datetime
     ) -> Mapping[str, Any]:
-        """More claims of the same person (Core §5.3), none where the provider has no such endpoint."""
+        """More claims of the same person (Core §5.3); none if the provider has no such endpoint."""
         endpoint = (await self.get_metadata(provider, reach, at)).userinfo_endpoint
-        if endpoint is None or proof.access_token is None:
+        if endpoint is None or identity.access_token is None:
             return {}
-        headers = {"Accept": "application/json", "Authorization": f"Bearer {proof.access_token}"}
+        headers = {"Accept": "application/json", "Authorization": f"Bearer {identity.access_token}"}
         answer = await self._send(provider, reach, OutboundRequest(method="GET", url=endpoint, headers=headers))
         if answer.status != 200:
             raise ProviderError("userinfo", f"{endpoint} answered {answer.status}.")
         claims = _document(answer, endpoint)
-        if claims.get("sub") != proof.claims["sub"]:
+        if claims.get("sub") != identity.claims["sub"]:
             raise InvalidToken("userinfo_subject")
         return claims
 
@@ -201,7 +200,7 @@ class OpenIdClient:
     async def _fetch_keys(self, provider: OidcProvider, reach: OutboundAccess, uri: str) -> tuple[PublicKey, ...]:
         keys = await asyncio.to_thread(parse_keys, await self._get(provider, reach, uri))
         if not keys:
-            raise ProviderError("keys", f"{uri} has no key that we can verify with.")
+            raise ProviderError("keys", f"{uri} has no key that can verify signatures.")
         return keys
 
     async def _exchange(
@@ -214,7 +213,7 @@ class OpenIdClient:
             form["client_id"] = provider.client_id
         elif metadata.secret_in_body:
             form |= {"client_id": provider.client_id, "client_secret": provider.client_secret}
-        else:  # RFC 6749 §2.3.1: both parts are encoded like a form's
+        else:  # RFC 6749 §2.3.1: both are form-encoded
             pair = f"{quote(provider.client_id, safe='')}:{quote(provider.client_secret, safe='')}"
             headers["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
         url = metadata.token_endpoint
@@ -255,7 +254,7 @@ def code_challenge(verifier: str) -> str:
 
 
 def _endpoint(document: Mapping[str, Any], name: str, provider: OidcProvider) -> str:
-    """An endpoint of a discovery document: https, or on loopback where the issuer is spoken to without TLS."""
+    """An endpoint of the discovery document: https, or http on loopback if the issuer is."""
     url = document.get(name)
     try:
         if not isinstance(url, str):
@@ -274,7 +273,7 @@ def _document(answer: OutboundResponse, url: str) -> dict[str, Any]:
     try:
         value = msgspec.json.decode(answer.body)
     except (ValueError, RecursionError) as error:
-        raise ProviderError("malformed", f"{url} answered what is no JSON.") from error
+        raise ProviderError("malformed", f"{url} answered something other than JSON.") from error
     if not isinstance(value, dict):
-        raise ProviderError("malformed", f"{url} answered no JSON object.")
+        raise ProviderError("malformed", f"{url} answered JSON that is not an object.")
     return cast(dict[str, Any], value)

@@ -1,7 +1,7 @@
-"""ID tokens (OpenID Connect Core §2, §3.1.3.7): signature and claims, each checked, nothing assumed.
+"""Verification of ID tokens (OpenID Connect Core §2, §3.1.3.7): signature and claims.
 
-Only asymmetric algorithms count, of an own list: `none` and HS256 (to which a public key could be handed as the secret)
-are refused before any key is looked at. Keys come from the provider's key set alone, never from the token's header.
+Only listed asymmetric algorithms are allowed: `none` and HS256 (which could use a public key as its secret) are
+rejected before a key is chosen. Keys only come from the provider's key set, never from the token's header.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MAX_TOKEN = 32 * 1024
 _MAX_KEYS = 100
 _MIN_RSA_BITS, _MAX_RSA_BITS = 2048, 8192
 
-# Of each algorithm the kind of key, its curve, and the hash that at_hash is made with.
+# By algorithm: the type of key, its curve, and the hash function of at_hash.
 _ALGORITHMS: dict[str, tuple[str, str | None, str]] = {
     "RS256": ("RSA", None, "sha256"),
     "RS384": ("RSA", None, "sha384"),
@@ -47,7 +47,7 @@ _ALGORITHMS: dict[str, tuple[str, str | None, str]] = {
 
 
 class InvalidToken(Exception):
-    """A token that proves nothing; `reason` is one word, for logs and the audit."""
+    """An invalid token; `reason` is one word, for logs and the audit log."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -56,7 +56,7 @@ class InvalidToken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TokenHeader:
-    """What a token's header says of its signature."""
+    """The header of a token: its signature algorithm and key."""
 
     algorithm: str
     key_id: str | None
@@ -64,7 +64,7 @@ class TokenHeader:
 
 @dataclass(frozen=True, slots=True)
 class PublicKey:
-    """A key of the provider's set that verifies signatures."""
+    """A public key from the provider's key set."""
 
     key: Key
     key_id: str | None
@@ -75,7 +75,7 @@ class PublicKey:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedClaims:
-    """What a token must say: of whom, for whom, in answer to what, when."""
+    """The expected claims of a token."""
 
     issuer: str
     client_id: str
@@ -85,7 +85,7 @@ class ExpectedClaims:
 
 
 def parse_keys(document: Mapping[str, Any]) -> tuple[PublicKey, ...]:
-    """The usable keys of a JWK Set (RFC 7517 §5); those that aren't for signatures, or malformed, are passed over."""
+    """The usable keys of a JWK Set (RFC 7517 §5); keys for other uses and malformed ones are skipped."""
     listed: object = document.get("keys")
     if not isinstance(listed, list):
         return ()
@@ -101,7 +101,7 @@ def _read_key(jwk: dict[str, Any]) -> PublicKey | None:
         return None
     if isinstance(operations, list) and "verify" not in operations:
         return None
-    # Only what the public key is made of, so that a provider that publishes its private key does not make us hold it.
+    # Only public members, in case a provider publishes its private key.
     members = {name: jwk[name] for name in ("kty", "n", "e", "crv", "x", "y") if isinstance(jwk.get(name), str)}
     modulus = decode_base64url(members.get("n", "")) or b""
     if kind == "RSA" and not _MIN_RSA_BITS <= int.from_bytes(modulus, "big").bit_length() <= _MAX_RSA_BITS:
@@ -116,7 +116,7 @@ def _read_key(jwk: dict[str, Any]) -> PublicKey | None:
 
 
 def parse_header(token: str) -> TokenHeader:
-    """The header of a token; refused where its algorithm is none of ours, or it is no plain ID token."""
+    """The header of a token; InvalidToken if the algorithm is not allowed, or it is not a plain ID token."""
     if len(token) > _MAX_TOKEN or not token.isascii() or token.count(".") != 2:
         raise InvalidToken("malformed")
     raw = decode_base64url(token.partition(".")[0])
@@ -128,7 +128,7 @@ def parse_header(token: str) -> TokenHeader:
         raise InvalidToken("algorithm")
     if "crit" in header or "b64" in header:
         raise InvalidToken("critical_header")
-    # An access token (`at+jwt`) or a logout token of the same issuer is signed by the same key.
+    # Access tokens (`at+jwt`) and logout tokens of the issuer have the same signature key.
     if str(header.get("typ", "JWT")).upper() != "JWT":
         raise InvalidToken("type")
     if key_id is not None and not isinstance(key_id, str):
@@ -137,9 +137,9 @@ def parse_header(token: str) -> TokenHeader:
 
 
 def find_key(keys: Sequence[PublicKey], head: TokenHeader) -> PublicKey | None:
-    """The one key that the header means; None where there is none, or no telling which (Core §10.1)."""
+    """The one key that fits the header; None if there is none or more than one (Core §10.1)."""
     kind, curve, _ = _ALGORITHMS[head.algorithm]
-    fitting = [
+    matching = [
         key
         for key in keys
         if key.kind == kind
@@ -147,14 +147,14 @@ def find_key(keys: Sequence[PublicKey], head: TokenHeader) -> PublicKey | None:
         and key.algorithm in (None, head.algorithm)
         and (head.key_id is None or key.key_id == head.key_id)
     ]
-    return fitting[0] if len(fitting) == 1 else None
+    return matching[0] if len(matching) == 1 else None
 
 
 def verify_token(token: str, head: TokenHeader, key: PublicKey, expected: ExpectedClaims) -> Mapping[str, Any]:
-    """The claims of a token that is what was expected; TokenRefused for the first thing that isn't."""
+    """Verify signature and claims, and return the claims; InvalidToken for the first mismatch."""
     try:
         with warnings.catch_warnings():
-            # RFC 9864 prefers the name Ed25519 to EdDSA; providers still write the old one.
+            # RFC 9864 prefers the name Ed25519; providers still use EdDSA.
             warnings.simplefilter("ignore", SecurityWarning)
             signed = jws.deserialize_compact(token, key.key, algorithms=[head.algorithm])
     except (JoseError, ValueError, TypeError) as error:

@@ -1,6 +1,6 @@
-"""The addresses of a host: asked for once, by `dns.servers` where these are set, else by the system.
+"""The addresses of a host, from `dns.servers` if set, else from the system.
 
-`dns.servers` are asked after /etc/hosts, all in all for 3 seconds. Nothing is cached here, nor a search list used.
+/etc/hosts comes before `dns.servers`. A look-up takes at most 3 seconds. There is no cache and no search list.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _MAX_HOSTS_BYTES = 1 << 20
 
 
 class DnsLookupError(Exception):
-    """A host has no address that we could learn; the message says why."""
+    """No address of a host was found; the message says why."""
 
 
 class Resolver:
-    """Looks hosts up: `servers` are (address, port) pairs, none for the system's own way."""
+    """Looks up hosts. `servers` are pairs of address and port; if there are none, the system resolves."""
 
     def __init__(self, servers: Sequence[tuple[str, int]] = (), hosts: Path = _HOSTS) -> None:
         self._servers = tuple(servers)
         self._hosts = hosts
-        self._places = asyncio.Semaphore(_SYSTEM_LOOKUPS)
+        self._threads = asyncio.Semaphore(_SYSTEM_LOOKUPS)
 
     async def resolve(self, name: str) -> list[Address]:
-        """A name's addresses, IPv4 and IPv6, at most 16; LookupFailed where there is none, or none in time."""
+        """The IPv4 and IPv6 addresses of a name, at most 16; DnsLookupError if there is none, or none in time."""
         try:
             async with asyncio.timeout(LOOKUP_SECONDS):
                 found = await (self._by_servers(name) if self._servers else self._by_system(name))
@@ -53,9 +53,9 @@ class Resolver:
         return found[:MAX_ADDRESSES]
 
     async def reverse(self, address: Address) -> list[str]:
-        """The names of an address by its PTR records, lower-case without the trailing dot, empty where it has none.
+        """The names in the PTR records of an address, lower case without the trailing dot; empty if there are none.
 
-        LookupFailed where nobody answers in time. Asked of the system's name servers where there are no `servers`.
+        DnsLookupError if no server responds in time. Without `servers`, the system's name servers are used.
         """
         resolver = self._dns_resolver()
         try:
@@ -78,25 +78,25 @@ class Resolver:
         return resolver
 
     async def _by_system(self, name: str) -> list[Address]:
-        """In a thread of its own, one of at most 32: the system's look-up blocks, beyond our patience too.
+        """In a thread of its own, at most 32: getaddrinfo blocks, even after our timeout.
 
-        Such threads take none of those that others compute in, and nobody waits for them when the process ends.
+        These threads are not taken from the executor's, and the process does not wait for them when it ends.
         """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[list[str]] = loop.create_future()
 
-        def tell(found: list[str] | OSError) -> None:
-            self._places.release()
+        def set_answer(found: list[str] | OSError) -> None:
+            self._threads.release()
             if not answer.done():
                 answer.set_exception(found) if isinstance(found, OSError) else answer.set_result(found)
 
-        def ask() -> None:
+        def look_up() -> None:
             found = _getaddrinfo(name)
-            with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-                loop.call_soon_threadsafe(tell, found)
+            with contextlib.suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(set_answer, found)
 
-        await self._places.acquire()
-        threading.Thread(target=ask, name="lookup", daemon=True).start()
+        await self._threads.acquire()
+        threading.Thread(target=look_up, name="lookup", daemon=True).start()
         try:
             rows = await answer
         except OSError as error:
@@ -104,9 +104,9 @@ class Resolver:
         return list(dict.fromkeys(ipaddress.ip_address(row) for row in rows))
 
     async def _by_servers(self, name: str) -> list[Address]:
-        listed = self._lookup_hosts_file(name)
-        if listed:
-            return listed
+        found = self._lookup_hosts_file(name)
+        if found:
+            return found
         resolver = self._dns_resolver()
         answers = await asyncio.gather(
             *(_query(resolver, name, kind) for kind in ("A", "AAAA")), return_exceptions=True
@@ -118,7 +118,7 @@ class Resolver:
         return found
 
     def _lookup_hosts_file(self, name: str) -> list[Address]:
-        """What /etc/hosts says; read anew each time, as the system does."""
+        """The addresses in /etc/hosts, which is read each time, as the system does."""
         try:
             lines = self._hosts.read_text("utf-8", "replace")[:_MAX_HOSTS_BYTES].splitlines()
         except OSError:
@@ -140,7 +140,7 @@ def _getaddrinfo(name: str) -> list[str] | OSError:
     except OSError as error:
         return error
     except UnicodeError:  # from Python's own codec, for a label that is too long
-        return OSError(0, "the name can't be asked for")
+        return OSError(0, "the name is too long")
 
 
 async def _query(resolver: dns.asyncresolver.Resolver, name: str, kind: str) -> list[Address]:

@@ -1,4 +1,4 @@
-"""A URL, taken apart strictly: what two readers could take for two hosts is refused, nothing is mended."""
+"""Strict parsing of URLs: ambiguous ones are rejected, none is corrected."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import lru_cache
 from mailkeep.net.guard import Host, MalformedHost, parse_host
 
 _MAX_LENGTH = 2048
-# Scheme, authority, path, query, each of nothing but its own characters (RFC 3986 §3); hosts may be in Unicode. No
-# userinfo, backslash, fragment, space or control character gets through.
+# Scheme, authority, path and query, each with only its own characters (RFC 3986 §3); hosts may be Unicode. There is no
+# userinfo, backslash, fragment, space or control character.
 _URL = re.compile(
     r"(?P<scheme>[Hh][Tt][Tt][Pp][Ss]?)://"
     r"(?P<host>\[[0-9A-Fa-f:.]*\]|[^\x00-\x20\x7f-\x9f\\/?#@:\[\]%<>\"^`{|}]+)"
@@ -21,12 +21,12 @@ _URL = re.compile(
 
 
 class MalformedUrl(ValueError):
-    """No URL to call; the message fits after the word `URL`."""
+    """A URL that is not allowed; the message continues "URL …"."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedUrl:
-    """Where a request goes: `path` is what stands on the request line, query included."""
+    """A parsed URL; `path` includes the query, as on the request line."""
 
     scheme: str
     host: Host
@@ -35,7 +35,7 @@ class ParsedUrl:
 
     @property
     def authority(self) -> str:
-        """Host and, where it isn't the scheme's own, port: the Host header."""
+        """The Host header field: host, and port if it is not the scheme's default."""
         text = f"[{self.host.text}]" if ":" in self.host.text else self.host.text
         return text if self.port == _PORTS[self.scheme] else f"{text}:{self.port}"
 
@@ -50,8 +50,8 @@ _PORTS = {"https": 443, "http": 80}
 
 @lru_cache(maxsize=1024)
 def parse_url(url: str, *, allow_http: bool = False) -> ParsedUrl:
-    """A URL's parts; UrlRefused for one that is not https (or http, where that is allowed), has userinfo, a fragment,
-    a host of several readings, or a character that doesn't belong where it stands.
+    """Parse a URL; MalformedUrl if it is not https (or http if allowed), or has userinfo, a fragment, an ambiguous host
+    or an invalid character.
     """
     if len(url) > _MAX_LENGTH:
         raise MalformedUrl(f"is longer than {_MAX_LENGTH} characters")
@@ -60,17 +60,17 @@ def parse_url(url: str, *, allow_http: bool = False) -> ParsedUrl:
         raise MalformedUrl("is not of the form https://host[:port][/path][?query]")
     scheme = found["scheme"].lower()
     if scheme == "http" and not allow_http:
-        raise MalformedUrl("does not begin with https://")
+        raise MalformedUrl("does not start with https://")
     try:
         host = parse_host(found["host"])
     except MalformedHost as error:
         raise MalformedUrl(f"has a host that {_as_clause(str(error))}") from error
     port = int(found["port"]) if found["port"] else _PORTS[scheme]
     if not 1 <= port <= 65535:
-        raise MalformedUrl("has a port that is none")
+        raise MalformedUrl("has a port that is not 1 to 65535")
     path = (found["path"] or "/") + (f"?{found['query']}" if found["query"] is not None else "")
     return ParsedUrl(scheme, host, port, path)
 
 
 def _as_clause(reason: str) -> str:
-    return reason if reason.startswith("is ") else f"is none: {reason}"
+    return reason if reason.startswith("is ") else f"is invalid: {reason}"

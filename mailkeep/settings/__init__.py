@@ -1,12 +1,12 @@
-"""The settings: one frozen tree, with default, bounds and meaning beside each field.
+"""The settings: one frozen tree, with default, bounds and documentation beside each field.
 
 Later sources win: defaults < `mailkeep.toml` in the data directory < environment `MAILKEEP_SECTION__KEY` <
-options of the command line. In the environment strings stand as they are, everything else as JSON
-(`MAILKEEP_CORS__ORIGINS='["https://app.example"]'`); a secret may stand in a file that `…_FILE` names.
+command-line options. In the environment strings are plain text, all other values JSON
+(`MAILKEEP_CORS__ORIGINS='["https://app.example"]'`); a secret can be in a file named by `…_FILE`.
 
-Nothing is guessed and nothing passed over: an unknown key or a wrong value is a fault that names the key, its
-source and what was expected, and all faults are told at once. Only this package reads TOML or the
-environment; everybody else is handed a `Settings`. `docs/reference/settings.md` is made from `describe()`.
+Unknown keys and wrong values are errors, which name the key, its source and the expected value; all errors are reported
+at once. Only this package reads TOML or the environment; other code receives a `Settings`.
+`docs/reference/settings.md` is generated from `describe_settings()`.
 """
 
 from __future__ import annotations

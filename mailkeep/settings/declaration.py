@@ -1,4 +1,4 @@
-"""How a setting is declared: a dataclass field with default, meaning and bounds."""
+"""The declaration of a setting: a dataclass field with default, documentation and bounds."""
 
 from __future__ import annotations
 

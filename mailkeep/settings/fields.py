@@ -1,4 +1,4 @@
-"""Every setting as one field with its type, its default and what its declaration says."""
+"""All settings by key, with type, default and declaration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mailkeep.settings.tree import Settings
 
 @dataclass(frozen=True, slots=True)
 class SettingField:
-    """One setting: its type and what its declaration tells."""
+    """One setting: its type and its declaration."""
 
     base: Any
     default: object
@@ -24,7 +24,7 @@ class SettingField:
 
     @property
     def expectation(self) -> str:
-        """What a value must be, in words."""
+        """What a value must be, for errors and documentation."""
         if self.format:
             return self.format.expected + (", or nothing" if self.default == "" else "")
         if get_origin(self.base) is Literal:
@@ -42,4 +42,4 @@ FIELDS = {
     for name, section in SECTIONS.items()
     for field in dataclasses.fields(section)
 }
-"""Every setting there is, by key, in the order of this file."""
+"""All settings by key, in the order of the tree."""

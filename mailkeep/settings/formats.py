@@ -1,4 +1,4 @@
-"""What the values of settings must be: the checks, and the words for what is expected."""
+"""Formats of setting values: a check, and a description for errors and documentation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def parse_endpoint(text: str) -> tuple[str, int]:
-    """`host:port` (IPv6 in brackets) as host and port; ValueError if it is neither."""
+    """`host:port` (IPv6 in brackets) as host and port; ValueError for anything else."""
     host, colon, port = text.rpartition(":")
     if not (colon and port.isascii() and port.isdigit() and int(port) <= 65535):
         raise ValueError("no port")
@@ -28,7 +28,7 @@ def parse_endpoint(text: str) -> tuple[str, int]:
 
 
 def parse_dns_servers(texts: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """`ip` or `ip:port` (IPv6 in brackets where a port follows) as address and port; ValueError for anything else."""
+    """`ip` or `ip:port` (IPv6 in brackets before a port) as address and port; ValueError for anything else."""
     return tuple(_dns_server(text) for text in texts)
 
 
@@ -43,16 +43,16 @@ def _dns_server(text: str) -> tuple[str, int]:
 
 
 def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
-    """CIDR texts (a bare address is a network of one) as networks; ValueError for anything else."""
+    """Networks in CIDR notation (or a single address); ValueError for anything else."""
     return tuple(ipaddress.ip_network(text) for text in texts)
 
 
 def _check_host(text: str) -> None:
-    """A name of letters, digits and inner hyphens (RFC 1123 §2.1), or an IPv4 address."""
+    """A host name of letters, digits and inner hyphens (RFC 1123 §2.1), or an IPv4 address."""
     for label in text.removesuffix(".").split("."):
         plain = label.isascii() and label.replace("-", "").isalnum()
         if not plain or len(label) > 63 or label.strip("-") != label or len(text) > 253:
-            raise ValueError("no host name")
+            raise ValueError("not a host name")
 
 
 def _check_literal(text: str) -> None:
@@ -62,31 +62,31 @@ def _check_literal(text: str) -> None:
 
 def _check_path(text: str) -> None:
     if not text.startswith("/") or any(char.isspace() or char in "$\"'{};,#" for char in text):
-        raise ValueError("no absolute path that daemons' configuration can hold")
+        raise ValueError("not an absolute path without characters that are special in daemons' configuration")
 
 
 def _check_url(text: str) -> None:
     parts = urlsplit(text)
     if parts.scheme not in ("http", "https") or text.removesuffix("/") != f"{parts.scheme}://{parts.netloc}":
-        raise ValueError("no address of a site")
+        raise ValueError("not the URL of a site")
     parse_endpoint(parts.netloc if parts.port is not None else f"{parts.netloc}:80")
 
 
 def _check_dsn(text: str) -> None:
     if urlsplit(text).scheme not in ("postgresql", "postgres"):
-        raise ValueError("no address of a database")
+        raise ValueError("not a database URL")
 
 
 def _check_origins(texts: Iterable[str]) -> None:
     for text in texts:
         _check_url(text)
         if text != text.lower() or text.endswith("/"):
-            raise ValueError("no origin")
+            raise ValueError("not an origin")
 
 
 def _check_delays(delays: tuple[int, ...]) -> None:
     if not 1 <= len(delays) <= 20 or not all(1 <= delay <= 86_400 for delay in delays):
-        raise ValueError("no schedule")
+        raise ValueError("not a list of delays")
 
 
 def _check_ports(ports: tuple[int, ...]) -> None:
@@ -100,7 +100,7 @@ def _check_roles(texts: Iterable[str]) -> None:
 
 
 class Table(dict[str, tuple[str, ...]]):
-    """A table as a default value: hashable, because it is never changed."""
+    """A dict as a default value; hashable, because it is never changed."""
 
     def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride] dict's is None
         return hash(tuple(self.items()))
@@ -114,10 +114,10 @@ def _check_senders(table: Mapping[str, Iterable[str]]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ValueFormat:
-    """What a value must be: in words, and as a check that raises ValueError.
+    """The format of a value: a description (`expected`), and a check that raises ValueError.
 
-    `words` are texts that stand for a value. With `explains` a fault tells what the check has against a value, in
-    place of the value. `read` makes of a checked value what the settings hold.
+    `keywords` are texts that mean a value. With `reports_reason` an error shows the check's message instead of the
+    value. `convert` turns a checked value into the value of the setting.
     """
 
     expected: str
@@ -130,7 +130,7 @@ class ValueFormat:
 ENDPOINT = ValueFormat("host:port", parse_endpoint)
 NETWORKS = ValueFormat("a list of networks in CIDR form", parse_networks)
 HOST = ValueFormat("a host name", _check_host)
-DNS_SERVERS = ValueFormat("a list of DNS servers, each an IP address, with :port or without", parse_dns_servers)
+DNS_SERVERS = ValueFormat("a list of DNS servers, each an IP address with or without :port", parse_dns_servers)
 DELAYS = ValueFormat("a list of 1 to 20 delays, each 1 to 86400 seconds", _check_delays)
 PORTS = ValueFormat("a list of ports, each 1 to 65535", _check_ports)
 URL = ValueFormat("http:// or https:// with a host, without path", _check_url)
@@ -142,7 +142,7 @@ SENDERS = ValueFormat("a table of lists of addresses and domains by account", _c
 ROLES = ValueFormat(f"a list of roles ({', '.join(Role)}), or `off`", _check_roles, {"off": ()})
 ORIGINS = ValueFormat("a list of origins, each like https://app.example", _check_origins)
 PROVIDERS = ValueFormat(
-    "a list of providers, each with `id`, `issuer`, `client_id` and what docs/howto/oidc.md tells",
+    "a list of providers, each with `id`, `issuer` and `client_id` (see docs/howto/oidc.md)",
     check_providers,
     reports_reason=True,
     convert=read_client_secrets,

@@ -1,4 +1,4 @@
-"""Identity providers in the settings: what is taken, and secrets from files."""
+"""Identity providers in the settings: checks, and client secrets from files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mailkeep.core.identity_provider import OidcProvider, is_loopback_name
 from mailkeep.core.principal import Role
 
 SECRET_MEMBERS = ("client_secret",)
-"""What is masked of a provider wherever it is shown."""
+"""Fields of a provider that are masked when it is shown."""
 
 _ID = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?")
 _SCOPE = re.compile(r"[!#-\[\]-~]+")  # RFC 6749 §3.3
@@ -22,7 +22,7 @@ _MAX_SECRET_BYTES = 4096
 
 
 def check_providers(providers: Sequence[OidcProvider]) -> None:
-    """ValueError, naming the provider and what is wrong; never with a secret in it."""
+    """ValueError with the provider and the problem, without secrets."""
     for number, one in enumerate(providers):
         try:
             _check(one)
@@ -35,30 +35,30 @@ def check_providers(providers: Sequence[OidcProvider]) -> None:
 
 def _check(one: OidcProvider) -> None:
     if not _ID.fullmatch(one.id):
-        raise ValueError("its id is not of small letters, digits and inner hyphens, at most 32")
+        raise ValueError("its id must have at most 32 lower-case letters, digits and inner hyphens")
     _check_issuer(one.issuer)
     if not one.client_id or not one.client_id.isprintable() or not one.name.isprintable() or len(one.name) > 100:
-        raise ValueError("its client_id is empty, or its client_id or name has characters that can't be shown")
+        raise ValueError("its client_id is empty, or its client_id or name has non-printable characters")
     if one.client_secret and one.client_secret_file:
         raise ValueError("it has both client_secret and client_secret_file")
     if "openid" not in one.scopes or not all(_SCOPE.fullmatch(scope) for scope in one.scopes):
-        raise ValueError("its scopes lack `openid`, or one is none (RFC 6749 §3.3)")
+        raise ValueError("its scopes lack `openid`, or one is invalid (RFC 6749 §3.3)")
     if one.auto_create_role and one.auto_create_role not in list(Role):
-        raise ValueError(f"its auto_create_role is none of {', '.join(Role)}")
+        raise ValueError(f"its auto_create_role must be one of {', '.join(Role)}")
     for domain in one.allowed_email_domains:
         try:
             canonical = normalize_domain(domain)
         except AddressError as error:
             raise ValueError(f"allowed_email_domains has {domain!r}: {error.reason}") from error
         if canonical != domain:
-            raise ValueError(f"allowed_email_domains has {domain!r}, which is to be written {canonical!r}")
+            raise ValueError(f"allowed_email_domains has {domain!r}, which must be written {canonical!r}")
 
 
 def _check_issuer(issuer: str) -> None:
-    """OpenID Connect Discovery §2: https, without query and fragment; http on loopback alone."""
+    """OpenID Connect Discovery §2: https, without query and fragment; http only on loopback."""
     parts = urlsplit(issuer)
     if not (issuer.isascii() and issuer.isprintable()) or " " in issuer or parts.query or parts.fragment:
-        raise ValueError("its issuer is no URL, or has a query or a fragment")
+        raise ValueError("its issuer is not a URL, or has a query or a fragment")
     if parts.scheme not in ("https", "http") or not parts.hostname or parts.username is not None:
         raise ValueError("its issuer is not of the form https://host[/path]")
     if parts.scheme == "http" and not is_loopback_name(parts.hostname):
@@ -66,7 +66,7 @@ def _check_issuer(issuer: str) -> None:
 
 
 def read_client_secrets(providers: Sequence[OidcProvider]) -> tuple[OidcProvider, ...]:
-    """The providers with their secrets, from files where these are named; ValueError where one can't be read."""
+    """The providers with their secrets, from files if these are named; ValueError if one can't be read."""
     return tuple(_read_client_secret(one) for one in providers)
 
 
@@ -75,12 +75,12 @@ def _read_client_secret(one: OidcProvider) -> OidcProvider:
         return one
     path = Path(one.client_secret_file)
     if not path.is_absolute():
-        raise ValueError(f"{one.id}: client_secret_file is no absolute path")
+        raise ValueError(f"{one.id}: client_secret_file is not an absolute path")
     try:
         with path.open(encoding="utf-8") as file:
             text = file.read(_MAX_SECRET_BYTES).rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{one.id}: client_secret_file can't be read: {error}") from error
     if not text or not text.isprintable():
-        raise ValueError(f"{one.id}: client_secret_file holds no secret")
+        raise ValueError(f"{one.id}: client_secret_file contains no secret")
     return replace(one, client_secret=text)

@@ -1,4 +1,4 @@
-"""Where settings come from: file, environment, options; each value checked, each fault told."""
+"""Loads settings from file, environment and options; checks each value and reports all errors."""
 
 from __future__ import annotations
 
@@ -25,25 +25,24 @@ MASK = "********"
 Source = Literal["default", "file", "env", "option"]
 
 
-# What the environment alone tells (see `FirstStart`), and what each variable means.
+# Variables that are not settings (see `FirstStart`), with their documentation.
 FIRST_START_VARIABLES = {
-    "MAILKEEP_ADMIN_EMAIL": "The first administrator's email, else `admin@localhost`.",
+    "MAILKEEP_ADMIN_EMAIL": "The first administrator's email; default `admin@localhost`.",
     "MAILKEEP_ADMIN_PASSWORD": (
-        "Its password, else one is made, and lies in `initial-admin` in the data directory until the first login."
+        "The first administrator's password. Default: generated, and written to `initial-admin` in the data directory "
+        "until the first login."
     ),
-    "MAILKEEP_ADMIN_PASSWORD_FILE": "A file that holds this password; it goes before the variable.",
+    "MAILKEEP_ADMIN_PASSWORD_FILE": "A file with this password; takes precedence over the variable.",
     "MAILKEEP_SECRET_FILE": (
-        "A file with the master secret, which seals what must not be read in the database: 32 bytes or more in base64, "
-        "as `openssl rand -base64 32` makes them. Else it is made, and lies in `secret` in the data directory."
+        "A file with the master secret, which encrypts secrets in the database: 32 bytes or more in base64, as from "
+        "`openssl rand -base64 32`. Default: generated, and written to `secret` in the data directory."
     ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class FirstStart:
-    """What the first start of a data directory asks for, the secret's file every start; None where the environment is
-    silent.
-    """
+    """Variables for the first start of a data directory (`secret_file`: for every start); None if not set."""
 
     secret_file: str | None
     admin_email: str | None
@@ -61,7 +60,7 @@ class LoadedSettings:
 
 @dataclass(frozen=True, slots=True)
 class SettingDescription:
-    """One setting; `type` says in words what is expected."""
+    """One setting; `type` describes its values."""
 
     key: str
     type: str
@@ -72,7 +71,7 @@ class SettingDescription:
 
 @dataclass(frozen=True, slots=True)
 class SettingValue:
-    """One setting as an administrator may see it: a secret that is set is masked."""
+    """One setting with its value, as shown to administrators: secrets are masked."""
 
     key: str
     value: object
@@ -82,7 +81,7 @@ class SettingValue:
 
 
 class SettingsError(ValueError):
-    """The settings are refused; `faults` has one line for each fault, naming key, source and expectation."""
+    """Invalid settings; `faults` has one line per error, with key, source and expected value."""
 
     def __init__(self, faults: Iterable[str]) -> None:
         self.faults = tuple(faults)
@@ -90,16 +89,16 @@ class SettingsError(ValueError):
 
 
 def child_environment(options: Mapping[str, str]) -> dict[str, str]:
-    """What a process of ours is started with: this one's environment, and its options as if they stood there."""
+    """The environment of a child process: that of this process, and its options as variables."""
     return dict(os.environ) | {f"{PREFIX}{key.replace('.', '__').upper()}": text for key, text in options.items()}
 
 
 def load_settings(
     data_dir: Path, environ: Mapping[str, str] | None = None, options: Mapping[str, str] | None = None
 ) -> LoadedSettings:
-    """Read and check all sources; no `environ` means this process's. `options` map keys to text.
+    """Load and check all sources. `environ` defaults to this process's; `options` maps keys to text.
 
-    Raises SettingsError with every fault found, also for a file that can't be read or is not TOML.
+    Raises SettingsError with all errors, also for a file that can't be read or is not TOML.
     """
     environ = os.environ if environ is None else environ
     faults: list[str] = []
@@ -130,12 +129,12 @@ def load_settings(
 
 
 def describe_settings() -> list[SettingDescription]:
-    """Every setting there is, in the order of this file."""
+    """All settings, in the order of the tree."""
     return [SettingDescription(key, f.expectation, f.default, f.doc, f.secret) for key, f in FIELDS.items()]
 
 
 def list_settings(loaded: LoadedSettings, *, changed_only: bool = False) -> list[SettingValue]:
-    """Every setting with its value and source, or only those that a source has set."""
+    """All settings with value and source, or only those that a source has set."""
     shown: list[SettingValue] = []
     for key, setting in FIELDS.items():
         section, _, name = key.partition(".")
@@ -151,19 +150,19 @@ def list_settings(loaded: LoadedSettings, *, changed_only: bool = False) -> list
 
 
 def _check_providers(settings: Settings) -> list[str]:
-    """Faults: providers without TLS, which are on loopback, while no part of loopback is allowed."""
+    """Errors: providers without TLS, which must be on loopback, if no loopback network is allowed."""
     loopback = ("127.0.0.0/8", "::1/128")
     if any(covers(loopback, allowed) for allowed in settings.oidc.allowed_networks):
         return []
     return [
-        f"oidc.providers: {one.id} has an http:// issuer, and no loopback network stands in oidc.allowed_networks"
+        f"oidc.providers: {one.id} has an http:// issuer, but oidc.allowed_networks has no loopback network"
         for one in settings.oidc.providers
         if one.is_plain
     ]
 
 
 def _check_credentials(settings: Settings) -> list[str]:
-    """Faults: logins at other mail servers that would be incomplete, or sent without verified TLS."""
+    """Errors: credentials for relays that are incomplete, or would be sent without verified TLS."""
     outbound, mta = settings.outbound, settings.mta
     faults: list[str] = []
     if mta.username and mta.tls == "none":
@@ -179,7 +178,7 @@ def _check_credentials(settings: Settings) -> list[str]:
 
 
 def _check_ports(settings: Settings) -> list[str]:
-    """Faults: services on the port of another one, of which only one would be served."""
+    """Errors: two services on the same port."""
     faults: list[str] = []
     taken: dict[int, str] = {}
     for name, port in dataclasses.asdict(settings.ports).items():
@@ -190,7 +189,7 @@ def _check_ports(settings: Settings) -> list[str]:
 
 
 def _mask_secrets(value: Any) -> object:
-    """A secret, or the secrets within a list of tables, masked where they are set."""
+    """A secret, or the secrets in a list of tables, masked if they are set."""
     if not isinstance(value, tuple):
         return MASK if value else value
     tables = [msgspec.structs.asdict(table) for table in cast(tuple[msgspec.Struct, ...], value)]
@@ -199,7 +198,7 @@ def _mask_secrets(value: Any) -> object:
 
 @dataclass(frozen=True, slots=True)
 class _RawSetting:
-    """What a source gives for a key: a value from TOML, or text."""
+    """A key with its value from a source: a TOML value, or text."""
 
     key: str
     origin: str
@@ -261,7 +260,7 @@ def _first_start(environ: Mapping[str, str], faults: list[str]) -> FirstStart:
 
 
 def _looks_like_setting(variable: str) -> bool:
-    """Two underscores, or one after the name of a section: MAILKEEP_HTTP_LISTEN must not be passed over."""
+    """Whether it has two underscores, or one after a section's name: MAILKEEP_HTTP_LISTEN must not be ignored."""
     name = variable.removeprefix(PREFIX).lower()
     return "__" in name or any(name.startswith(f"{section}_") for section in SECTIONS)
 
@@ -278,8 +277,8 @@ def _parse(given: _RawSetting) -> object:
     except ValueError as fault:
         if setting.format and setting.format.reports_reason:
             raise ValueError(f"expected {setting.expectation}: {fault}") from fault
-        said = given.value if given.text is None else given.text
-        raise ValueError(f"expected {setting.expectation}" + ("" if setting.secret else f", not {said!r}")) from fault
+        shown = given.value if given.text is None else given.text
+        raise ValueError(f"expected {setting.expectation}" + ("" if setting.secret else f", not {shown!r}")) from fault
     return value
 
 
@@ -294,7 +293,7 @@ def _decode(setting: SettingField, given: _RawSetting) -> object:
     else:
         value = msgspec.json.decode(given.text, type=setting.base)
     if isinstance(value, str) and not (value.isprintable() and value.strip() == value):
-        raise ValueError("a control character, or a space at an end")
+        raise ValueError("a control character, or a space at the start or end")
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float) and not (setting.low or 0) <= value <= (setting.high or 0):

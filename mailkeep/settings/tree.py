@@ -1,4 +1,4 @@
-"""The tree itself: each section a frozen dataclass, each field with default, meaning and bounds."""
+"""The tree of settings: a frozen dataclass per section; each field has default, documentation and bounds."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class HttpSettings:
     """The API over HTTP."""
 
     listen: str = _setting("127.0.0.1:8080", "Where the API listens.", ENDPOINT)
-    public_url: str = _setting("http://localhost:8080", "The API's address as people and programs reach it.", URL)
+    public_url: str = _setting("http://localhost:8080", "The public URL of the API.", URL)
     trusted_proxies: tuple[str, ...] = _setting(
-        (), "Networks whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed; no others are.", NETWORKS
+        (), "Networks of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.", NETWORKS
     )
     internal: str = _setting(
         "127.0.0.1:8081",
-        "Where metrics are served, not to the public; port 0: a free one, which is also used if this default is taken.",
+        "Where metrics are served (not public); port 0: a free port, which is also used if this default is in use.",
         ENDPOINT,
     )
     metrics_token: str = _setting(
@@ -45,16 +45,18 @@ class HttpSettings:
         "The token that `/metrics` requires (`Authorization: Bearer`); empty: only loopback may read the metrics.",
         secret=True,
     )
-    header_timeout_seconds: float = _setting(10, "How long a client may take for a request's head.", low=1, high=300)
-    body_timeout_seconds: float = _setting(30, "How long a client may stay silent within a body.", low=1, high=600)
+    header_timeout_seconds: float = _setting(
+        10, "How long a client may take to send the header section.", low=1, high=300
+    )
+    body_timeout_seconds: float = _setting(30, "How long a client may pause within a body.", low=1, high=600)
     read_timeout_seconds: float = _setting(
-        30, "How long a client may take next to nothing of its answer.", low=1, high=600
+        30, "How long a client may read next to nothing of a response.", low=1, high=600
     )
     slowest_bytes_per_second: int = _setting(
-        32_768, "The pace that a body must keep, on the whole, after its first minute.", low=1, high=10**9
+        32_768, "The minimum average rate of a body after its first minute.", low=1, high=10**9
     )
     max_connections: int = _setting(
-        4096, "Most connections at a time; more are answered 503, and closed.", low=16, high=1_000_000
+        4096, "Maximum number of connections; further ones get 503 and are closed.", low=16, high=1_000_000
     )
     max_connections_per_address: int = _setting(
         1024, "The same for one client address (IPv6: one /64), `trusted_proxies` excepted.", low=1, high=1_000_000
@@ -67,66 +69,64 @@ class DatabaseSettings:
 
     url: str = _setting("", "The database; empty: a private server in the data directory.", DSN, secret=True)
     owner_url: str = _setting(
-        "", "The same as the role that owns the tables, to migrate; empty: `url`.", DSN, secret=True
+        "", "The same with the role that owns the tables, for migrations; empty: `url`.", DSN, secret=True
     )
     audit_url: str = _setting(
         "",
-        "The same as the role `mailkeep_audit`, which seals and prunes the audit log; empty: `owner_url`.",
+        "The same with the role `mailkeep_audit`, which seals and prunes the audit log; empty: `owner_url`.",
         DSN,
         secret=True,
     )
-    pool_size: int = _setting(10, "Most connections that one process keeps open.", low=2, high=500)
+    pool_size: int = _setting(10, "Maximum number of connections per process.", low=2, high=500)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SmtpSettings:
     """The built-in listener for incoming mail."""
 
-    listen: str = _setting("127.0.0.1:2525", "Where mail for the managed domains is taken.", ENDPOINT)
-    max_sessions: int = _setting(200, "Most connections at a time; more are answered 421.", low=1, high=10_000)
+    listen: str = _setting("127.0.0.1:2525", "Where mail for the managed domains is received.", ENDPOINT)
+    max_sessions: int = _setting(200, "Maximum number of connections; further ones get 421.", low=1, high=10_000)
     max_connections_per_address: int = _setting(
         20,
-        "Most connections at a time from one address (IPv6: one /64 network); more get 421 4.7.0. 0: no limit.",
+        "Maximum number of connections from one address (IPv6: /64 network); further ones get 421 4.7.0. 0: no limit.",
         low=0,
         high=10_000,
     )
     timeout_seconds: float = _setting(
-        300, "How long a client may stay silent (RFC 5321 §4.5.3.2.7 asks for 300).", low=1, high=3600
+        300, "How long a client may be idle (RFC 5321 §4.5.3.2.7 requires 300).", low=1, high=3600
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MtaSettings:
-    """The way out for mail that is sent."""
+    """Delivery of sent mail."""
 
     mode: Literal["sandbox", "postfix", "smtp", "none"] = _setting(
         "sandbox",
-        "`sandbox` keeps mail and shows it, `postfix` sends it (the full profile's default, and only there), `smtp` "
-        "hands it to `host`, `none` refuses to send.",
+        "`sandbox` stores and shows mail, `postfix` sends it (full profile only, its default), `smtp` submits it to "
+        "`host`, `none` refuses to send.",
     )
-    host: str = _setting("", "The mail server that takes outbound mail in mode `smtp`.", HOST)
+    host: str = _setting("", "The mail server that accepts outbound mail in mode `smtp`.", HOST)
     port: int = _setting(587, "Its port.", low=1, high=65535)
-    tls: Literal["none", "starttls", "tls"] = _setting(
-        "starttls", "Encryption on the way there; `tls`: from the start."
-    )
-    username: str = _setting("", "The account there; empty: no authentication.")
-    password: str = _setting("", "The account's password.", secret=True)
-    sandbox_port: int = _setting(0, "The sandbox's own port on loopback; 0: a free one.", low=0, high=65535)
+    tls: Literal["none", "starttls", "tls"] = _setting("starttls", "Encryption to `host`; `tls`: implicit TLS.")
+    username: str = _setting("", "The user name at `host`; empty: no authentication.")
+    password: str = _setting("", "The password at `host`.", secret=True)
+    sandbox_port: int = _setting(0, "The sandbox's port on loopback; 0: a free port.", low=0, high=65535)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitsSettings:
-    """What one caller may ask for."""
+    """Limits of requests and messages."""
 
     message_size_mb: int = _setting(
         50,
-        "Largest message, headers and encoded attachments together, in units of 2^20 bytes.",
+        "Maximum size of a message with headers and encoded attachments, in units of 2^20 bytes.",
         low=1,
         high=100,
     )
     body_budget_mb: int = _setting(
         512,
-        "Memory for all request bodies above 64 KiB at a time, in units of 2^20 bytes; more wait, or get 503.",
+        "Memory for all current request bodies above 64 KiB, in units of 2^20 bytes; further requests wait or get 503.",
         low=1,
         high=1 << 20,
     )
@@ -138,18 +138,21 @@ class LimitsSettings:
         high=100_000,
     )
 
-    alias_destinations: int = _setting(10, "Most destinations of an alias.", low=1, high=1000)
+    alias_destinations: int = _setting(10, "Maximum number of destinations of an alias.", low=1, high=1000)
     external_expansion: int = _setting(
         100,
-        "Most external recipients that the aliases and forwards of managed domains may add to a message.",
+        "Maximum number of external recipients that aliases and forwards of managed domains may add to a message.",
         low=1,
         high=1000,
     )
     event_streams: int = _setting(
-        200, "Most event streams (`GET /events/stream`) of one process; more get 503.", low=1, high=100_000
+        200,
+        "Maximum number of event streams (`GET /events/stream`) per process; further ones get 503.",
+        low=1,
+        high=100_000,
     )
     event_streams_per_caller: int = _setting(
-        10, "The same for one API key, or one account's sessions; more get 429.", low=1, high=100_000
+        10, "The same per API key, or per account for sessions; further ones get 429.", low=1, high=100_000
     )
 
     @property
@@ -159,39 +162,39 @@ class LimitsSettings:
 
     @property
     def largest_message_bytes(self) -> int:
-        """What the MTA accepts: `message_size_bytes`, and the line breaks and fields that the API does not count."""
+        """What the MTA accepts: `message_size_bytes` plus line breaks and fields that the API does not count."""
         return self.message_size_bytes * 103 // 100 + (64 << 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionsSettings:
-    """Sessions of people who logged in."""
+    """Sign-in sessions."""
 
-    ttl_hours: float = _setting(24, "How long a login lasts; fractions allowed.", low=0.0001, high=8760)
+    ttl_hours: float = _setting(24, "How long a session lasts; fractions are allowed.", low=0.0001, high=8760)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthSettings:
-    """What is asked of administrators, whatever their rights."""
+    """Requirements for administrators."""
 
     require_second_factor: tuple[str, ...] = _setting(
-        (), "Roles that need a second factor: until they have enrolled one, they can do nothing else.", ROLES
+        (), "Roles that need a second factor: they can do nothing else until they have enrolled one.", ROLES
     )
     allowed_networks: tuple[str, ...] = _setting(
-        (), "Networks from which administrators, and API keys, may call; empty: from everywhere.", NETWORKS
+        (), "Networks from which administrators and API keys may send requests; empty: all.", NETWORKS
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbuseSettings:
-    """Recipients per rolling hour at which sending stops."""
+    """Limits of recipients per rolling hour."""
 
-    sender_per_hour: int = _setting(1000, "For one sender address, which is then suspended.", low=1, high=10**9)
-    domain_per_hour: int = _setting(10_000, "For one domain; what goes beyond is refused.", low=1, high=10**9)
+    sender_per_hour: int = _setting(1000, "Per sender address, which is suspended beyond it.", low=1, high=10**9)
+    domain_per_hour: int = _setting(10_000, "Per domain; further recipients are refused.", low=1, high=10**9)
     forward_per_hour: int = _setting(
         10_000,
-        "External recipients to which the aliases, forwards and Sieve redirects of one domain forward mail; what goes "
-        "beyond is deferred.",
+        "External recipients to which aliases, forwards and Sieve redirects of one domain forward mail; further ones "
+        "are deferred.",
         low=1,
         high=10**9,
     )
@@ -199,11 +202,11 @@ class AbuseSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionSettings:
-    """How long things are kept."""
+    """How long data is kept."""
 
-    content_days: int = _setting(7, "Days for which the content of messages is kept.", low=1, high=3650)
+    content_days: int = _setting(7, "Days for which message content is kept.", low=1, high=3650)
     history_days: int = _setting(
-        90, "Days for which at least the history of messages is kept; it goes by whole months.", low=1, high=3650
+        90, "Minimum number of days for which message history is kept; it is deleted by whole months.", low=1, high=3650
     )
     event_days: int = _setting(30, "The same for events.", low=1, high=3650)
     audit_days: int = _setting(400, "The same for the audit log.", low=31, high=36_500)
@@ -211,30 +214,29 @@ class RetentionSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventsSettings:
-    """What is told of mail."""
+    """Events about mail."""
 
     received_full: bool = _setting(
-        False, "Whether every received message is told whole (`mail.received.full`), its content kept for 3 days."
+        False,
+        "Whether every received message is published in full (`mail.received.full`); its content is kept for 3 days.",
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhooksSettings:
-    """Events, posted to subscribers."""
+    """Delivery of events to subscribers."""
 
     allowed_networks: tuple[str, ...] = _setting(
-        (), "Networks that webhooks may reach although they are private, loopback or otherwise special.", NETWORKS
+        (), "Private, loopback or other special-purpose networks that webhooks may reach.", NETWORKS
     )
     allowed_ports: tuple[int, ...] = _setting((), "Ports below 1024 that webhooks may use in addition to 443.", PORTS)
-    extra_ca_file: str = _setting(
-        "", "Certificates (PEM) of authorities that webhooks trust beside the system's.", PATH
-    )
+    extra_ca_file: str = _setting("", "CA certificates (PEM) that webhooks trust in addition to the system's.", PATH)
     retry_seconds: tuple[int, ...] = _setting(
-        (30, 120, 900, 3600, 7200), "How long after each failed try of a delivery the next one comes.", DELAYS
+        (30, 120, 900, 3600, 7200), "The delays before each retry of a delivery.", DELAYS
     )
     disable_after_hours: float = _setting(
         120,
-        "A webhook whose every try has failed for so long is made inactive when it gives a delivery up.",
+        "A webhook is deactivated if all attempts have failed for this long when a delivery is given up.",
         low=0.001,
         high=8760,
     )
@@ -245,58 +247,58 @@ class OidcSettings:
     """Single sign-on by OpenID Connect; docs/howto/oidc.md has examples."""
 
     providers: tuple[OidcProvider, ...] = _setting(
-        (), "The providers that administrators may log in with.", PROVIDERS, secret=True
+        (), "The identity providers for administrators.", PROVIDERS, secret=True
     )
     allowed_networks: tuple[str, ...] = _setting(
         (),
-        "Networks in which providers may be although they are private, loopback or otherwise special; an http:// "
-        "issuer only on loopback that stands here.",
+        "Private, loopback or other special-purpose networks in which providers may be; an http:// issuer must be on a "
+        "loopback network listed here.",
         NETWORKS,
     )
     extra_ca_file: str = _setting(
-        "", "Certificates (PEM) of authorities that are trusted for providers beside the system's.", PATH
+        "", "CA certificates (PEM) that are trusted for providers in addition to the system's.", PATH
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DnsSettings:
-    """Looking names up."""
+    """DNS look-ups."""
 
     servers: tuple[str, ...] = _setting(
         (),
-        "The servers that are asked for every name, after /etc/hosts and for 3 seconds in all; empty: the system's.",
+        "The DNS servers for all look-ups, after /etc/hosts, with a timeout of 3 seconds; empty: the system's.",
         DNS_SERVERS,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorsSettings:
-    """Browsers' access from other origins; without origins no such header is sent."""
+    """CORS for browsers; without origins no CORS header is sent."""
 
     origins: tuple[str, ...] = _setting((), "Exact origins that may call the API from a browser.", ORIGINS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSettings:
-    """The log: JSON lines on standard error; in the full profile in files of `log/`, which are rotated."""
+    """The log: JSON lines on standard error; in the full profile rotated files in `log/`."""
 
-    level: Literal["debug", "info", "warning", "error"] = _setting("info", "The least severity that is logged.")
+    level: Literal["debug", "info", "warning", "error"] = _setting("info", "The minimum severity that is logged.")
     rotate_mb: int = _setting(
         50,
-        "The size from which a log file is rotated, in units of 2^20 bytes; each is rotated once a day as well.",
+        "The size at which a log file is rotated, in units of 2^20 bytes; each is also rotated once a day.",
         low=1,
         high=10_000,
     )
-    keep_days: int = _setting(14, "How many days rotated logs are kept, compressed.", low=1, high=3650)
+    keep_days: int = _setting(14, "Days for which rotated, compressed logs are kept.", low=1, high=3650)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
     """This machine."""
 
-    hostname: str = _setting("", "The name in SMTP greetings and headers; empty: the system's own.", HOST)
+    hostname: str = _setting("", "The name in SMTP greetings and headers; empty: the system's host name.", HOST)
     addresses: tuple[str, ...] = _setting(
-        (), "Full profile: the addresses on which mail is served, and from which it leaves; empty: all.", ADDRESSES
+        (), "Full profile: the addresses for mail services and outgoing connections; empty: all.", ADDRESSES
     )
 
 
@@ -304,46 +306,44 @@ class ServerSettings:
 class TlsSettings:
     """Full profile: the certificate for SMTP, submission, IMAP, POP3 and ManageSieve."""
 
-    certificate_file: str = _setting(
-        "", "The certificate with its chain, in PEM; empty: one of our own, which nobody else trusts.", PATH
-    )
+    certificate_file: str = _setting("", "The certificate with its chain, in PEM; empty: a self-signed one.", PATH)
     key_file: str = _setting("", "Its private key, in PEM.", PATH)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortsSettings:
-    """Full profile: where mail is served, on each of `server.addresses`; 0 leaves a service out."""
+    """Full profile: ports of mail services on each of `server.addresses`; 0 disables a service."""
 
-    smtp: int = _setting(25, "Mail from other servers.", low=0, high=65535)
-    submission: int = _setting(587, "Mail of our users, by STARTTLS.", low=0, high=65535)
-    submissions: int = _setting(465, "Mail of our users, TLS from the start.", low=0, high=65535)
-    imap: int = _setting(143, "IMAP, by STARTTLS.", low=0, high=65535)
-    imaps: int = _setting(993, "IMAP, TLS from the start.", low=0, high=65535)
-    pop3: int = _setting(110, "POP3, by STARTTLS.", low=0, high=65535)
-    pop3s: int = _setting(995, "POP3, TLS from the start.", low=0, high=65535)
-    sieve: int = _setting(4190, "ManageSieve, by STARTTLS.", low=0, high=65535)
+    smtp: int = _setting(25, "SMTP from other servers.", low=0, high=65535)
+    submission: int = _setting(587, "Submission with STARTTLS.", low=0, high=65535)
+    submissions: int = _setting(465, "Submission with implicit TLS.", low=0, high=65535)
+    imap: int = _setting(143, "IMAP with STARTTLS.", low=0, high=65535)
+    imaps: int = _setting(993, "IMAP with implicit TLS.", low=0, high=65535)
+    pop3: int = _setting(110, "POP3 with STARTTLS.", low=0, high=65535)
+    pop3s: int = _setting(995, "POP3 with implicit TLS.", low=0, high=65535)
+    sieve: int = _setting(4190, "ManageSieve with STARTTLS.", low=0, high=65535)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterSettings:
-    """Full profile: how incoming mail is judged."""
+    """Full profile: filtering of incoming mail."""
 
     network_checks: bool = _setting(
-        True, "Whether the network is asked about senders: SPF, DKIM, DMARC, block lists, fuzzy hashes."
+        True, "Whether the filter uses the network: SPF, DKIM, DMARC, block lists, fuzzy hashes."
     )
     dns_servers: tuple[str, ...] = _setting(
-        (), "Name servers that the filter asks, each as ip:port; empty: `dns.servers`, else the system's.", ENDPOINTS
+        (), "The filter's DNS servers, each as ip:port; empty: `dns.servers`, else the system's.", ENDPOINTS
     )
     spam_score: float = _setting(6, "The score from which mail is delivered to Junk.", low=0.1, high=1000)
     reject_score: float = _setting(
-        0, "The score from which mail is refused by SMTP; 0: never, it goes to Junk.", low=0, high=1000
+        0, "The score from which mail is rejected by SMTP; 0: never, it goes to Junk.", low=0, high=1000
     )
-    greylisting: bool = _setting(False, "Whether suspicious mail is first put off for five minutes.")
+    greylisting: bool = _setting(False, "Whether suspicious mail is first deferred for five minutes.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The whole tree."""
+    """All settings."""
 
     http: HttpSettings = HttpSettings()
     database: DatabaseSettings = DatabaseSettings()

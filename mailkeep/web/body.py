@@ -1,4 +1,4 @@
-"""A request's body as it comes: what is refused of it, how fast it must come, where it lies meanwhile."""
+"""Reading a request body: which bodies are rejected, how slow a client may be, and where the bytes are kept."""
 
 from __future__ import annotations
 
@@ -14,47 +14,48 @@ from mailkeep.web.memory_budget import SMALL, MemoryReservation
 from mailkeep.web.string_views import JsonText, MappedBody
 
 LARGE = 1 << 20
-"""Bytes above which a body lies in pages of its own, and is parsed beside the event loop."""
+"""Bodies of more bytes are kept in a memory file of their own and parsed outside the event loop."""
 
-_GRACE_SECONDS = 60.0  # seconds that any body may take, whatever its pace
+_GRACE_SECONDS = 60.0  # every body may take this long, however slowly it arrives
 
 
 async def read_body(request: Request, limit: int, share: MemoryReservation, http: HttpSettings) -> JsonText:
-    """The body, at most `limit` bytes, read within `share` of the memory and the deadlines of `http`.
+    """The body, at most `limit` bytes, read within the deadlines of `http`; `share` reserves the memory for it.
 
-    Refused before it is read where the head says enough (length, encoding), at its first byte if no JSON.
+    A body is rejected before it is read if its header fields suffice (length, encoding), and at its first byte if it is
+    not JSON.
     """
     headers = request.headers
     announced = headers.get("content-length")
     if announced is None:
         if "transfer-encoding" not in headers:
-            return b""  # RFC 9112 §6.3: there is none
+            return b""  # RFC 9112 §6.3: no body
         announced = "0"
     if not _is_number(announced) or int(announced) > limit:
         raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
-        raise UnsupportedMediaType("Encoded bodies are not taken.")
+        raise UnsupportedMediaType("Content-Encoding is not supported.")
     is_announced = "content-length" in headers
     if is_announced:
         await share.reserve(int(announced))
     body = _BodyBuffer(int(announced))
-    async for piece in _read_chunks(request, http):
-        if piece and not body.size and not _is_json(headers):
+    async for chunk in _read_chunks(request, http):
+        if chunk and not body.size and not _is_json(headers):
             raise UnsupportedMediaType
-        if body.size + len(piece) > limit:
+        if body.size + len(chunk) > limit:
             raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
-        if not is_announced and body.size <= SMALL < body.size + len(piece):
-            await share.reserve(limit)  # it may become that large, and must not wait a second time
-        body.add(piece)
+        if not is_announced and body.size <= SMALL < body.size + len(chunk):
+            await share.reserve(limit)  # it may become that large, and must reserve only once
+        body.add(chunk)
     share.shrink(body.size)
-    return body.whole()
+    return body.content()
 
 
 class _BodyBuffer:
-    """The pieces of a body become one, without being there twice.
+    """Collects the chunks of a body without a second copy of it.
 
-    A large one of announced length goes into pages of its own: the system gives them as they are written to, has them
-    back at once when the call is over, and can show them to a child process.
+    A large body of announced length is written to a memory file: the kernel allocates its pages as they are written,
+    frees them as soon as the call is over, and can share them with a child process.
     """
 
     __slots__ = ("_pages", "_rest", "size")
@@ -64,20 +65,20 @@ class _BodyBuffer:
         self._rest: bytes | bytearray = b""
         self.size = 0
 
-    def add(self, piece: bytes) -> None:
-        start, self.size = self.size, self.size + len(piece)
+    def add(self, chunk: bytes) -> None:
+        start, self.size = self.size, self.size + len(chunk)
         if self._pages is not None and self.size <= len(self._pages):
-            self._pages[start : self.size] = piece
-        elif self._pages is not None:  # more than announced: no HTTP server lets it through
-            raise InvalidJson("The body is longer than announced.")
+            self._pages[start : self.size] = chunk
+        elif self._pages is not None:  # HTTP servers stop at the announced length
+            raise InvalidJson("The body is longer than its Content-Length.")
         elif not start:
-            self._rest = piece
+            self._rest = chunk
         else:
             if isinstance(self._rest, bytes):
                 self._rest = bytearray(self._rest)
-            self._rest += piece
+            self._rest += chunk
 
-    def whole(self) -> JsonText:
+    def content(self) -> JsonText:
         if self._pages is None:
             return self._rest
         return self._pages if self.size == len(self._pages) else self._pages[: self.size]
@@ -94,25 +95,25 @@ def _is_number(text: str) -> bool:
 
 
 async def _read_chunks(request: Request, http: HttpSettings) -> AsyncIterator[bytes]:
-    """The body as it comes: neither silent for too long nor, on the whole, too slow."""
+    """The chunks of the body; INVALID_JSON if the client pauses for too long or is too slow overall."""
     stream = aiter(request.stream())
     time = asyncio.get_running_loop().time
     left = _GRACE_SECONDS
     while True:
-        begun = time()
+        started = time()
         try:
             async with asyncio.timeout(min(left, http.body_timeout_seconds)):
-                piece = await anext(stream, None)
+                chunk = await anext(stream, None)
         except TimeoutError as slow:
             if left <= http.body_timeout_seconds:
                 raise InvalidJson(
-                    f"The body came with fewer than {http.slowest_bytes_per_second} bytes a second."
+                    f"The body arrived at less than {http.slowest_bytes_per_second} bytes per second."
                 ) from slow
-            raise InvalidJson(f"The body did not go on for {http.body_timeout_seconds:g} seconds.") from slow
-        if piece is None:
+            raise InvalidJson(f"No data of the body arrived for {http.body_timeout_seconds:g} seconds.") from slow
+        if chunk is None:
             return
-        left += len(piece) / http.slowest_bytes_per_second - (time() - begun)
-        yield piece
+        left += len(chunk) / http.slowest_bytes_per_second - (time() - started)
+        yield chunk
 
 
 def _is_json(headers: Mapping[str, str]) -> bool:

@@ -1,4 +1,4 @@
-"""Cross-origin calls (Fetch §3.2): off means no header at all; on means exact origins, without cookies."""
+"""CORS (Fetch §3.2): by default no header at all; if enabled, exact origins without cookies."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _EXPOSED = (
 )
 
 
-def add_headers(given: Mapping[str, str], origins: Sequence[str], answer: MutableHeaders) -> None:
-    """Add to an answer what a call with the headers `given` must be told; nothing where CORS is off."""
+def add_headers(request: Mapping[str, str], origins: Sequence[str], response: MutableHeaders) -> None:
+    """Add the CORS header fields for a request with the headers `request`; none if CORS is off."""
     if not origins:
         return
-    answer.add_vary_header("Origin")
-    origin = given.get("origin")
+    response.add_vary_header("Origin")
+    origin = request.get("origin")
     if origin is not None and origin in origins:
-        answer["access-control-allow-origin"] = origin
-        answer["access-control-expose-headers"] = _EXPOSED
+        response["access-control-allow-origin"] = origin
+        response["access-control-expose-headers"] = _EXPOSED
 
 
 def preflight(request: Request, origins: Sequence[str]) -> Response | None:
-    """The answer to a preflight of an allowed origin, else None."""
+    """The response to a preflight request of an allowed origin, else None."""
     if request.method != "OPTIONS" or request.headers.get("origin") not in origins:
         return None
     if "access-control-request-method" not in request.headers:

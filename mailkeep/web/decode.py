@@ -1,7 +1,7 @@
-"""Strict decoding of fields against a `Struct`, all faults at once (the first 100): MISSING_FIELDS, then INVALID_FIELD.
+"""Strict decoding of fields into a `Struct`. MISSING_FIELDS and INVALID_FIELD list all errors (up to 100).
 
-`strict_json` parses the JSON text before.
-Control characters are refused in strings (LF, CR and TAB allowed where the field is marked `MultiLine`).
+`strict_json` has parsed the JSON text before. Strings must not contain control characters; LF, CR and TAB are allowed
+in fields marked `MultiLine`.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from mailkeep.web.string_views import JsonText, StringView
 
 S = TypeVar("S", bound=Struct)
 
-_NAME = 100  # characters of a name that is not ours, where a fault tells of it
+_NAME = 100  # characters of an unknown field's name in an error
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CONTROL_MULTILINE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-_INSTANT = re.compile(
+_TIME = re.compile(
     r"(?:19[7-9]|2[0-9]{2})[0-9]-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:Z|[+-][0-9]{2}:[0-9]{2})"
 )
 _DIGITS = re.compile(r"-?[0-9]{1,18}")
 
 
 class _Faults:
-    """What is wrong with a body, gathered on the way, up to `MAX_FAULTS`."""
+    """The errors of a body, up to `MAX_FAULTS` of each kind."""
 
     __slots__ = ("invalid", "missing")
 
@@ -49,7 +49,7 @@ class _Faults:
             self.missing.append({"field": field, "reason": reason})
 
     def is_full(self) -> bool:
-        """Whether nothing that is found in further items or entries would be told."""
+        """Whether further errors would not be reported."""
         return len(self.invalid) >= MAX_FIELD_ERRORS or len(self.missing) >= MAX_FIELD_ERRORS
 
     def refuse(self) -> None:
@@ -60,7 +60,7 @@ class _Faults:
 
 
 def decode_body(value: Any, into: type[S] | OneOf) -> S:
-    """A parsed JSON value as `into`; MISSING_FIELDS or INVALID_FIELD with its faults, up to `MAX_FAULTS`."""
+    """Decode a parsed JSON value into `into`; MISSING_FIELDS or INVALID_FIELD with up to `MAX_FAULTS` errors."""
     faults = _Faults()
     if not isinstance(value, dict):
         raise InvalidField([{"field": "", "reason": "must be a JSON object"}])
@@ -68,42 +68,42 @@ def decode_body(value: Any, into: type[S] | OneOf) -> S:
     if isinstance(into, OneOf):
         given = into.drop_nulls(given)
         into = cast(type[S], into.select(given))
-    made = _struct(given, _info(into), "", faults)
+    decoded = _struct(given, _info(into), "", faults)
     faults.refuse()
-    return made
+    return decoded
 
 
 def read_json(body: JsonText, into: type[Struct] | OneOf | None) -> Any:
-    """A JSON text as `into`; None: the call takes no fields, and the answer is None. Raises as `decode_body` does."""
+    """Parse and decode a JSON text. If `into` is None the request has no fields, and the result is None."""
     value = parse_json(body)
     if into is not None:
         return decode_body(value, into)
     if value not in ({}, None):
-        raise InvalidField([{"field": "", "reason": "the call takes no fields"}])
+        raise InvalidField([{"field": "", "reason": "the request takes no fields"}])
     return None
 
 
 def requires_body(into: type[Struct] | OneOf) -> bool:
-    """Whether a call must have a body: unless all fields of a `Body` are optional. A PATCH without one says nothing."""
+    """Whether a body is required: not if all fields of a `Body` are optional. A PATCH always needs one."""
     return all(
         issubclass(shape, Patch) or any(field.required for field in _info(shape).fields) for shape in variants(into)
     )
 
 
 def decode_query(pairs: list[tuple[str, str]], into: type[S]) -> S:
-    """A query string as `into`: text is read as the field's type (true/false, digits), empty as absent."""
+    """Decode a query string: text becomes the field's type (true/false, digits); empty counts as absent."""
     faults = _Faults()
     given: dict[str, str] = {}
     for name, text in pairs:
         if name in given:
-            faults.add(name[:_NAME], "stands twice")
+            faults.add(name[:_NAME], "is given twice")
         given[name] = text
     info = _info(into)
     types = {field.encode_name: field.type for field in info.fields}
     value = {name: _from_text(text, types.get(name)) for name, text in given.items() if text != ""}
-    made = _struct(value, info, "", faults)
+    decoded = _struct(value, info, "", faults)
     faults.refuse()
-    return made
+    return decoded
 
 
 @cache
@@ -127,7 +127,7 @@ def _base_type(kind: mi.Type) -> mi.Type:
 
 
 def _unwrap(kind: mi.Type) -> tuple[mi.Type, dict[str, Any]]:
-    """A type without its annotations and its None, and what the annotations mark it with (`web.fields`)."""
+    """A type without annotations and None, and the marks of its annotations (`web.fields`)."""
     marks: dict[str, Any] = {}
     while isinstance(kind, mi.Metadata | mi.UnionType):
         if isinstance(kind, mi.UnionType):
@@ -176,7 +176,7 @@ def _check_unknown_fields(value: Mapping[str, Any], known: Collection[str], path
 def _check_total(
     value: Mapping[str, Any], total: tuple[tuple[str, ...], int] | None, path: str, faults: _Faults
 ) -> Collection[str]:
-    """The lists that together have more items than `total` allows: one fault names the longest, no item is read."""
+    """The lists that together have more items than `total` allows. One error names the longest; no item is decoded."""
     if total is None:
         return ()
     names, limit = total
@@ -227,7 +227,7 @@ def _value(value: Any, kind: mi.Type, at: str, faults: _Faults) -> Any:
             found = parse_uuid(value) if isinstance(value, str) else None
             return found or faults.add(at, "must be a UUID in canonical lower-case form")
         case mi.DateTimeType():
-            return _instant(value, at, faults)
+            return _time(value, at, faults)
         case mi.AnyType():
             return value
         case _:
@@ -294,13 +294,13 @@ def _text(value: Any, kind: mi.StrType, at: str, multiline: bool, faults: _Fault
     return value
 
 
-def _instant(value: Any, at: str, faults: _Faults) -> Any:
-    if isinstance(value, str) and _INSTANT.fullmatch(value):
+def _time(value: Any, at: str, faults: _Faults) -> Any:
+    if isinstance(value, str) and _TIME.fullmatch(value):
         try:
             return datetime.fromisoformat(value).astimezone(UTC)
         except (ValueError, OverflowError):
             pass
-    return faults.add(at, "must be an instant in ISO 8601 with its offset, as 2026-01-31T12:00:00Z")
+    return faults.add(at, "must be an ISO 8601 time with an offset, such as 2026-01-31T12:00:00Z")
 
 
 def _bounds(kind: mi.Type) -> str:

@@ -1,8 +1,9 @@
-"""Large bodies are read in child processes, so that the event loop answers others meanwhile.
+"""Decodes large bodies in child processes, so that the event loop is not blocked.
 
-A body of more than `INLINE` bytes goes to a child, unless almost all of it is a few large strings (attachments), which
-are left where they are. A child starts with the first such body and ends after a minute without one; it runs confined
-(`core.confinement`). One that takes too much time or memory is ended, and its body refused.
+A body of more than `INLINE_BYTES` bytes goes to a child process unless almost all of it is a few large strings
+(attachments), which are not decoded. A child process starts with the first such body and ends after a minute without
+one. It is sandboxed (`core.confinement`). If a body takes too much time or memory, the process is killed and the body
+rejected.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from mailkeep.web.decode_worker import ANSWER, DECODED, REQUEST, type_name
 from mailkeep.web.string_views import JsonText, MappedBody, StringView, is_mostly_large_strings
 
 INLINE_BYTES = 64 << 10
-"""Bytes up to which any body is read on the event loop: the worst of them takes some ten milliseconds."""
+"""Bodies up to this size are decoded on the event loop: the worst case takes about ten milliseconds."""
 LARGE = 1 << 20
-"""Bytes from which even looking for the large strings leaves the event loop."""
+"""From this size on, even the search for large strings leaves the event loop."""
 
-# Isolated: nothing from the environment or the working directory; our own package from where we have it.
+# -I: nothing from the environment or the working directory; our own package from its present place.
 _PROGRAM = """
 import sys
 sys.argv[1] in sys.path or sys.path.insert(0, sys.argv[1])
@@ -47,30 +48,30 @@ _VALUES = (Struct, Refusal, Enum, UUID, datetime, timedelta, timezone)
 
 @dataclass(frozen=True, slots=True)
 class DecodeLimits:
-    """What a body may take; `memory` of a child in bytes."""
+    """Limits for a body; `memory` of a child process in bytes."""
 
     cpu_seconds: int = 10
-    seconds: float = 30.0  # by the clock, the start of a child included
-    wait_seconds: float = 10.0  # for a free child
+    seconds: float = 30.0  # elapsed time, including the start of a child process
+    wait_seconds: float = 10.0  # for a free child process
     memory: int = 2 << 30
     children: int = 2
     idle_seconds: float = 60.0
-    bodies: int = 1000  # of one child
+    bodies: int = 1000  # per child process
 
 
 class Decoder:
-    """Reads bodies into what endpoints take. It costs nothing before the first large one; `close` ends the children."""
+    """Decodes request bodies. No process starts before the first large body; `close` ends the child processes."""
 
     def __init__(self, modules: Sequence[str] = (), limits: DecodeLimits | None = None) -> None:
-        """`modules` define the types that bodies are read as."""
+        """`modules` define the types that bodies are decoded into."""
         self._modules = tuple(modules)
         self.limits = limits or DecodeLimits()
         self._free = asyncio.Semaphore(self.limits.children)
-        self._idle: list[_Child] = []
+        self._idle: list[_DecodeChild] = []
         self._timer: asyncio.TimerHandle | None = None
 
     async def read(self, body: JsonText, into: Any) -> Any:
-        """The body as `into` (a `Struct`, a `OneOf`; None: no fields at all), or its refusal."""
+        """Decode the body into `into` (a `Struct`, a `OneOf`, or None for no fields), or raise its refusal."""
         if len(body) <= INLINE_BYTES:
             return read_json(body, into)
         if len(body) <= LARGE:
@@ -84,26 +85,30 @@ class Decoder:
             async with asyncio.timeout(self.limits.wait_seconds):
                 await self._free.acquire()
         except TimeoutError as busy:
-            raise Unavailable("Too many large bodies are being read; try again later.", retry_after=5) from busy
+            raise Unavailable("Too many large requests at the same time; try again later.", retry_after=5) from busy
         try:
-            return await self._ask(body, into)
+            return await self._decode_in_child(body, into)
         finally:
             self._free.release()
 
-    async def _ask(self, body: JsonText, into: Any) -> Any:
+    async def _decode_in_child(self, body: JsonText, into: Any) -> Any:
         if self._timer:
             self._timer.cancel()
         file = body.fd if isinstance(body, MappedBody) else await asyncio.to_thread(_copy_to_file, body)
-        child: _Child | None = None
+        child: _DecodeChild | None = None
         try:
             async with asyncio.timeout(self.limits.seconds):
-                child = self._idle.pop() if self._idle else await asyncio.to_thread(_Child, self._modules, self.limits)
-                status, content = await child.ask(file, len(body), type_name(into))
+                child = (
+                    self._idle.pop()
+                    if self._idle
+                    else await asyncio.to_thread(_DecodeChild, self._modules, self.limits)
+                )
+                status, content = await child.decode(file, len(body), type_name(into))
                 value = await asyncio.to_thread(_unpickle, content, body)
         except (TimeoutError, EOFError, ConnectionError) as lost:
             if child:
                 child.kill()
-            raise InvalidJson("The body takes too much time or memory to read.") from lost
+            raise InvalidJson("The body takes too much time or memory to decode.") from lost
         except BaseException:
             if child:
                 child.kill()
@@ -121,11 +126,11 @@ class Decoder:
         try:
             raise value
         finally:
-            del value  # it refers to this frame, and so to the body, which would wait for the collector of cycles
+            del value  # its traceback refers to this frame, and so to the body: a reference cycle
 
     @property
     def pids(self) -> list[int]:
-        """The children that wait for work."""
+        """The idle child processes."""
         return [child.process.pid for child in self._idle]
 
     def _end_idle(self) -> None:
@@ -133,15 +138,15 @@ class Decoder:
         asyncio.get_running_loop().run_in_executor(None, _end, idle)
 
     async def close(self) -> None:
-        """End the children that wait."""
+        """End the idle child processes."""
         if self._timer:
             self._timer.cancel()
         idle, self._idle = self._idle, []
         await asyncio.to_thread(_end, idle)
 
 
-class _Child:
-    """One process, and the socket to it."""
+class _DecodeChild:
+    """A child process and the socket to it."""
 
     def __init__(self, modules: Sequence[str], limits: DecodeLimits) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -165,8 +170,8 @@ class _Child:
         self._socket = ours
         self.served = 0
 
-    async def ask(self, file: int, size: int, name: str) -> tuple[bytes, mmap]:
-        """Status and pickle. EOFError where the child has ended."""
+    async def decode(self, file: int, size: int, name: str) -> tuple[bytes, mmap]:
+        """Status and pickled result. EOFError if the process has ended."""
         socket.send_fds(self._socket, [REQUEST.pack(size, len(name)) + name.encode()], [file])
         await self._readable()
         answer, descriptors, _, _ = socket.recv_fds(self._socket, ANSWER.size, 1)
@@ -190,7 +195,7 @@ class _Child:
             loop.remove_reader(self._socket)
 
     def end(self) -> None:
-        """Let it go: without its socket it ends at once."""
+        """Close the socket, at which the process ends."""
         self._socket.close()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(0.5)
@@ -198,12 +203,12 @@ class _Child:
         self.kill()
 
     def __del__(self) -> None:
-        """Nobody closed the decoder: the process goes all the same."""
+        """End the process even if the decoder was not closed."""
         if hasattr(self, "_socket") and self.process.poll() is None:
             self.kill()
 
     def kill(self) -> None:
-        """End it now."""
+        """Kill the process."""
         self._socket.close()
         self.process.kill()
         with suppress(subprocess.TimeoutExpired):
@@ -211,7 +216,7 @@ class _Child:
 
 
 class _Unpickler(pickle.Unpickler):
-    """Makes what bodies are made of, nothing else."""
+    """Creates only the types that bodies consist of."""
 
     def __init__(self, content: mmap, body: JsonText) -> None:
         super().__init__(content)
@@ -225,10 +230,10 @@ class _Unpickler(pickle.Unpickler):
         found: Any = super().find_class(module_name, global_name)
         if found is UNSET or found is rebuild_refusal or (isinstance(found, type) and issubclass(found, _VALUES)):
             return found
-        raise pickle.UnpicklingError(f"{module_name}.{global_name} is no part of a body")
+        raise pickle.UnpicklingError(f"{module_name}.{global_name} is not allowed in a decoded body")
 
 
-def _end(children: Sequence[_Child]) -> None:
+def _end(children: Sequence[_DecodeChild]) -> None:
     for child in children:
         child.end()
 
@@ -239,7 +244,7 @@ def _unpickle(content: mmap, body: JsonText) -> Any:
 
 
 def _copy_to_file(body: JsonText) -> int:
-    """A file that holds the body."""
+    """A memory file with a copy of the body."""
     file = os.memfd_create("body", os.MFD_CLOEXEC)
     view = memoryview(body)
     while view:

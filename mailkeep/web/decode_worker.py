@@ -1,8 +1,8 @@
-"""The child process of `decode_process`: reads large bodies, one after the other, within limits of time and memory.
+"""The child process of `decode_process`: decodes large bodies one after the other, within limits of time and memory.
 
-A request is the body's size and the name of what it is read as, with the body's file descriptor; the answer a status
-and a size, with the descriptor of a file that holds a pickle: the decoded body, or the refusal. Large strings stay in
-the body: the pickle only says where. It ends with the socket.
+A request has the size of the body, the name of its type and the body's file descriptor. A response has a status, a size
+and the descriptor of a memory file with a pickle: the decoded body or the refusal. Large strings stay in the body; the
+pickle has their offsets. The process ends when the socket is closed.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ NAME_BYTES = 4096
 
 
 def main(number: int, cpu_seconds: int, memory: int, *modules: str) -> None:
-    """Serve the socket with this descriptor; `cpu_seconds` for each body, `memory` in bytes. `modules` are those that
-    names may be taken from: they are imported before anything is given up.
+    """Serve the socket with the descriptor `number`; `cpu_seconds` per body, `memory` in bytes. `modules` define the
+    types of bodies; they are imported before the process is confined.
     """
     for name in modules:
         importlib.import_module(name)
     confine(memory)
     with socket.socket(fileno=number) as channel:
         while True:
-            asked, descriptors, _, _ = socket.recv_fds(channel, REQUEST.size + NAME_BYTES, 1)
-            if len(asked) < REQUEST.size or not descriptors:
+            request, descriptors, _, _ = socket.recv_fds(channel, REQUEST.size + NAME_BYTES, 1)
+            if len(request) < REQUEST.size or not descriptors:
                 return
-            size, length = REQUEST.unpack_from(asked)
-            name = asked[REQUEST.size : REQUEST.size + length].decode()
+            size, length = REQUEST.unpack_from(request)
+            name = request[REQUEST.size : REQUEST.size + length].decode()
             _limit_cpu_time(cpu_seconds)
             _answer(channel, descriptors[0], size, name)
 
@@ -53,7 +53,7 @@ def _answer(channel: socket.socket, descriptor: int, size: int, name: str) -> No
     try:
         status, content = _decode(descriptor, size, name)
     except MemoryError:
-        status, content = REFUSED, pickle.dumps(InvalidJson("The body takes too much memory to read."))
+        status, content = REFUSED, pickle.dumps(InvalidJson("The body takes too much memory to decode."))
     finally:
         os.close(descriptor)
     file = os.memfd_create("decoded", os.MFD_CLOEXEC)
@@ -78,19 +78,19 @@ def _decode(descriptor: int, size: int, name: str) -> tuple[bytes, bytes | memor
 
 class _Pickler(pickle.Pickler):
     def persistent_id(self, obj: Any) -> Any:
-        """A slice is where it lies in the body."""
+        """A string view is pickled as its offset in the body."""
         return (obj.start, len(obj.raw), obj.plain) if isinstance(obj, StringView) else None
 
 
 def _limit_cpu_time(cpu_seconds: int) -> None:
-    """So much more CPU time; the kernel ends whoever takes it all."""
+    """Allow this much more CPU time; the kernel kills a process that exceeds it."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + cpu_seconds, hard))
 
 
 def type_name(into: Any) -> str:
-    """How a body's type, or `OneOf`, or None is called in a request."""
+    """The name of a body's type in a request: of a struct, a `OneOf` or None."""
     kinds = into.variants if isinstance(into, OneOf) else () if into is None else (into,)
     joined = ",".join(f"{kind.__module__}:{kind.__qualname__}" for kind in kinds)
     return f"|{joined}" if isinstance(into, OneOf) else joined
@@ -98,7 +98,7 @@ def type_name(into: Any) -> str:
 
 @cache
 def type_named(name: str) -> Any:
-    """The type, `OneOf` or None of such a name; of modules that are imported."""
+    """The type with such a name, from an imported module."""
     if not name:
         return None
     kinds = tuple(_find_type(each) for each in name.removeprefix("|").split(","))

@@ -1,6 +1,6 @@
-"""What an endpoint declares: method, path, who may, what goes in and out, which refusals, an example.
+"""The declaration of an endpoint: method, path, access, request and response types, errors, examples.
 
-Router, policy check, OpenAPI document and test matrix are all taken from this one declaration.
+Router, authorization, OpenAPI document and the tests of access use this one declaration.
 """
 
 from __future__ import annotations
@@ -24,31 +24,30 @@ PREFIX = "/api/v1"
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A paginated list: the fields it can be sorted by, the first of them the default (newest first)."""
+    """A paginated list: the fields it can be sorted by. The first is the default (newest first)."""
 
     sorts: tuple[str, ...] = ("created_at",)
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A call that the OpenAPI document shows and the tests run.
+    """A request that the OpenAPI document shows and the tests run.
 
-    `{name}` in path or values is filled from the tests' cast, and with made-up values in the document.
+    `{name}` in the path or in values is replaced by ids of the tests' data, and by example values in the document.
     """
 
     path: Mapping[str, str] = field(default_factory=dict[str, str])
     query: Mapping[str, str] = field(default_factory=dict[str, str])
     body: Any = None
-    answer: Any = None
+    response: Any = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """One method on one path. `path` begins after /api/v1; see `bare` and `prefixed` for paths without it.
+    """One method on one path. `path` starts after /api/v1; see `bare` and `prefixed` for paths without it.
 
-    `action` is the policy's name of what is done (None: open to everybody); `audit` the name that a mutating
-    call has in the audit log; `data` the type of `data` in the answer; `refusals` what it can answer beyond
-    what the pipeline itself answers for its kind.
+    `action` is the action in the access policy (None: open to everybody); `audit` the audit action of a mutating call;
+    `data` the type of `data` in the response; `refusals` the errors in addition to those of the pipeline.
     """
 
     method: str
@@ -61,35 +60,37 @@ class Endpoint:
     description: str = ""
     body: type[Struct] | OneOf | None = None
     query: type[Struct] | None = None
-    any_query: bool = False  # others write the query: it is documented and handed on, not judged
+    any_query: bool = False  # the query is documented, but neither checked nor decoded
     listing: Listing | None = None
     status: int = 200
     audit: str | None = None
-    resource: str | None = None  # what `{id}` names, for the audit row of a refused call
+    resource: str | None = None  # the type of object that `{id}` names, for the audit entry of a refused call
     refusals: tuple[type[Refusal], ...] = ()
     examples: tuple[Example, ...] = ()
-    content: str = "application/json"  # media type of the successful answer; others than JSON have no envelope
-    alternative_content: tuple[str, ...] = ()  # media types that the query can ask for in its place
-    enveloped: bool = True  # JSON without the envelope: False
+    content: str = "application/json"  # media type of the successful response; only JSON has an envelope
+    alternative_content: tuple[str, ...] = ()  # other media types, which the query can request
+    enveloped: bool = True  # False: JSON without the envelope
     body_limit: Callable[[Any], int] | None = None  # bytes, from the settings; None: 1 MiB
-    header_parameters: Mapping[str, str] = field(default_factory=dict[str, str])  # ids in headers, and their meaning
-    login: bool = False  # held to the login throttle
+    header_parameters: Mapping[str, str] = field(
+        default_factory=dict[str, str]
+    )  # ids in header fields, and their meaning
+    login: bool = False  # subject to the login rate limit
     bare: bool = False  # also served without the prefix
-    prefixed: bool = True  # served under the prefix
-    documented: bool = True  # stands in the OpenAPI document
+    prefixed: bool = True  # served with the prefix
+    documented: bool = True  # part of the OpenAPI document
     recover: Callable[[Any, Call, UUID], Awaitable[HttpResponse | None]] | None = None
-    """Set where an Idempotency-Key is taken: what a request (by its id) that was cut off has answered, from the
-    records of its effect; None where it had none. Refuses with IdempotencyInProgress while nobody knows."""
+    """Set if the endpoint takes an Idempotency-Key. Returns the response of an interrupted request (by its id) from the
+    records of its effect, None if it had no effect. Raises IdempotencyInProgress while that is unknown."""
     webhook_payloads: Mapping[str, tuple[type[Struct], Mapping[str, Any]]] = field(
         default_factory=dict[str, tuple[type[Struct], Mapping[str, Any]]]
     )
-    """What is posted to a URL that the call gives: by kind of event the type of its data, and an example."""
-    secrets: tuple[str, ...] = ()  # members of `data` that are shown once: null when it is answered again
+    """What webhooks created by this endpoint receive: by kind of event, the type of its data and an example."""
+    secrets: tuple[str, ...] = ()  # fields of `data` that are shown once: null in a replayed response
 
 
 @dataclass(slots=True)
 class Call:
-    """One request on its way: what came, and who sends it."""
+    """One request: its content and its caller."""
 
     endpoint: Endpoint
     request_id: UUID
@@ -102,10 +103,10 @@ class Call:
     cookies: Mapping[str, str]
     who: Principal | None = None
     reauthenticate: Callable[[], Awaitable[Principal]] | None = None
-    """For answers that last: who calls, as of now; refuses what a new call would be refused. Counts as no call."""
+    """For streams: authenticates the caller again and checks access as for a new request, without counting one."""
     check_password: Callable[[str, str], Awaitable[None]] | None = None
-    """Checks the caller's own password for an action (its name in the audit log): see `prove_password`."""
-    counted: bool = False  # the call was counted against its key's rate
+    """Checks the caller's own password for an audit action: see `prove_password`."""
+    counted: bool = False  # whether the request was counted in its API key's rate limit
     rate: Rate | None = None
     raw_body: JsonText = b""
     body: Any = None
@@ -113,29 +114,29 @@ class Call:
     page: PageRequest | None = None
 
     def id(self, name: str = "id") -> UUID:
-        """The id in the path; one that is malformed names nothing (NOT_FOUND)."""
+        """The id in the path; NOT_FOUND if it is malformed."""
         found = parse_uuid(self.path[name])
         if found is None:
             raise NotFound
         return found
 
     async def prove_password(self, current: str, action: str) -> None:
-        """Return where `current` is the caller's password. INVALID_CREDENTIALS, which counts as a failed login; and
-        RATE_LIMIT_EXCEEDED after many such.
+        """Return if `current` is the caller's password. INVALID_CREDENTIALS, which counts as a failed login;
+        RATE_LIMIT_EXCEEDED after many of them.
         """
         assert self.check_password is not None
         await self.check_password(current, action)
 
     def caller(self) -> Principal:
-        """The authenticated caller (endpoints with an `action` always have one)."""
+        """The authenticated caller (always set if the endpoint has an `action`)."""
         assert self.who is not None
         return self.who
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A limit as the RateLimit headers tell it: allowed in the window, left, and the seconds until the next call is
-    accepted (of a key), or until nothing is used of it (of an address).
+    """The RateLimit header fields: requests in the window, remaining ones, and seconds until the next request is
+    accepted (API keys) or until the limit is unused (addresses).
     """
 
     limit: int
@@ -145,10 +146,10 @@ class Rate:
 
 @dataclass(slots=True)
 class HttpResponse:
-    """What a handler answers: `data` (JSON-ready) for the envelope, or `content` (bytes, a stream) as it is.
+    """A handler's response: `data` (ready for JSON) in the envelope, or `content` (bytes or a stream) without it.
 
-    `page` with its rows already in `data` adds `meta.pagination`, `meta_details` what else there is to say of them
-    (`meta.details`). `cookies` are whole Set-Cookie values.
+    `page`, whose rows are in `data`, adds `meta.pagination`; `meta_details` becomes `meta.details`. `cookies` are whole
+    Set-Cookie values.
     """
 
     data: Any = None

@@ -1,4 +1,4 @@
-"""The envelope of every answer, and the one place where a refusal becomes an HTTP answer."""
+"""The JSON envelope of responses, and header fields of refusals."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
 )
-"""What every answer has, unless it says otherwise itself."""
+"""Header fields of every response that does not set them itself."""
 
 
 def success(data: Any, request_id: UUID, now: datetime, **more: Mapping[str, Any] | None) -> bytes:
-    """The envelope around `data`; `more` (pagination, details) stands in `meta` where it is not None."""
+    """The envelope with `data`; `more` (pagination, details) is added to `meta` if it is not None."""
     return _encoder.encode({"data": data, "error": None, "meta": _meta(request_id, now, more)})
 
 
-def refusal(wrong: Refusal, request_id: UUID, now: datetime) -> bytes:
-    """The envelope around a refusal."""
-    error = {"code": wrong.code, "message": wrong.message, "details": wrong.details}
+def failure(refusal: Refusal, request_id: UUID, now: datetime) -> bytes:
+    """The envelope with a refusal."""
+    error = {"code": refusal.code, "message": refusal.message, "details": refusal.details}
     return _encoder.encode({"data": None, "error": error, "meta": _meta(request_id, now, {})})
 
 
 def _meta(request_id: UUID, now: datetime, more: Mapping[str, Any]) -> dict[str, Any]:
-    given = {name: value for name, value in more.items() if value is not None}
-    return {"request_id": str(request_id), "timestamp": iso(now)} | given
+    present = {name: value for name, value in more.items() if value is not None}
+    return {"request_id": str(request_id), "timestamp": iso(now)} | present
 
 
-def refusal_headers(wrong: Refusal) -> dict[str, str]:
-    """What goes with it: Retry-After, Allow, WWW-Authenticate (RFC 9110 §10.2.3, §10.2.1, §11.6.1)."""
+def refusal_headers(refusal: Refusal) -> dict[str, str]:
+    """Header fields of a refusal: Retry-After, Allow, WWW-Authenticate (RFC 9110 §10.2.3, §10.2.1, §11.6.1)."""
     headers: dict[str, str] = {}
-    if wrong.retry_after is not None:
-        headers["retry-after"] = str(wrong.retry_after)
-    if isinstance(wrong, MethodNotAllowed) and wrong.details:
-        headers["allow"] = ", ".join(wrong.details["allow"])
-    if wrong.status == 401:
+    if refusal.retry_after is not None:
+        headers["retry-after"] = str(refusal.retry_after)
+    if isinstance(refusal, MethodNotAllowed) and refusal.details:
+        headers["allow"] = ", ".join(refusal.details["allow"])
+    if refusal.status == 401:
         headers["www-authenticate"] = 'Bearer realm="mailkeep"'
     return headers
 
 
 def rate_headers(rate: Rate | None) -> list[tuple[bytes, bytes]]:
-    """RateLimit-Limit, -Remaining and -Reset (seconds), empty where nothing is limited."""
+    """RateLimit-Limit, -Remaining and -Reset (seconds), empty without a limit."""
     if rate is None:
         return []
     return [

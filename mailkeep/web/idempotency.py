@@ -1,11 +1,11 @@
-"""Idempotency keys: a call that is made again with the same key has its effect once, also over crashes.
+"""Idempotency keys: repeated requests with the same key have their effect once, even after a crash.
 
-A key (1 to 255 visible ASCII characters) is held per caller and route for 24 hours, together with the SHA-256 of the
-body as it came, and written before the effect. What was answered 2xx is kept and answered again, marked
-`Idempotent-Replayed: true`, secrets as null; refusals and definite failures give the key free. While the first call is
-under way, and where nobody knows yet what became of it, the answer is IDEMPOTENCY_IN_PROGRESS. What a process that
-died has left is settled by the effect's own records (`Endpoint.settle`): it is answered as done, or done anew. Whether
-another process on the same database has died its session tells (`db.presence`).
+A key (1 to 255 visible ASCII characters) is stored per caller and route for 24 hours with the SHA-256 of the body; it
+is stored before the effect. A 2xx response is kept and replayed with `Idempotent-Replayed: true` and secrets as null;
+refusals and definite failures release the key. While the first request is running, or its outcome is unknown, the
+response is IDEMPOTENCY_IN_PROGRESS. A request that was interrupted by the end of its process is completed from the
+records of its effect (`Endpoint.recover`): replayed if it had an effect, else executed again. Liveness locks
+(`db.liveness`) show whether another process has ended.
 """
 
 from __future__ import annotations
@@ -48,22 +48,22 @@ _KEY = re.compile(r"[!-~]{1,255}")
 
 
 class IdempotencyContext(Protocol):
-    """What keys need of the application's toolbox."""
+    """What idempotency keys use of the application context."""
 
     @property
     def clock(self) -> Clock:
-        """Now."""
+        """The current time."""
         ...
 
     @property
     def db(self) -> DatabasePool:
-        """Where the keys are held."""
+        """The database with the keys."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A key as it stands in the table; `status` None while no answer is kept."""
+    """A row of the table; `status` is None until a response is stored."""
 
     request_id: UUID
     body_hash: bytes
@@ -73,29 +73,29 @@ class _Claim:
 
 
 class IdempotencyKeys:
-    """The keys of one process: those under way here are known by their request ids."""
+    """The keys of one process, which knows its running requests by their ids."""
 
     def __init__(self, app: IdempotencyContext) -> None:
         self._app = app
         self._presence = LivenessLock(app.db)
-        self._under_way: set[UUID] = set()
+        self._running: set[UUID] = set()
 
     async def run(self, call: Call, handler: Callable[[], Awaitable[HttpResponse]]) -> HttpResponse:
-        """What `handler` answers, or what it answered before to the same call."""
+        """The response of `handler`, or the stored response of an earlier request with the same key."""
         key = call.headers.get(HEADER)
         if key is None or call.endpoint.recover is None:
             return await handler()
         if not _KEY.fullmatch(key):
             raise invalid_field("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
-        named = self._key_columns(call, key, await _digest(call.raw_body), await self._presence.hold())
-        self._under_way.add(call.request_id)
+        row = self._key_columns(call, key, await _digest(call.raw_body), await self._presence.hold())
+        self._running.add(call.request_id)
         try:
-            return await self._once(call, named, handler)
+            return await self._run_once(call, row, handler)
         finally:
-            self._under_way.discard(call.request_id)
+            self._running.discard(call.request_id)
 
     async def close(self) -> None:
-        """Answer no more: what is under way is for other processes to settle."""
+        """Release the liveness lock: other processes may recover running requests."""
         await self._presence.release()
 
     def _key_columns(self, call: Call, key: str, digest: bytes, process: UUID) -> dict[str, Any]:
@@ -109,52 +109,52 @@ class IdempotencyKeys:
             "process": process,
         }
 
-    async def _once(
-        self, call: Call, named: dict[str, Any], handler: Callable[[], Awaitable[HttpResponse]]
+    async def _run_once(
+        self, call: Call, row: dict[str, Any], handler: Callable[[], Awaitable[HttpResponse]]
     ) -> HttpResponse:
-        held = await self._claim(named)
-        if held is not None:
-            if held.body_hash != named["body_hash"]:
+        stored = await self._claim(row)
+        if stored is not None:
+            if stored.body_hash != row["body_hash"]:
                 raise IdempotencyMismatch
-            if held.status is not None:
-                return _replay(held.status, held.answer or b"null")
-            settled = await self._settle(call, named, held)
-            if settled is not None:
-                return settled
+            if stored.status is not None:
+                return _replay(stored.status, stored.answer or b"null")
+            recovered = await self._recover(call, row, stored)
+            if recovered is not None:
+                return recovered
         try:
-            reply = await handler()
-        except Refusal as wrong:
-            await (self._release(named) if _had_no_effect(wrong) else self._abandon(named))
+            response = await handler()
+        except Refusal as refusal:
+            await (self._release(row) if _had_no_effect(refusal) else self._abandon(row))
             raise
         except Exception:
-            await self._abandon(named)
+            await self._abandon(row)
             raise
-        await self._keep(call, named, reply)
-        return reply
+        await self._store_response(call, row, response)
+        return response
 
-    async def _settle(self, call: Call, named: dict[str, Any], held: _Claim) -> HttpResponse | None:
-        """The answer to a call that was cut off, where its effect is on record; None where it had none."""
+    async def _recover(self, call: Call, row: dict[str, Any], stored: _Claim) -> HttpResponse | None:
+        """The response of an interrupted request from the records of its effect; None if it had none."""
         assert call.endpoint.recover is not None
-        if held.request_id in self._under_way or not await self._take_up(named, held):
+        if stored.request_id in self._running or not await self._claim_recovery(row, stored):
             raise IdempotencyInProgress
-        self._under_way.add(held.request_id)
+        self._running.add(stored.request_id)
         try:
-            found = await call.endpoint.recover(self._app, call, held.request_id)
+            found = await call.endpoint.recover(self._app, call, stored.request_id)
         except Exception:
-            await self._abandon(named | {"request_id": held.request_id})
+            await self._abandon(row | {"request_id": stored.request_id})
             raise
         finally:
-            self._under_way.discard(held.request_id)
+            self._running.discard(stored.request_id)
         if found is not None:
-            await self._keep(call, named | {"request_id": held.request_id}, found)
+            await self._store_response(call, row | {"request_id": stored.request_id}, found)
             data = _without_secrets(call, found.data)
             return HttpResponse(data, status=call.endpoint.status, headers={REPLAYED: "true"})
-        if not await self._take_over(named, held.request_id):
+        if not await self._claim_again(row, stored.request_id):
             raise IdempotencyInProgress
         return None
 
-    async def _claim(self, named: dict[str, Any]) -> _Claim | None:
-        """Take the key; None when it is ours, else what is held under it."""
+    async def _claim(self, row: dict[str, Any]) -> _Claim | None:
+        """Claim the key; None if it is ours now, else the row that has it."""
         at = self._app.clock()
         async with self._app.db.autocommit() as conn:
             cursor = await conn.execute(
@@ -166,7 +166,7 @@ class IdempotencyKeys:
                     claimed_at = excluded.claimed_at, status = NULL, answer = NULL
                 WHERE idempotency_keys.claimed_at <= %(expired)s
                 """,
-                named | {"at": at, "expired": at - RETENTION},
+                row | {"at": at, "expired": at - RETENTION},
             )
             if cursor.rowcount == 1:
                 return None
@@ -175,30 +175,30 @@ class IdempotencyKeys:
                 SELECT request_id, body_hash, process, status, answer FROM idempotency_keys
                 WHERE caller_id = %(caller_id)s AND route = %(route)s AND key = %(key)s
                 """,
-                named,
+                row,
             )
-            row = await cursor.fetchone()
-        if row is None:  # released in this instant: whoever asks again finds it free
+            found = await cursor.fetchone()
+        if found is None:  # released just now: a repeated request will find it free
             raise IdempotencyInProgress
-        return _Claim(**row)
+        return _Claim(**found)
 
-    async def _take_up(self, named: dict[str, Any], held: _Claim) -> bool:
-        """Make it this process's to settle a claim; False where another one is at it, or lives and may be."""
+    async def _claim_recovery(self, row: dict[str, Any], stored: _Claim) -> bool:
+        """Take over the recovery of a claim; False if another live process has it."""
         async with self._app.db.autocommit() as conn:
-            if held.process != named["process"] and not await self._presence.is_process_gone(conn, held.process):
+            if stored.process != row["process"] and not await self._presence.is_process_gone(conn, stored.process):
                 return False
             cursor = await conn.execute(
                 """
                 UPDATE idempotency_keys SET process = %(process)s
                 WHERE caller_id = %(caller_id)s AND route = %(route)s AND key = %(key)s AND process = %(holder)s
-                  AND request_id = %(held)s AND status IS NULL
+                  AND request_id = %(stored)s AND status IS NULL
                 """,
-                named | {"holder": held.process, "held": held.request_id},
+                row | {"holder": stored.process, "stored": stored.request_id},
             )
             return cursor.rowcount == 1
 
-    async def _take_over(self, named: dict[str, Any], before: UUID) -> bool:
-        """Make a claim ours that had no effect; False where somebody else did so first."""
+    async def _claim_again(self, row: dict[str, Any], before: UUID) -> bool:
+        """Take over a claim that had no effect; False if another request did so first."""
         async with self._app.db.autocommit() as conn:
             cursor = await conn.execute(
                 """
@@ -207,11 +207,11 @@ class IdempotencyKeys:
                 WHERE caller_id = %(caller_id)s AND route = %(route)s AND key = %(key)s AND request_id = %(before)s
                   AND status IS NULL
                 """,
-                named | {"before": before, "at": self._app.clock()},
+                row | {"before": before, "at": self._app.clock()},
             )
             return cursor.rowcount == 1
 
-    async def _release(self, named: dict[str, Any]) -> None:
+    async def _release(self, row: dict[str, Any]) -> None:
         async with self._app.db.autocommit() as conn:
             await conn.execute(
                 """
@@ -219,11 +219,11 @@ class IdempotencyKeys:
                 WHERE caller_id = %(caller_id)s AND route = %(route)s AND key = %(key)s
                   AND request_id = %(request_id)s AND status IS NULL
                 """,
-                named,
+                row,
             )
 
-    async def _abandon(self, named: dict[str, Any]) -> None:
-        """Let any process settle it. With the database away it stays this one's, for as long as its session lives."""
+    async def _abandon(self, row: dict[str, Any]) -> None:
+        """Let any process recover it. Without the database it stays with this process until its session ends."""
         with suppress(Unavailable):
             async with self._app.db.autocommit() as conn:
                 await conn.execute(
@@ -232,12 +232,12 @@ class IdempotencyKeys:
                     WHERE caller_id = %(caller_id)s AND route = %(route)s AND key = %(key)s
                       AND request_id = %(request_id)s AND status IS NULL
                     """,
-                    named | {"nobody": _NOBODY},
+                    row | {"nobody": _NOBODY},
                 )
 
-    async def _keep(self, call: Call, named: dict[str, Any], reply: HttpResponse) -> None:
-        """Keep the answer. Where the database is away just now, the effect's own records will tell."""
-        answer = msgspec.json.encode(_without_secrets(call, reply.data))
+    async def _store_response(self, call: Call, row: dict[str, Any], response: HttpResponse) -> None:
+        """Store the response. If the database is unavailable, the records of the effect are used later."""
+        answer = msgspec.json.encode(_without_secrets(call, response.data))
         try:
             async with self._app.db.autocommit() as conn:
                 await conn.execute(
@@ -246,21 +246,24 @@ class IdempotencyKeys:
                     WHERE caller_id = %(caller_id)s AND route = %(route)s AND key = %(key)s
                       AND request_id = %(request_id)s AND status IS NULL
                     """,
-                    named | {"status": reply.status or call.endpoint.status, "answer": answer},
+                    row | {"status": response.status or call.endpoint.status, "answer": answer},
                 )
         except Unavailable:
-            log.warning("an answer was not kept: the database is away", request_id=str(call.request_id))
+            log.warning(
+                "response not stored for its idempotency key: the database is unavailable",
+                request_id=str(call.request_id),
+            )
 
 
 async def _digest(body: JsonText) -> bytes:
-    """Of a large body in a thread, so that others are answered meanwhile."""
+    """SHA-256 of the body; in a thread if it is large, so as not to block the event loop."""
     if len(body) <= _IN_THREAD:
         return hashlib.sha256(body).digest()
     return (await asyncio.to_thread(hashlib.sha256, body)).digest()
 
 
 async def delete_expired_keys(db: DatabasePool, clock: Clock) -> int:
-    """Remove keys older than 24 hours; how many."""
+    """Delete keys older than 24 hours; returns their number."""
     async with db.autocommit() as conn:
         cursor = await conn.execute(
             "DELETE FROM idempotency_keys WHERE claimed_at <= %(expired)s", {"expired": clock() - RETENTION}
@@ -268,11 +271,11 @@ async def delete_expired_keys(db: DatabasePool, clock: Clock) -> int:
         return cursor.rowcount
 
 
-def _had_no_effect(wrong: Refusal) -> bool:
-    """Whether a refusal says that nothing happened. A bug, or a database lost on the way, says nothing."""
-    if isinstance(wrong, InternalError | Unavailable):
+def _had_no_effect(refusal: Refusal) -> bool:
+    """Whether a refusal means that nothing happened. An internal error or a lost database leaves that unknown."""
+    if isinstance(refusal, InternalError | Unavailable):
         return False
-    return (wrong.details or {}).get("submitted", "no") == "no"
+    return (refusal.details or {}).get("submitted", "no") == "no"
 
 
 def _without_secrets(call: Call, data: Any) -> Any:

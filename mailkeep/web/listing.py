@@ -1,4 +1,4 @@
-"""Lists over HTTP: `limit`, `sort`, `order` and `cursor` in, `meta.pagination` out."""
+"""Pagination over HTTP: the parameters `limit`, `sort`, `order` and `cursor`, and `meta.pagination`."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ PARAMETERS = ("cursor", "limit", "sort", "order")
 
 
 def split_paging_parameters(pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, str], list[tuple[str, str]]]:
-    """The parameters of paging, and the rest of the query (its filters)."""
+    """The pagination parameters, and the rest of the query (filters)."""
     paging: dict[str, str] = {}
     rest: list[tuple[str, str]] = []
     for name, value in pairs:
         if name not in PARAMETERS:
             rest.append((name, value))
         elif name in paging:
-            raise InvalidPagination(f"{name} stands twice.", field=name)
+            raise InvalidPagination(f"{name} is given twice.", field=name)
         else:
             paging[name] = value
     return paging, rest
 
 
 def parse_page_request(call: Call, listing: Listing, vault: Vault, now: datetime) -> PageRequest:
-    """The page that `call` asks for, its filters already decoded in `call.query`."""
+    """The requested page; its filters are already decoded in `call.query`."""
     paging, _ = split_paging_parameters(call.query_pairs)
     sort = paging.get("sort", listing.sorts[0])
     if sort not in listing.sorts:
@@ -55,14 +55,14 @@ def _order(text: str) -> Order:
 
 
 def pagination(call: Call, page: Page[Any], vault: Vault, now: datetime) -> dict[str, Any]:
-    """`meta.pagination` of an answered page."""
+    """`meta.pagination` for a page."""
     if page.next_key is None or call.page is None:
         return {"next_cursor": "", "has_more": False}
     return {"next_cursor": seal_cursor(vault, page.next_key, _cursor_scope(call, call.page), now), "has_more": True}
 
 
 def _cursor_scope(call: Call, page: PageRequest) -> bytes:
-    """What a cursor is tied to: caller, list (its path with ids), filters, sort and order (not the limit)."""
+    """A hash of what a cursor is valid for: caller, list (path with ids), filters, sort and order; not the limit."""
     who = call.who
     filters = msgspec.json.encode(call.query, order="deterministic") if call.query is not None else b""
     parts = [

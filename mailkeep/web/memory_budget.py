@@ -1,7 +1,7 @@
-"""Memory for the bodies of requests: one bound over all of them, given out in the order of asking.
+"""A limit on the memory of all request bodies together, granted in the order of requests.
 
-A body of up to `SMALL` bytes asks for nothing. Any other asks once, before it is read, for all that it may come to
-need: nobody who holds a part waits for more, so that no two can wait for each other.
+A body of up to `SMALL` bytes needs no reservation. Any other reserves once, before it is read, all that it may need: no
+request that holds a reservation waits for another one, so there is no deadlock.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ SMALL = 64 << 10
 
 
 class MemoryBudget:
-    """`size` bytes; who can't have its part within `patience` seconds is refused with UNAVAILABLE."""
+    """`size` bytes; a reservation that is not granted within `patience` seconds is refused with UNAVAILABLE."""
 
     def __init__(self, size: int, patience: float = 10.0) -> None:
         self._size = self._free = size
@@ -24,48 +24,50 @@ class MemoryBudget:
 
     @property
     def free(self) -> int:
-        """Bytes that nobody holds."""
+        """Bytes that are not reserved."""
         return self._free
 
-    async def acquire(self, wanted: int) -> int:
-        """Wait for that many bytes, or for all there are where more is wanted; how many are now the caller's."""
-        wanted = min(wanted, self._size)
-        if wanted <= self._free and not self._waiting:
-            self._free -= wanted
-            return wanted
-        turn = asyncio.get_running_loop().create_future()
-        self._waiting.append((wanted, turn))
+    async def acquire(self, requested: int) -> int:
+        """Wait for `requested` bytes, or for the whole budget if that is less; returns how many are reserved."""
+        requested = min(requested, self._size)
+        if requested <= self._free and not self._waiting:
+            self._free -= requested
+            return requested
+        granted = asyncio.get_running_loop().create_future()
+        self._waiting.append((requested, granted))
         try:
             async with asyncio.timeout(self._patience):
-                await turn
-        except (TimeoutError, asyncio.CancelledError) as given_up:
-            if turn.cancelled():
-                self._pass_on()  # those behind may find room where this one did not
+                await granted
+        except (TimeoutError, asyncio.CancelledError) as stopped:
+            if granted.cancelled():
+                self._grant()  # a smaller request behind this one may fit now
             else:
-                self.release(wanted)  # the turn had come just when it was given up
-            if isinstance(given_up, TimeoutError):
-                raise Unavailable("Too many large bodies are under way; try again later.", retry_after=5) from given_up
+                self.release(requested)  # granted and cancelled at the same time
+            if isinstance(stopped, TimeoutError):
+                raise Unavailable(
+                    "Too many large requests at the same time; try again later.", retry_after=5
+                ) from stopped
             raise
-        return wanted
+        return requested
 
     def release(self, size: int) -> None:
-        """Let others have what was taken."""
+        """Return bytes to the budget."""
         self._free += size
-        self._pass_on()
+        self._grant()
 
-    def _pass_on(self) -> None:
+    def _grant(self) -> None:
         while self._waiting:
-            wanted, turn = self._waiting[0]
-            if not turn.done():
-                if wanted > self._free:
+            requested, granted = self._waiting[0]
+            if not granted.done():
+                if requested > self._free:
                     return
-                self._free -= wanted
-                turn.set_result(None)
+                self._free -= requested
+                granted.set_result(None)
             self._waiting.popleft()
 
 
 class MemoryReservation:
-    """What one request holds of a budget: nothing, until it is asked for."""
+    """What one request has reserved of a budget; nothing at first."""
 
     __slots__ = ("_budget", "_held")
 
@@ -74,21 +76,21 @@ class MemoryReservation:
         self._held = 0
 
     def use_budget(self, budget: MemoryBudget) -> None:
-        """Draw on another budget, before anything is asked for."""
+        """Reserve from another budget; only before the first reservation."""
         assert self._held == 0
         self._budget = budget
 
     async def reserve(self, size: int) -> None:
-        """Have room for a body of at most `size` bytes; asked once."""
+        """Reserve memory for a body of at most `size` bytes; called once."""
         if size > SMALL:
             self._held = await self._budget.acquire(size)
 
     def shrink(self, size: int) -> None:
-        """Keep no more than `size` bytes."""
+        """Keep at most `size` bytes."""
         if size < self._held:
             self._budget.release(self._held - size)
             self._held = size
 
     def release(self) -> None:
-        """Give back all of it."""
+        """Return the whole reservation."""
         self.shrink(0)

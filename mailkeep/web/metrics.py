@@ -1,7 +1,7 @@
-"""Metrics in Prometheus' text format, and the small application of the internal listener that serves them.
+"""Metrics in the Prometheus text format, and the application of the internal listener that serves them.
 
-Labels have few values by construction: endpoints by their declared path, methods that HTTP knows, published codes.
-No address, domain or id ever becomes a label.
+Labels have few values: declared paths of endpoints, HTTP methods, published error codes; never addresses, domains or
+ids.
 """
 
 from __future__ import annotations
@@ -21,47 +21,50 @@ from mailkeep.core.counters import Count
 from mailkeep.core.errors import Unavailable
 from mailkeep.web.pipeline import AnsweredRequest
 
-# Of the whole installation, kept in the database: nodes are not to be added up.
+# For the whole installation, from the database: do not add up nodes.
 _STORED_COUNTERS = {
-    "messages_accepted": ("Messages taken, of the whole installation.", ("direction", "source")),
-    "deliveries": ("Fates of recipients, and tries put off, of the whole installation.", ("direction", "status")),
-    "webhook_attempts": ("Attempts to deliver an event, by what they made of it.", ("outcome",)),
+    "messages_accepted": ("Accepted messages, for the whole installation.", ("direction", "source")),
+    "deliveries": (
+        "Delivery outcomes of recipients, including deferrals, for the whole installation.",
+        ("direction", "status"),
+    ),
+    "webhook_attempts": ("Webhook delivery attempts by outcome.", ("outcome",)),
 }
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
 class Metrics:
-    """The counters of one process, in a registry of their own."""
+    """The metrics of one process, in a registry of their own."""
 
     def __init__(self) -> None:
         self._registry = registry = prometheus.CollectorRegistry()
         for collector in (prometheus.ProcessCollector, prometheus.PlatformCollector, prometheus.GCCollector):
             collector(registry=registry)
         labels = ("method", "path", "status")
-        self._requests = prometheus.Counter("mailkeep_http_requests", "Answered requests.", labels, registry=registry)
+        self._requests = prometheus.Counter("mailkeep_http_requests", "Completed requests.", labels, registry=registry)
         self._durations = prometheus.Histogram(
             "mailkeep_http_request_duration_seconds",
-            "Time until the answer is made.",
+            "Time until the response starts.",
             ("method", "path"),
             buckets=_SECONDS,
             registry=registry,
         )
-        # Looked up by label they take longer than to count.
+        # Cached: a look-up by labels takes longer than counting.
         self._counted: dict[tuple[str, str, int], tuple[prometheus.Counter, prometheus.Histogram]] = {}
-        self._flying = prometheus.Gauge(
-            "mailkeep_http_requests_in_flight", "Requests being answered.", registry=registry
+        self._in_flight = prometheus.Gauge(
+            "mailkeep_http_requests_in_flight", "Requests in progress.", registry=registry
         )
         self._refusals = prometheus.Counter(
             "mailkeep_http_refusals", "Refused requests by code.", ("status", "code"), registry=registry
         )
         self._sessions = prometheus.Counter(
-            "mailkeep_smtp_sessions", "SMTP sessions that were opened.", ("listener",), registry=registry
+            "mailkeep_smtp_sessions", "Opened SMTP sessions.", ("listener",), registry=registry
         )
 
     def in_flight(self) -> AbstractContextManager[object]:
-        """Stands around one request."""
-        return self._flying.track_inprogress()
+        """Counts a request as in flight until the end of the block."""
+        return self._in_flight.track_inprogress()
 
     def observe(self, answered: AnsweredRequest) -> None:
         """Count one answered request."""
@@ -81,24 +84,24 @@ class Metrics:
         """Count a session on a listener: `inbound`, `sandbox`."""
         self._sessions.labels(listener).inc()
 
-    def text(self, tallied: Iterable[Count] = ()) -> bytes:
-        """All of it in the text format, with what all processes have counted (`core/counters`)."""
+    def text(self, stored: Iterable[Count] = ()) -> bytes:
+        """All metrics in the text format, with the counters of all processes (`core/counters`)."""
         sums = prometheus.CollectorRegistry()
-        sums.register(_StoredCounters(tallied))
+        sums.register(_StoredCounters(stored))
         return prometheus.generate_latest(self._registry) + prometheus.generate_latest(sums)
 
 
 class _StoredCounters(Collector):
-    """Counters that others have kept."""
+    """Counters from the database."""
 
-    def __init__(self, tallied: Iterable[Count]) -> None:
-        self._tallied = list(tallied)
+    def __init__(self, stored: Iterable[Count]) -> None:
+        self._stored = list(stored)
 
     def collect(self) -> Iterator[Metric]:
-        """A family for each name that we know, with its labels."""
+        """One family for each known counter."""
         for name, (what, labels) in _STORED_COUNTERS.items():
             family = CounterMetricFamily(f"mailkeep_{name}", what, labels=labels)
-            for (counted, values), count in self._tallied:
+            for (counted, values), count in self._stored:
                 if counted == name and len(values) == len(labels):
                     family.add_metric(values, count)
             yield family
@@ -107,19 +110,19 @@ class _StoredCounters(Collector):
 def internal_app(
     metrics: Metrics,
     ready: Callable[[], Awaitable[bool]],
-    tallied: Callable[[], Awaitable[Iterable[Count]]],
+    stored: Callable[[], Awaitable[Iterable[Count]]],
     *,
     token: str = "",
 ) -> ASGIApp:
-    """What the internal listener answers: `/metrics`, `/healthz` (the process lives), `/readyz` (it can serve).
+    """The application of the internal listener: `/metrics`, `/healthz` (the process runs), `/readyz` (it can serve).
 
     `/metrics` requires `token` (`Authorization: Bearer`); if it is empty, only loopback may read the metrics.
-    `tallied` reads what all processes have counted; left out while the database is away.
+    `stored` reads the counters of all processes; they are omitted while the database is unavailable.
     """
 
     async def counts() -> Iterable[Count]:
         try:
-            return await tallied()
+            return await stored()
         except Unavailable:
             return ()
 
@@ -147,17 +150,17 @@ def internal_app(
 
 
 def _refusal(scope: Scope, token: str) -> Response | None:
-    """Why this client may not read the metrics; None if it may."""
+    """The response to a client that may not read the metrics; None if it may."""
     if token:
         given = [value for name, value in scope["headers"] if name == b"authorization"]
         scheme, _, shown = (given[0] if len(given) == 1 else b"").partition(b" ")
         if scheme.lower() == b"bearer" and hmac.compare_digest(shown.strip(), token.encode()):
             return None
-        said = {"status": "The metrics need the token of the setting http.metrics_token: Authorization: Bearer."}
+        said = {"status": "The metrics require the token of the setting http.metrics_token: Authorization: Bearer."}
         return JSONResponse(said, 401, headers={"www-authenticate": "Bearer"})
     if _is_loopback(scope):
         return None
-    said = {"status": "The metrics are read from loopback only, unless the setting http.metrics_token is set."}
+    said = {"status": "The metrics may only be read from loopback, unless the setting http.metrics_token is set."}
     return JSONResponse(said, 403)
 
 

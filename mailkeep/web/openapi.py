@@ -1,6 +1,6 @@
-"""The OpenAPI 3.1 document: everything the router answers, with every code and an example that the tests run.
+"""The OpenAPI 3.1 document: all documented endpoints, with every error code and examples that the tests run.
 
-It is made from the `Endpoint` declarations alone, the same each time, so that it can be committed and compared.
+It is generated from the `Endpoint` declarations and always the same for them: it is committed and compared.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ _STREAM = "text/event-stream"
 
 
 def openapi_endpoints(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
-    """The paths that describe the others: the document itself and the pages made from it."""
+    """The endpoints of the OpenAPI document and of the page that shows it."""
 
     @cache
-    def written() -> bytes:
-        return msgspec.json.encode(document((*endpoints, *added)))
+    def render() -> bytes:
+        return msgspec.json.encode(document((*endpoints, *own)))
 
     async def _document(_: Any, call: Call) -> HttpResponse:
-        return HttpResponse(content=await asyncio.to_thread(written))  # the first time it takes a fifth of a second
+        return HttpResponse(content=await asyncio.to_thread(render))  # takes 0.2 s the first time
 
-    own = Endpoint(
+    openapi = Endpoint(
         method="GET",
         path="/openapi.json",
         handler=_document,
@@ -55,24 +55,24 @@ def openapi_endpoints(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
         bare=True,
         examples=(Example(),),
     )
-    added = (own, *docs_endpoints())
-    return added
+    own = (openapi, *docs_endpoints())
+    return own
 
 
 def document(endpoints: Iterable[Endpoint], version: str = __version__) -> dict[str, Any]:
-    """The document of all endpoints that are to be documented, in their order."""
-    shown = [endpoint for endpoint in endpoints if endpoint.documented]
-    posted = {kind: told for endpoint in shown for kind, told in endpoint.webhook_payloads.items()}
-    answered = (kind for endpoint in shown for kind in (endpoint.body, endpoint.data) if kind is not None)
-    schemas = Schemas([*answered, *(shape for shape, _ in posted.values())])
+    """The document of all documented endpoints, in their order."""
+    documented = [endpoint for endpoint in endpoints if endpoint.documented]
+    webhooks = {kind: payload for endpoint in documented for kind, payload in endpoint.webhook_payloads.items()}
+    types = (kind for endpoint in documented for kind in (endpoint.body, endpoint.data) if kind is not None)
+    schemas = Schemas([*types, *(shape for shape, _ in webhooks.values())])
     paths: dict[str, dict[str, Any]] = {}
-    refused: dict[str, Any] = {}
-    for endpoint in shown:
+    errors: dict[str, Any] = {}
+    for endpoint in documented:
         item = paths.setdefault(endpoint.path, {} if endpoint.prefixed else {"servers": [{"url": "/"}]})
         operation = item[endpoint.method.lower()] = _operation(endpoint, schemas)
         for status, group in groupby(openapi_errors.refusals(endpoint), key=lambda each: each.status):
             name, answer = _error_response(status, list(group))
-            refused[name] = answer
+            errors[name] = answer
             operation["responses"][str(status)] = {"$ref": f"#/components/responses/{name}"}
     return {
         "openapi": "3.1.0",
@@ -80,19 +80,19 @@ def document(endpoints: Iterable[Endpoint], version: str = __version__) -> dict[
             "title": "Mailkeep",
             "version": version,
             "summary": "A self-hosted mail server, managed through one JSON HTTP API.",
-            "description": _conventions(shown),
+            "description": _conventions(documented),
             "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": PREFIX}],
         "security": [{"session": []}, {"api_key": []}],
-        "tags": _tags(shown),
+        "tags": _tags(documented),
         "paths": paths,
         "webhooks": {
-            kind: webhook_operation(kind, schemas.of(shape), shape, data) for kind, (shape, data) in posted.items()
+            kind: webhook_operation(kind, schemas.of(shape), shape, data) for kind, (shape, data) in webhooks.items()
         },
         "components": {
             "schemas": {**_SCHEMAS, **schemas.components},
-            "responses": dict(sorted(refused.items())),
+            "responses": dict(sorted(errors.items())),
             "headers": _HEADERS,
             "parameters": _PARAMETERS,
             "securitySchemes": _SECURITY,
@@ -101,7 +101,7 @@ def document(endpoints: Iterable[Endpoint], version: str = __version__) -> dict[
 
 
 def operation_id(endpoint: Endpoint) -> str:
-    """A name for the call, unique with method and path: `getDomainsById`."""
+    """A unique name for an endpoint, from method and path: `getDomainsById`."""
     words: list[str] = []
     for segment in endpoint.path.strip("/").split("/"):
         name = segment.strip("{}")
@@ -111,23 +111,25 @@ def operation_id(endpoint: Endpoint) -> str:
 
 
 def _conventions(endpoints: Iterable[Endpoint]) -> str:
-    """What holds for every call, and the table of codes."""
+    """The conventions of the API, and the table of error codes."""
     text = (resources.files("mailkeep.web") / "docs_page" / "conventions.md").read_text("utf-8")
-    said = {each for endpoint in endpoints for each in openapi_errors.refusals(endpoint)}
-    # What the router and the listener say, before any endpoint.
-    found = openapi_errors.sort_errors(said | {NotFound, MethodNotAllowed, BadRequest, RequestTimeout, HeadTooLarge})
+    declared = {each for endpoint in endpoints for each in openapi_errors.refusals(endpoint)}
+    # With the errors of the router and the listener, which belong to no endpoint.
+    found = openapi_errors.sort_errors(
+        declared | {NotFound, MethodNotAllowed, BadRequest, RequestTimeout, HeadTooLarge}
+    )
     rows = [f"| {each.status} | `{each.code}` | {each.text} |" for each in found]
     return "\n".join([text.rstrip(), "", "| Status | Code | Meaning |", "|---|---|---|", *rows])
 
 
 def _tags(endpoints: Iterable[Endpoint]) -> list[dict[str, str]]:
-    """Areas in the order of their first path, described by the first words of the feature's package."""
+    """Tags in the order of their first path; their descriptions are the first paragraph of the feature's docstring."""
     tags: dict[str, str] = {}
     for endpoint in endpoints:
         package = sys.modules.get(endpoint.handler.__module__.rpartition(".")[0])
         feature = package is not None and package.__name__.startswith("mailkeep.features.")
-        told = inspect.cleandoc(package.__doc__ or "") if package and feature else ""
-        first = told.partition("\n\n")[0].replace("\n", " ").removeprefix(f"{endpoint.tag}: ")
+        docstring = inspect.cleandoc(package.__doc__ or "") if package and feature else ""
+        first = docstring.partition("\n\n")[0].replace("\n", " ").removeprefix(f"{endpoint.tag}: ")
         tags.setdefault(endpoint.tag, first[:1].upper() + first[1:])
     return [{"name": name} | ({"description": text} if text else {}) for name, text in tags.items()]
 
@@ -180,15 +182,15 @@ def _parameters(endpoint: Endpoint, schemas: Schemas, example: Example) -> list[
 
 def _parameter(where: str, name: str, schema: Schema, required: bool, examples: Mapping[str, str]) -> Schema:
     parameter: Schema = {"name": name, "in": where, "required": required, "schema": schema}
-    if described := schema.get("description"):
-        parameter["description"] = described
+    if description := schema.get("description"):
+        parameter["description"] = description
     if name in examples:
         parameter["example"] = _convert_example(fill_placeholders(examples[name]), schema)
     return parameter
 
 
 def _convert_example(text: str, schema: Schema) -> Any:
-    """A query's text as the schema's type, as examples are written."""
+    """An example of a query parameter in the type of its schema."""
     if schema.get("type") == "boolean":
         return text == "true"
     return int(text) if schema.get("type") == "integer" else text
@@ -199,12 +201,12 @@ def _path_schema(name: str) -> Schema:
 
 
 def _success_response(endpoint: Endpoint, schemas: Schemas, example: Example) -> dict[str, Any]:
-    described = HTTPStatus(endpoint.status).phrase
+    description = HTTPStatus(endpoint.status).phrase
     if endpoint.content != _JSON:
-        # Of a stream a schema would be read as that of each event, for which 3.1 has no word.
+        # No schema for a stream: readers would take it for that of each event, which OpenAPI 3.1 cannot express.
         content: dict[str, Any] = {} if endpoint.content == _STREAM else {"schema": {"type": "string"}}
-        if isinstance(example.answer, str):
-            content["example"] = example.answer
+        if isinstance(example.response, str):
+            content["example"] = example.response
     elif not endpoint.enveloped:
         content = {"schema": schemas.of(endpoint.data)}
     else:
@@ -215,15 +217,15 @@ def _success_response(endpoint: Endpoint, schemas: Schemas, example: Example) ->
             "meta": {"$ref": f"#/components/schemas/{meta}"},
         }
         schema = {"type": "object", "properties": properties, "required": ["data", "error", "meta"]}
-        content = {"schema": schema, "example": _answer(endpoint, example)}
-    asked = {other: {"schema": {"type": "string"}} for other in endpoint.alternative_content}
-    return {"description": described, "headers": _headers(), "content": {endpoint.content: content, **asked}}
+        content = {"schema": schema, "example": _example_response(endpoint, example)}
+    alternatives = {other: {"schema": {"type": "string"}} for other in endpoint.alternative_content}
+    return {"description": description, "headers": _headers(), "content": {endpoint.content: content, **alternatives}}
 
 
-def _answer(endpoint: Endpoint, example: Example) -> dict[str, Any]:
-    """The envelope of an answer to an example: what it says itself, else made up from the type."""
+def _example_response(endpoint: Endpoint, example: Example) -> dict[str, Any]:
+    """The response to an example in its envelope: its own data, else example values for the type."""
     known = {**example.path, **example.query, **cast(Mapping[str, Any], example.body or {})}
-    data = example.answer if example.answer is not None else example_value(endpoint.data, fill_placeholders(known))
+    data = example.response if example.response is not None else example_value(endpoint.data, fill_placeholders(known))
     meta: dict[str, Any] = {"request_id": example_id("request_id"), "timestamp": EXAMPLE_TIME}
     if endpoint.listing:
         meta["pagination"] = {"next_cursor": "", "has_more": False}
@@ -231,7 +233,7 @@ def _answer(endpoint: Endpoint, example: Example) -> dict[str, Any]:
 
 
 def _error_response(status: int, group: Sequence[type[Refusal]]) -> tuple[str, dict[str, Any]]:
-    """The answer for one status, with its name: the codes it may carry, their meaning, an example of each."""
+    """The name and response object for a status: its error codes, their meanings and an example of each."""
     only = {"type": "object", "properties": {"code": {"enum": [each.code for each in group]}}}
     schema = {"allOf": [{"$ref": "#/components/schemas/Refusal"}, {"properties": {"error": only}}]}
     meta = {"request_id": example_id("request_id"), "timestamp": EXAMPLE_TIME}
@@ -257,8 +259,8 @@ def _headers(more: str | None = None) -> dict[str, Any]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in [*names, *([more] if more else [])]}
 
 
-def _integer_header(described: str) -> Schema:
-    return {"description": described, "schema": {"type": "integer", "minimum": 0}}
+def _integer_header(description: str) -> Schema:
+    return {"description": description, "schema": {"type": "integer", "minimum": 0}}
 
 
 _HEADERS: dict[str, Schema] = {
@@ -267,12 +269,12 @@ _HEADERS: dict[str, Schema] = {
         "required": True,
         "schema": {"type": "string", "format": "uuid"},
     },
-    "RateLimit-Limit": _integer_header("Requests allowed in the window; absent where nothing is limited."),
+    "RateLimit-Limit": _integer_header("Requests allowed in the window; absent without a limit."),
     "RateLimit-Remaining": _integer_header("Requests left in the window."),
     "RateLimit-Reset": _integer_header(
         "Seconds until the next request is accepted: 0 while requests of an API key are left."
     ),
-    "Retry-After": _integer_header("Seconds to wait before the next try."),
+    "Retry-After": _integer_header("Seconds to wait before the next attempt."),
 }
 
 _PARAMETERS: dict[str, Schema] = {
@@ -280,28 +282,28 @@ _PARAMETERS: dict[str, Schema] = {
         "name": "Idempotency-Key",
         "in": "header",
         "required": False,
-        "description": "The same key with the same body has its effect once; held for 24 hours.",
+        "description": "Requests with the same key and body have their effect once; keys are stored for 24 hours.",
         "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
     },
     "cursor": {
         "name": "cursor",
         "in": "query",
         "required": False,
-        "description": "`meta.pagination.next_cursor` of the page before; empty or absent: the first page.",
+        "description": "`meta.pagination.next_cursor` of the previous page; empty or absent: the first page.",
         "schema": {"type": "string"},
     },
     "limit": {
         "name": "limit",
         "in": "query",
         "required": False,
-        "description": "Items on a page.",
+        "description": "Items per page.",
         "schema": {"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT},
     },
     "order": {
         "name": "order",
         "in": "query",
         "required": False,
-        "description": "By default `desc` for times (newest first), `asc` for all else.",
+        "description": "Default: `desc` for times (newest first), `asc` for other fields.",
         "schema": {"type": "string", "enum": ["asc", "desc"]},
     },
 }
@@ -326,9 +328,9 @@ _META: Schema = {
 }
 
 _SCHEMAS: dict[str, Schema] = {
-    "Meta": {"description": "What is told with every answer."} | _META,
+    "Meta": {"description": "Metadata of every response."} | _META,
     "PageMeta": {
-        "description": "What is told with a page of a list.",
+        "description": "Metadata of a page of a list.",
         "type": "object",
         "properties": {
             **_META["properties"],
@@ -344,7 +346,7 @@ _SCHEMAS: dict[str, Schema] = {
         "required": [*_META["required"], "pagination"],
     },
     "Refusal": {
-        "description": "Every answer that is no success.",
+        "description": "Every error response.",
         "type": "object",
         "properties": {
             "data": {"type": "null"},

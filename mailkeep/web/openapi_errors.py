@@ -1,4 +1,4 @@
-"""Which refusals an endpoint can answer: what the pipeline refuses for calls of its kind, and what it declares."""
+"""The errors and access rules of an endpoint, for the OpenAPI document: those of the pipeline and those it declares."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ COMMON_ERRORS: tuple[type[Refusal], ...] = (
     errors.RateLimitExceeded,
     errors.InternalError,
 )
-"""What any call may run into, also one that sends a body where none is taken."""
+"""Errors of every endpoint, also for a request with an unexpected body."""
 
 _SAFE = frozenset({"GET", "HEAD"})
 
 
 def refusals(endpoint: Endpoint) -> list[type[Refusal]]:
-    """All refusals of an endpoint, by status and code."""
-    found = {*COMMON_ERRORS, *endpoint.refusals, *_by_shape(endpoint), *_by_policy(endpoint)}
+    """All errors of an endpoint, sorted by status and code."""
+    found = {*COMMON_ERRORS, *endpoint.refusals, *_by_declaration(endpoint), *_by_policy(endpoint)}
     return sort_errors(found)
 
 
 def sort_errors(found: Iterable[type[Refusal]]) -> list[type[Refusal]]:
-    """By status, then code, each pair once."""
+    """Sorted by status, then code, without duplicates."""
     return sorted({(each.status, each.code): each for each in found}.values(), key=lambda e: (e.status, e.code))
 
 
-def _by_shape(endpoint: Endpoint) -> Iterable[type[Refusal]]:
+def _by_declaration(endpoint: Endpoint) -> Iterable[type[Refusal]]:
     if endpoint.listing is not None:
         yield errors.InvalidPagination
     if any("domain_id" in kind.__struct_fields__ for kind in variants(endpoint.query)):
         yield from (
             errors.Forbidden,
             errors.ApiKeyDomainScope,
-        )  # a domain that the caller, or its key, has no access to
+        )  # a domain outside the access of the caller or its API key
     if any(_requires(mi.type_info(kind)) for kind in (*variants(endpoint.body), *variants(endpoint.query))):
         yield errors.MissingFields
     if "{" in endpoint.path:
@@ -55,7 +55,7 @@ def _by_shape(endpoint: Endpoint) -> Iterable[type[Refusal]]:
 
 def _by_policy(endpoint: Endpoint) -> Iterable[type[Refusal]]:
     if endpoint.method not in _SAFE:
-        yield errors.Forbidden  # a call that another site makes
+        yield errors.Forbidden  # a cross-site request
         yield errors.Unavailable
     if endpoint.action is None:
         return
@@ -68,7 +68,7 @@ def _by_policy(endpoint: Endpoint) -> Iterable[type[Refusal]]:
 
 
 def _requires(kind: mi.Type) -> bool:
-    """Whether a required field stands anywhere in a type."""
+    """Whether a type contains a required field at any depth."""
     match kind:
         case mi.StructType():
             return any(field.required or _requires(field.type) for field in kind.fields)
@@ -85,12 +85,12 @@ def _requires(kind: mi.Type) -> bool:
 
 
 def minimum_role(endpoint: Endpoint) -> str | None:
-    """The lowest role that may call, None where everybody may."""
+    """The lowest role with access; None if the endpoint is open."""
     return POLICY[endpoint.action].role.value if endpoint.action else None
 
 
 def security_requirements(endpoint: Endpoint) -> list[dict[str, Any]]:
-    """The security requirement (OpenAPI): alternatives, none for an open endpoint."""
+    """The OpenAPI security requirements (alternatives); none for an open endpoint."""
     if endpoint.action is None:
         return []
     session: dict[str, Any] = {"session": []}
@@ -99,7 +99,7 @@ def security_requirements(endpoint: Endpoint) -> list[dict[str, Any]]:
 
 
 def scoped_key_rule(endpoint: Endpoint) -> str | None:
-    """What becomes of a call with a key that is scoped to domains; None where no key is asked for."""
+    """What an API key scoped to domains can access; None for an open endpoint."""
     if endpoint.action is None:
         return None
     return {

@@ -1,4 +1,4 @@
-"""Made-up values for the types that stand on the wire: the answers and ids that the documentation shows."""
+"""Example values for the types of responses, and example ids, for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXAMPLE_TIME = "2026-03-01T12:00:00.000Z"
 _LATER = "2026-03-02T12:00:00.000Z"
 _MESSAGE_ID = "<0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a37@example.test>"
 
-# What a field of this name might hold.
+# By the name of a field.
 _BY_FIELD: dict[str, Any] = {
     "address": "alice@example.test",
     "by": "sue@example.test",
@@ -75,7 +75,7 @@ _BY_FIELD: dict[str, Any] = {
     "warnings": [],
 }
 
-# Where the struct matters.
+# By struct and field, where the struct matters.
 _BY_STRUCT: dict[str, Any] = {
     "Actor.key_id": None,
     "Actor.type": "session",
@@ -192,7 +192,7 @@ _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _BY_PLACEHOLDER = {
     "totp_code": "492039",
     "totp_session": "kq0fPZ0S1mJgTn3b7m1Wc2hX5uYtR8vQe6dL4aNsIjo",
-    # Of a passkey, as a browser writes it: too long to be shown as a whole.
+    # Of a passkey, shortened.
     "made_id": "hLmYcXJ6vT2bq9e0Zs1RkA",
     "made_client_data": "eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoi…",
     "made_attestation": "o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YVikSZYN5YgO…",
@@ -205,7 +205,7 @@ _BY_PLACEHOLDER = {
 
 
 def fill_placeholders(value: Any) -> Any:
-    """A value of an example with each `{name}` in its strings filled with a made-up id, or code."""
+    """An example's value with each `{name}` in its strings replaced by an example id or code."""
     if isinstance(value, str):
         return _PLACEHOLDER.sub(lambda match: _BY_PLACEHOLDER.get(match[1]) or example_id(match[1]), value)
     if isinstance(value, list):
@@ -216,15 +216,15 @@ def fill_placeholders(value: Any) -> Any:
 
 
 def example_id(name: str) -> str:
-    """A made-up id, always the same for a name."""
+    """An example UUIDv7, always the same for a name."""
     digest = hashlib.sha256(name.encode()).digest()
     raw = int.from_bytes(b"\x01\x99\xa1\xb2" + digest[:12])
     return str(UUID(int=raw & ~(0xF << 76) & ~(0x3 << 62) | 0x7 << 76 | 0x2 << 62))
 
 
 def example_value(kind: Any, known: Mapping[str, Any]) -> Any:
-    """A made-up value of a type, the first shape of several; fields whose names are `known` (from the call) take that
-    value where it fits.
+    """An example value of a type (of the first variant if there are several). Fields that are in `known`, such as the
+    request's, get that value if its type fits.
     """
     return _example(mi.type_info(variants(kind)[0]), "", known)
 
@@ -250,35 +250,35 @@ def _example(kind: mi.Type, name: str, known: Mapping[str, Any]) -> Any:
                 if field.encode_name in known or field.required or not kind.cls.__struct_config__.omit_defaults
             }
         case mi.ListType():
-            given = _value(name, known)
-            return cast(list[Any], given) if isinstance(given, list) else [_example(kind.item_type, name, known)]
+            value = _value(name, known)
+            return cast(list[Any], value) if isinstance(value, list) else [_example(kind.item_type, name, known)]
         case mi.DictType():
-            given = _value(name, known)
-            return cast(dict[str, Any], given) if isinstance(given, dict) else {}
+            value = _value(name, known)
+            return cast(dict[str, Any], value) if isinstance(value, dict) else {}
         case _:
             return _plain(kind, name, _value(name, known))
 
 
 def _value(name: str, known: Mapping[str, Any]) -> Any:
-    """What is known of a field: from the call, of its struct, of its name."""
+    """The example value of a field: from `known`, by its struct, or by its name."""
     field = name.rpartition(".")[2]
     return known.get(field, _BY_STRUCT.get(name, _BY_FIELD.get(field, _NONE)))
 
 
-def _plain(kind: mi.Type, name: str, given: Any) -> Any:
+def _plain(kind: mi.Type, name: str, value: Any) -> Any:
     field = name.rpartition(".")[2]
     match kind:
         case mi.EnumType(cls=cls):
-            return given if given in [member.value for member in cls] else next(iter(cls)).value
+            return value if value in [member.value for member in cls] else next(iter(cls)).value
         case mi.LiteralType(values=values):
-            return given if given in values else values[0]
+            return value if value in values else values[0]
         case mi.UUIDType():
-            return given if isinstance(given, str) and len(given) == 36 else example_id(field)
+            return value if isinstance(value, str) and len(value) == 36 else example_id(field)
         case mi.StrType():
-            return given if isinstance(given, str) else field
+            return value if isinstance(value, str) else field
         case mi.BoolType():
-            return given if isinstance(given, bool) else True
+            return value if isinstance(value, bool) else True
         case mi.IntType(ge=low) | mi.FloatType(ge=low):
-            return given if isinstance(given, int) and not isinstance(given, bool) else low or 1
+            return value if isinstance(value, int) and not isinstance(value, bool) else low or 1
         case _:
             return None

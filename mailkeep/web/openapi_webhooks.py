@@ -1,4 +1,4 @@
-"""The document's `webhooks`: how a delivery of an event looks to its receiver."""
+"""The `webhooks` of the OpenAPI document: the requests that receivers of events get."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from mailkeep.web.openapi_examples import EXAMPLE_TIME, example_id
 from mailkeep.web.schemas import Schema
 
 _SIGNATURE_HEADERS = {
-    "webhook-id": "The event's id, the same for each attempt.",
-    "webhook-timestamp": "When the attempt was made, in seconds since 1970.",
-    "webhook-signature": "`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of.",
-    "X-Svc-Signature": "The HMAC-SHA256 of the body in hex, by the secret as it is shown.",
+    "webhook-id": "The event's id, the same in every attempt.",
+    "webhook-timestamp": "Time of the attempt, in seconds since 1970.",
+    "webhook-signature": (
+        "`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, "
+        "base64-decoded."
+    ),
+    "X-Svc-Signature": "The HMAC-SHA256 of the body in hex, keyed with the secret as shown.",
     "X-Svc-Event": "The kind of the event.",
 }
 
 
-def webhook_operation(kind: str, data: Schema, shape: type[Struct], example: Mapping[str, Any]) -> dict[str, Any]:
-    """The Path Item of a kind of event (OpenAPI 3.1 §4.8.9); `data` is the schema of `shape`."""
+def webhook_operation(kind: str, data: Schema, payload: type[Struct], example: Mapping[str, Any]) -> dict[str, Any]:
+    """The Path Item of a kind of event (OpenAPI 3.1 §4.8.9); `data` is the schema of `payload`."""
     uuid: Schema = {"type": "string", "format": "uuid"}
     properties: dict[str, Schema] = {
-        "id": {**uuid, "description": "The message's id, without a message the event's."},
+        "id": {**uuid, "description": "The message's id, or the event's id if there is no message."},
         "event": {"type": "string", "const": kind},
         "event_id": uuid,
         "timestamp": {"type": "string", "format": "date-time"},
@@ -42,7 +45,7 @@ def webhook_operation(kind: str, data: Schema, shape: type[Struct], example: Map
     operation = {
         "operationId": "on" + "".join(word.capitalize() for word in kind.replace("_", ".").split(".")),
         "summary": kind,
-        "description": inspect.cleandoc(shape.__doc__ or ""),
+        "description": inspect.cleandoc(payload.__doc__ or ""),
         "tags": ["Webhooks"],
         "security": [],
         "parameters": [
@@ -50,6 +53,6 @@ def webhook_operation(kind: str, data: Schema, shape: type[Struct], example: Map
             for name, meaning in _SIGNATURE_HEADERS.items()
         ],
         "requestBody": {"required": True, "content": {"application/json": {"schema": schema, "example": body}}},
-        "responses": {"2XX": {"description": "It arrived; whatever else is answered, it is tried again."}},
+        "responses": {"2XX": {"description": "Delivered. After any other response the delivery is retried."}},
     }
     return {"post": operation}

@@ -1,4 +1,4 @@
-"""Where a request comes from: the client's address behind trusted proxies, and calls by a foreign site."""
+"""Where a request comes from: the client's address behind trusted proxies, and protection from cross-site requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def client_address(request: Request, trusted: Sequence[str]) -> str:
-    """The peer's address; behind trusted proxies the right-most X-Forwarded-For hop that is none of them."""
+    """The peer's address; behind trusted proxies the right-most X-Forwarded-For address that is not one of them."""
     peer = _plain(request.client.host if request.client else "")
     if not trusted or not is_within(peer, trusted):
         return peer
@@ -35,7 +35,7 @@ def client_address(request: Request, trusted: Sequence[str]) -> str:
 
 
 def is_secure(request: Request, settings: Settings) -> bool:
-    """Whether the client speaks TLS: to us, to the public address, or to a trusted proxy that says so."""
+    """Whether the client uses TLS: to us, to the public address, or to a trusted proxy that reports it."""
     if request.scope.get("scheme") == "https" or settings.http.public_url.startswith("https:"):
         return True
     if request.headers.get("x-forwarded-proto", "").strip().lower() != "https":
@@ -45,7 +45,7 @@ def is_secure(request: Request, settings: Settings) -> bool:
 
 @lru_cache(maxsize=4096)
 def _plain(address: str) -> str:
-    """An address in its shortest form; an IPv4 address also where a socket shows it as ::ffff:a.b.c.d."""
+    """The canonical form of an address; an IPv4-mapped IPv6 address becomes IPv4."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:
@@ -54,20 +54,20 @@ def _plain(address: str) -> str:
 
 
 def refuse_cross_site(request: Request, call: Call, settings: Settings) -> None:
-    """Refuse an unsafe call that another site makes with the user's cookie, or a login that it forges.
+    """Reject unsafe cross-site requests (CSRF): with the user's cookie, or a forged login.
 
-    SameSite=Strict and the JSON content type stand in front of this. No browser sends a Bearer key unasked; with any
-    other Authorization (Basic, which a browser does send) it is the cookie that counts.
+    SameSite=Strict and the JSON content type also prevent them. Requests with a Bearer API key are exempt, since no
+    browser sends one by itself; those with any other Authorization (such as Basic) are checked.
     """
     if request.method in _SAFE or (call.who is not None and call.who.key_id is not None):
         return
     site = request.headers.get("sec-fetch-site")
     if site is not None and site not in ("same-origin", "none"):
-        raise Forbidden("The call comes from another site.", reason="cross_site")
+        raise Forbidden("The request comes from another site.", reason="cross_site")
     origin = request.headers.get("origin")
     if origin is None:
         return
     own = {request.headers.get("host", "").lower(), urlsplit(settings.http.public_url).netloc.lower()}
     scheme, _, host = origin.lower().partition("://")
     if scheme not in ("http", "https") or host not in own:
-        raise Forbidden("The call comes from another site.", reason="cross_site")
+        raise Forbidden("The request comes from another site.", reason="cross_site")

@@ -1,4 +1,4 @@
-"""One request from the socket to the envelope: an ASGI application around a router.
+"""The ASGI application: handles a request from its head to the response.
 
 `AccessControl` is given to it: authentication, and the record of refused changes.
 """
@@ -50,8 +50,8 @@ from mailkeep.web.router import Router
 log = structlog.get_logger("mailkeep.web")
 
 BODY_LIMIT = 1 << 20
-_OPEN_BODIES = 16 << 20  # the budget of calls without credentials
-_SHORT_OF = {
+_OPEN_BODIES = 16 << 20  # the memory budget of requests without credentials
+_RESOURCE_ERRORS = {
     errno.ENOSPC: "The disk is full.",
     errno.EDQUOT: "The disk is full.",
     errno.EMFILE: "Too many files are open.",
@@ -87,7 +87,7 @@ class AccessControl:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredRequest:
-    """One answered request: its endpoint's path with the placeholders (`other`: none), a refusal's code."""
+    """A completed request: the path with placeholders (`other` if unknown), and the error code of a refusal."""
 
     method: str
     path: str
@@ -100,16 +100,16 @@ class RequestMeter(Protocol):
     """Counts requests for the metrics."""
 
     def in_flight(self) -> AbstractContextManager[object]:
-        """Stands around one request, from its head to the end of its answer."""
+        """Counts a request as in flight, from its head to the end of the response."""
         ...
 
     def observe(self, answered: AnsweredRequest) -> None:
-        """Count one answered request, its body perhaps still being sent."""
+        """Count one completed request; its body may still be being sent."""
         ...
 
 
 class Pipeline:
-    """The ASGI application. `app` is the toolbox that handlers receive."""
+    """The ASGI application. `app` is the context that handlers receive."""
 
     def __init__(
         self, app: PipelineContext, router: Router, access: AccessControl, meter: RequestMeter | None = None
@@ -128,11 +128,11 @@ class Pipeline:
         self._logins = AddressLimit(limits.login_per_second, max(1, round(limits.login_per_second)))
 
     async def close(self) -> None:
-        """End what works beside it, once nothing is asked any more."""
+        """End the child processes, after the last request."""
         await self._decoder.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one HTTP request; other scopes are not ours."""
+        """Handle one HTTP request; other scopes are ignored."""
         if scope["type"] == "http":
             with self._meter.in_flight() if self._meter else nullcontext():
                 await self._serve(scope, receive, send)
@@ -151,11 +151,11 @@ class Pipeline:
         except ClientDisconnect:
             return
         except asyncio.CancelledError:
-            # Nobody but the server cancels a request, when its time to end is over.
-            response = self._refuse(Unavailable("The server is ending."), state)
-        except Exception as fault:
+            # Only the server cancels requests, at the end of its grace period.
+            response = self._refuse(Unavailable("The server is shutting down."), state)
+        except Exception as error:
             log.exception("request failed", request_id=str(request_id), method=request.method, path=scope["path"])
-            response = self._refuse(_unexpected_error(fault), state)
+            response = self._refuse(_unexpected_error(error), state)
         finally:
             state.share.release()
         own = {name for name, _ in response.raw_headers}
@@ -173,7 +173,7 @@ class Pipeline:
 
     def _refuse(self, wrong: Refusal, state: _RequestState) -> Response:
         state.code = wrong.code
-        body = envelope.refusal(wrong, state.request_id, self._app.clock())
+        body = envelope.failure(wrong, state.request_id, self._app.clock())
         return Response(body, wrong.status, envelope.refusal_headers(wrong), "application/json")
 
     async def _answer(self, request: Request, state: _RequestState, now: datetime) -> Response:
@@ -183,7 +183,7 @@ class Pipeline:
         preflight = cors.preflight(request, settings.cors.origins)
         if preflight is not None:
             return preflight
-        # The path as it came, not by way of a URL, in which the Host header has a say.
+        # The raw path: Starlette's URL also depends on the Host header field.
         endpoint, values = self._match(request, state)
         if endpoint.login:
             state.rate = self._limit(self._logins, address, now, state)
@@ -203,9 +203,9 @@ class Pipeline:
                 await self._access.authenticate(self._app, call)
             finally:
                 state.rate = call.rate or state.rate
-            # Of a copy, or the call would refer to itself: its body would outlive its share of the budget.
+            # A copy, because a reference to itself would keep the body alive after its reservation was released.
             copy = replace(call)
-            call.reauthenticate = partial(self._again, copy, endpoint.action)
+            call.reauthenticate = partial(self._reauthenticate, copy, endpoint.action)
             call.check_password = partial(self._access.prove_password, self._app, copy)
         try:
             refuse_cross_site(request, call, settings)
@@ -216,7 +216,7 @@ class Pipeline:
                 await self._access.record_refusal(self._app, call, wrong)
             raise
         if request.method == "HEAD" and isinstance(reply.content, AsyncIterator):
-            reply.content = _nothing()  # a stream may never end
+            reply.content = _nothing()  # a stream may have no end
         return self._response(call, reply)
 
     def _match(self, request: Request, state: _RequestState) -> tuple[Endpoint, dict[str, str]]:
@@ -230,7 +230,7 @@ class Pipeline:
             return page, {}
         return state.endpoint, values
 
-    async def _again(self, call: Call, action: str) -> Principal:
+    async def _reauthenticate(self, call: Call, action: str) -> Principal:
         await self._access.authenticate(self._app, call)
         allow(call.caller(), action)
         return call.caller()
@@ -245,7 +245,7 @@ class Pipeline:
     async def _decode(self, request: Request, call: Call, share: MemoryReservation, now: datetime) -> None:
         endpoint = call.endpoint
         limit = endpoint.body_limit(self._app.settings) if endpoint.body_limit else BODY_LIMIT
-        if endpoint.action is None:  # nobody knows who calls: not to hold what others need
+        if endpoint.action is None:  # anonymous callers must not use up the memory of others
             share.use_budget(self._open_budget)
         call.raw_body = await read_body(request, limit, share, self._app.settings.http)
         if call.who is not None and endpoint.action is not None:
@@ -258,13 +258,15 @@ class Pipeline:
         if endpoint.query is not None and not endpoint.any_query:
             call.query = decode_query(pairs, endpoint.query)
         elif pairs:
-            raise InvalidField([{"field": name[:100], "reason": "is no parameter of this path"} for name, _ in pairs])
+            raise InvalidField(
+                [{"field": name[:100], "reason": "is not a parameter of this path"} for name, _ in pairs]
+            )
         if endpoint.listing is not None:
             call.page = listing.parse_page_request(call, endpoint.listing, self._app.vault, now)
         if call.raw_body:
             call.body = await self._decoder.read(call.raw_body, endpoint.body)
         elif endpoint.body is not None and requires_body(endpoint.body):
-            raise InvalidJson("The call needs a JSON body.")
+            raise InvalidJson("The request needs a JSON body.")
         elif endpoint.body is not None:
             call.body = variants(endpoint.body)[0]()
 
@@ -287,8 +289,8 @@ class Pipeline:
 
 
 class _Stream(StreamingResponse):
-    """An answer in pieces. What its content holds (a place among the streams, a file) is given back when it ends, also
-    where it was cut off in the midst of a piece: the garbage collector would come to it minutes later.
+    """A streamed response. It closes its content at the end, even if it was interrupted: otherwise a stream or file
+    would stay open until garbage collection, minutes later.
     """
 
     def __init__(self, content: AsyncIterator[bytes], *more: Any) -> None:
@@ -305,7 +307,7 @@ class _Stream(StreamingResponse):
 
 
 class _RequestState:
-    """What is known of a request when it is answered, however far it came."""
+    """What is known of a request when its response is sent, however early it failed."""
 
     __slots__ = ("code", "endpoint", "rate", "request_id", "share")
 
@@ -327,7 +329,7 @@ def _path(scope: Scope) -> str:
     return raw.decode("latin-1") if raw is not None else quote(scope["path"])
 
 
-def _unexpected_error(fault: Exception) -> Refusal:
-    """What the caller is told of a fault that nobody expected: whether it is worth another try."""
-    short = _SHORT_OF.get(fault.errno or 0) if isinstance(fault, OSError) else None
-    return Unavailable(short, retry_after=30) if short else InternalError()
+def _unexpected_error(error: Exception) -> Refusal:
+    """The response to an unexpected exception: UNAVAILABLE if a retry may help, else an internal error."""
+    message = _RESOURCE_ERRORS.get(error.errno or 0) if isinstance(error, OSError) else None
+    return Unavailable(message, retry_after=30) if message else InternalError()

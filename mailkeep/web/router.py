@@ -1,6 +1,6 @@
-"""From method and path to an endpoint: a tree of path segments, exact before `{name}`.
+"""Finds the endpoint for a method and path in a tree of path segments; exact segments come before `{name}`.
 
-`{name}` stands for a segment of one or more printable characters: an id with a NUL in it is no path of ours.
+`{name}` matches one or more printable characters: a path with a NUL is unknown.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class _Node:
 
 
 class Router:
-    """All endpoints of one listener; two with the same method and path are a bug.
+    """The endpoints of one listener; ValueError for two with the same method and path.
 
     `not_found` is the page that a browser gets for an unknown path outside the API.
     """
@@ -56,17 +56,17 @@ class Router:
     def page_for_unknown(self, method: str, path: str, accept: str) -> Endpoint | None:
         """The page for an unknown path, if a browser asks for one: GET, not below `/api`, and HTML is accepted."""
         is_api = path == "/api" or path.startswith("/api/")
-        return self._not_found if method in ("GET", "HEAD") and not is_api and _takes_html(accept) else None
+        return self._not_found if method in ("GET", "HEAD") and not is_api and _accepts_html(accept) else None
 
     def match(self, method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
         """The endpoint and the path's parameters; NOT_FOUND, or METHOD_NOT_ALLOWED with `details.allow`.
 
-        `path` as it stands in the request line: an encoded slash is part of its segment (RFC 3986 §2.2).
+        `path` is that of the request line: an encoded slash is part of its segment (RFC 3986 §2.2).
         """
         values: dict[str, str] = {}
         node: _Node | None = self._root
-        for written in path[1:].split("/"):
-            segment = unquote(written)
+        for encoded in path[1:].split("/"):
+            segment = unquote(encoded)
             if node is None:
                 break
             step = node.exact.get(segment)
@@ -82,8 +82,8 @@ class Router:
         return endpoint, values
 
 
-def _takes_html(accept: str) -> bool:
-    """Whether HTML is named among the media types, and not with a weight of zero (RFC 9110 §12.5.1)."""
+def _accepts_html(accept: str) -> bool:
+    """Whether HTML is accepted, with a weight other than 0 (RFC 9110 §12.5.1)."""
     for each in accept.split(","):
         kind, *parameters = (part.strip().lower() for part in each.split(";"))
         if kind == "text/html":

@@ -1,7 +1,7 @@
-"""JSON Schema (2020-12, as OpenAPI 3.1 has it) for the types that stand on the wire.
+"""JSON Schema (2020-12, as in OpenAPI 3.1) for the types of requests and responses.
 
-`msgspec` could write schemas too; ours know what decoding knows: that an empty required string counts as missing,
-which instants are taken, and that two features may each have a struct of the same name.
+`msgspec` could generate schemas too. Ours include what our decoding adds: an empty required string counts as missing,
+times need an offset, and two features may have structs of the same name.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ Schema = dict[str, Any]
 
 
 class Schemas:
-    """Schemas of types; those of structs are gathered as components and referred to."""
+    """Schemas of types; structs become components, which others refer to."""
 
     def __init__(self, types: Iterable[Any]) -> None:
-        """`types`: all that will be asked for, so that names are told apart where they are the same."""
+        """`types`: all types whose schemas will be needed, so that equal names get a prefix."""
         self._infos = [mi.type_info(shape) for kind in types for shape in variants(kind)]
         structs: dict[type[Any], mi.StructType] = {}
         for info in self._infos:
@@ -38,7 +38,7 @@ class Schemas:
         return self._schema(mi.type_info(kind))
 
     def fields(self, struct: type[msgspec.Struct]) -> Mapping[str, Schema]:
-        """The schemas of a query's fields by their names on the wire, without the null of what is absent."""
+        """The schemas of a query's fields by their JSON names, without null."""
         info = mi.type_info(struct)
         assert isinstance(info, mi.StructType)
         found = {field.encode_name: self._field(field, info) for field in info.fields}
@@ -52,16 +52,16 @@ class Schemas:
         return {field.encode_name for field in info.fields if field.required}
 
     def _struct(self, info: mi.StructType) -> Schema:
-        given = issubclass(info.cls, Body | Patch | Query)
-        shortened = not given and info.cls.__struct_config__.omit_defaults
+        is_request = issubclass(info.cls, Body | Patch | Query)
+        omits_defaults = not is_request and info.cls.__struct_config__.omit_defaults
         schema: Schema = {"type": "object"}
-        if described := info.cls.__dict__.get("__doc__"):
-            schema["description"] = described
+        if description := info.cls.__dict__.get("__doc__"):
+            schema["description"] = description
         schema["properties"] = {field.encode_name: self._field(field, info) for field in info.fields}
         required = [
             field.encode_name
             for field in info.fields
-            if field.required or (not given and not shortened and _has_default(field))
+            if field.required or (not is_request and not omits_defaults and _has_default(field))
         ]
         if required:
             schema["required"] = required
@@ -71,13 +71,17 @@ class Schemas:
 
     def _field(self, field: mi.Field, of: mi.StructType) -> Schema:
         schema = self._schema(field.type)
-        given = issubclass(of.cls, Body | Patch | Query)
-        if given and field.required and "may_be_empty" not in _marks(field.type):
-            # Decoding takes an empty string or array in a required field for a missing one.
+        is_request = issubclass(of.cls, Body | Patch | Query)
+        if is_request and field.required and "may_be_empty" not in _marks(field.type):
+            # Decoding treats an empty string or array in a required field as missing.
             bound = {"string": "minLength", "array": "minItems"}.get(str(schema.get("type")))
             if bound and "format" not in schema:
                 schema.setdefault(bound, 1)
-        if given and field.default not in (msgspec.NODEFAULT, None) and not isinstance(field.default, msgspec.Struct):
+        if (
+            is_request
+            and field.default not in (msgspec.NODEFAULT, None)
+            and not isinstance(field.default, msgspec.Struct)
+        ):
             default = field.default
             schema["default"] = default.value if isinstance(default, enum.Enum) else default
         return schema
@@ -161,7 +165,7 @@ def _without_null(schema: Schema) -> Schema:
 
 
 def _collect_structs(kind: Any, structs: dict[type[Any], mi.StructType]) -> None:
-    """All structs that a type is made of, in the order in which they are met."""
+    """Collect the structs in a type, in the order in which they occur."""
     match kind:
         case mi.StructType() if kind.cls not in structs:
             structs[kind.cls] = kind
@@ -181,7 +185,7 @@ def _collect_structs(kind: Any, structs: dict[type[Any], mi.StructType]) -> None
 
 
 def _names(structs: Iterable[type[Any]]) -> dict[type[Any], str]:
-    """A name for each struct: its own, with its feature's in front where two are called the same."""
+    """A name for each struct: its own, prefixed with its feature's name if two are equal."""
     classes = list(structs)
     own = [cls.__name__ for cls in classes]
     return {cls: cls.__name__ if own.count(cls.__name__) == 1 else _feature(cls) + cls.__name__ for cls in classes}

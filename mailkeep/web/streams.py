@@ -1,7 +1,7 @@
-"""Answers that last: streams, bounded in number, woken together and ended together.
+"""Long-lived responses (event streams) of a process: their number is limited, and they are woken and closed together.
 
-A process has one `Streams`. Whoever follows takes a place in it for as long as the answer lasts; what runs beside the
-requests wakes all places when there is something new, and `close` ends them before the listener stops.
+A process has one `Streams`. A response opens a `Stream` for its duration. A background task wakes all streams when
+there is something new; `close` ends them before the listener stops.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mailkeep.core.errors import RateLimitExceeded, Unavailable
 
 
 class Stream:
-    """One stream's place: what wakes it."""
+    """One long-lived response, which waits until it is woken."""
 
     __slots__ = ("_woken", "streams")
 
@@ -25,13 +25,13 @@ class Stream:
         self._woken = asyncio.Event()
 
     def wake(self) -> None:
-        """Let `wait` return."""
+        """Make `wait` return."""
         self._woken.set()
 
     async def wait(self, seconds: float) -> bool:
-        """Whether the stream was woken, since the last time or within so many seconds."""
+        """Wait up to `seconds`; returns whether the stream was woken since the last call."""
         try:
-            async with asyncio.timeout(seconds):  # `wait_for` loses a cancellation that comes with a wake
+            async with asyncio.timeout(seconds):  # `wait_for` can lose a cancellation at the moment of a wakeup
                 await self._woken.wait()
         except TimeoutError:
             return False
@@ -45,52 +45,52 @@ class Streams:
 
     def __init__(self) -> None:
         self.closing = False
-        self._places: set[Stream] = set()
+        self._streams: set[Stream] = set()
         self._callers: Counter[UUID] = Counter()
-        self._wanted = asyncio.Event()
+        self._not_empty = asyncio.Event()
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._streams)
 
     def check_capacity(self, caller: UUID, *, most: int, most_per_caller: int) -> None:
-        """RATE_LIMIT_EXCEEDED where the caller has all that it may have, UNAVAILABLE where there are too many in
-        all, or the process is ending.
+        """RATE_LIMIT_EXCEEDED if the caller has too many streams; UNAVAILABLE if there are too many in total or the
+        process is shutting down.
         """
         if self.closing:
-            raise Unavailable("The server is ending.")
+            raise Unavailable("The server is shutting down.")
         if self._callers[caller] >= most_per_caller:
             raise RateLimitExceeded("Too many streams; end one first.", retry_after=5, reason="too_many_streams")
-        if len(self._places) >= most:
+        if len(self._streams) >= most:
             raise Unavailable("Too many streams; try again later.", retry_after=10, reason="too_many_streams")
 
     @contextmanager
     def open(self, caller: UUID, *, most: int, most_per_caller: int) -> Generator[Stream]:
-        """A place among the streams for the time of the block; refused as by `refuse_full`."""
+        """Register a stream for the duration of the block; raises as `check_capacity` does."""
         self.check_capacity(caller, most=most, most_per_caller=most_per_caller)
-        place = Stream(self)
-        self._places.add(place)
+        stream = Stream(self)
+        self._streams.add(stream)
         self._callers[caller] += 1
-        self._wanted.set()
+        self._not_empty.set()
         try:
-            yield place
+            yield stream
         finally:
-            self._places.discard(place)
+            self._streams.discard(stream)
             self._callers[caller] -= 1
             if not self._callers[caller]:
                 del self._callers[caller]
-            if not self._places:
-                self._wanted.clear()
+            if not self._streams:
+                self._not_empty.clear()
 
     async def wait_for_stream(self) -> None:
-        """Return when there is a stream."""
-        await self._wanted.wait()
+        """Wait until there is a stream."""
+        await self._not_empty.wait()
 
     def wake(self) -> None:
         """Wake all streams."""
-        for place in self._places:
-            place.wake()
+        for stream in self._streams:
+            stream.wake()
 
     def close(self) -> None:
-        """End all streams, and take no more."""
+        """End all streams and accept no more."""
         self.closing = True
         self.wake()

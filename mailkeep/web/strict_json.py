@@ -1,6 +1,7 @@
-"""JSON texts, parsed strictly (RFC 8259).
+"""Strict JSON parsing (RFC 8259).
 
-INVALID_JSON: anything but UTF-8 without BOM, duplicate keys, NaN and Infinity, numbers that overflow, lone surrogates,
+INVALID_JSON is raised for
+anything but UTF-8 without BOM, duplicate keys, NaN and Infinity, numbers that overflow, lone surrogates,
 nesting deeper than 64.
 """
 
@@ -16,16 +17,16 @@ from typing import Any, NoReturn
 import msgspec
 
 from mailkeep.core.errors import InvalidJson
-from mailkeep.web.string_views import CUT_BODIES_OVER, JsonText, extract_large_strings, restore_strings
+from mailkeep.web.string_views import EXTRACT_FROM_BODIES_OVER, JsonText, extract_large_strings, restore_strings
 
 MAX_DEPTH = 64
 
 
 def parse_json(body: JsonText) -> Any:
-    """The value of a JSON text, or INVALID_JSON. Large strings of a large body are answered as `Slice`."""
-    if len(body) > CUT_BODIES_OVER:
-        rest, slices = extract_large_strings(body)
-        return restore_strings(_parse(rest), slices) if slices else _parse(rest)
+    """The value of a JSON text, or INVALID_JSON. Large strings of a large body become `StringView`s."""
+    if len(body) > EXTRACT_FROM_BODIES_OVER:
+        rest, views = extract_large_strings(body)
+        return restore_strings(_parse(rest), views) if views else _parse(rest)
     return _parse(bytes(body))
 
 
@@ -35,9 +36,9 @@ def _parse(body: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise InvalidJson("The body is not UTF-8.") from error
     if text.startswith("\ufeff"):
-        raise InvalidJson("The body begins with a byte order mark.")
+        raise InvalidJson("The body starts with a byte order mark.")
     if _is_too_deep(body):
-        raise InvalidJson(f"The body is nested deeper than {MAX_DEPTH}.")
+        raise InvalidJson(f"The body is nested deeper than {MAX_DEPTH} levels.")
     try:
         value = _DECODER.decode(text)
     except (ValueError, RecursionError) as error:
@@ -48,12 +49,12 @@ def _parse(body: bytes) -> Any:
 
 
 def _is_too_deep(body: bytes) -> bool:
-    """Whether brackets nest too deep, those inside strings not counted. In linear time, whatever the body holds."""
+    """Whether brackets outside strings are nested too deeply. Takes linear time for any body."""
     if body.count(b"[") + body.count(b"{") <= MAX_DEPTH:
         return False
     steps = _STRING.sub(b"", body).translate(_STEPS, _NO_BRACKETS)
     depth = 0
-    for at in range(0, len(steps), _STEPS_AT_ONCE):  # others are answered in between, where this runs in a thread
+    for at in range(0, len(steps), _STEPS_AT_ONCE):  # in steps, so that the event loop can run if this is in a thread
         some = array("b", steps[at : at + _STEPS_AT_ONCE])
         if max(accumulate(some, initial=depth)) > MAX_DEPTH:
             return True
@@ -61,7 +62,7 @@ def _is_too_deep(body: bytes) -> bool:
     return False
 
 
-# One that is never closed reaches to the end, or each quote in it would be tried as the begin of another.
+# A string that is not closed matches to the end; otherwise each quote in it would be tried as the start of a string.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _STEPS_AT_ONCE = 1 << 16
@@ -72,13 +73,13 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
-        raise ValueError(f"the key {twice[:80]!r} stands twice")
+        duplicate = next(key for key, _ in pairs if key in seen or seen.add(key))
+        raise ValueError(f"the key {duplicate[:80]!r} is duplicated")
     return found
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _parse_float(text: str) -> float:
@@ -89,7 +90,7 @@ def _parse_float(text: str) -> float:
 
 
 def _parse_int(text: str) -> int | float:
-    """An integer; beyond 64 bits the nearest float, which no field for integers takes."""
+    """An integer; beyond 64 bits the nearest float, which integer fields reject."""
     number = int(text) if len(text) <= 20 else _parse_float(text)
     return number if -(1 << 63) <= number < 1 << 63 else float(number)
 
@@ -106,4 +107,4 @@ def _refuse_surrogates(value: Any) -> None:
     try:
         msgspec.json.encode(value)
     except (UnicodeEncodeError, ValueError) as error:
-        raise InvalidJson("A string holds a lone surrogate.") from error
+        raise InvalidJson("A string contains a lone surrogate.") from error

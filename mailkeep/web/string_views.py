@@ -1,7 +1,7 @@
-"""Large strings of a JSON body, left where they are: slices of the bytes that came, not decoded, not copied.
+"""Large strings of a JSON body as views of its bytes, neither decoded nor copied.
 
-A body of 49 MB is mostly one attachment. Its large strings are cut out before the rest is parsed as strictly
-as any body; whoever reads such a field either takes the raw bytes (`raw`) or has them decoded (`text`).
+A body of 49 MB is mostly one attachment. Its large strings are extracted before the rest is parsed as strictly as any
+body; the reader of such a field uses the raw bytes (`raw`) or decodes them (`text`).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from mailkeep.core.errors import InvalidJson
 
 
 class MappedBody(mmap):
-    """A body in pages of its own, which other processes can be given by the descriptor `fd`."""
+    """A body in a memory file, which can be shared with another process by its descriptor `fd`."""
 
     fd: int
 
     @classmethod
     def of(cls, fd: int, size: int) -> MappedBody:
-        """All of a file; the descriptor is closed with it."""
+        """Map a whole file; the descriptor is closed with the map."""
         self = cls(fd, size)
         self.fd = fd
         return self
@@ -34,8 +34,8 @@ class MappedBody(mmap):
 
 
 JsonText = bytes | bytearray | mmap
-CUT_BODIES_OVER = 64 << 10
-CUT_STRINGS_OVER = 32 << 10
+EXTRACT_FROM_BODIES_OVER = 64 << 10
+EXTRACT_STRINGS_OVER = 32 << 10
 MAX_VALUES = 1_000_000
 FEW_STRINGS = 1000
 
@@ -47,12 +47,12 @@ _NOT_PLAIN = (b"\\", b"\n", b"\r")
 
 @dataclass(frozen=True, slots=True)
 class StringView:
-    """A JSON string as it stands in the body, without its quotes; `plain`: no escapes, no line breaks."""
+    """A JSON string as it is in the body, without its quotes; `plain`: no escapes, no line breaks."""
 
     raw: memoryview
     plain: bool
     start: int = 0
-    """Where in the body it begins."""
+    """Its offset in the body."""
 
     def text(self) -> str:
         """The string's value; INVALID_JSON for bad escapes, control characters, bytes that are not UTF-8."""
@@ -69,55 +69,54 @@ class StringView:
 
 
 def is_mostly_large_strings(body: JsonText) -> bool:
-    """Whether a body has few strings, and little besides large ones: looking costs less than reading it would."""
+    """Whether a body has few strings and little besides large ones. This test is cheaper than parsing."""
     at = rest = 0
     for _ in range(FEW_STRINGS):
         start = body.find(b'"', at)
         end = _end_of_string(body, start + 1) if start >= 0 else -1
         if end < 0:
-            return rest + len(body) - at <= CUT_BODIES_OVER
+            return rest + len(body) - at <= EXTRACT_FROM_BODIES_OVER
         rest += start - at
-        if end - start <= CUT_STRINGS_OVER:
+        if end - start <= EXTRACT_STRINGS_OVER:
             rest += end - start
         at = end + 1
-        if rest > CUT_BODIES_OVER:
+        if rest > EXTRACT_FROM_BODIES_OVER:
             return False
     return False
 
 
 def extract_large_strings(body: JsonText) -> tuple[bytes, dict[str, StringView]]:
-    """The body with a short string in place of each large one, and what these stand for: the body must not change.
+    """The body with placeholders for large strings, and the strings by placeholder. The body must not change later.
 
-    INVALID_JSON for a body of more values than memory and time should be spent on: some bytes of JSON can become
-    fifty of memory.
+    INVALID_JSON if the body has more than `MAX_VALUES` values: one byte of JSON can take fifty bytes of memory.
     """
-    view, mark = memoryview(body), os.urandom(12).hex()
-    kept: list[bytes | memoryview] = []
-    slices: dict[str, StringView] = {}
-    done = at = 0
+    view, prefix = memoryview(body), os.urandom(12).hex()
+    pieces: list[bytes | memoryview] = []
+    views: dict[str, StringView] = {}
+    copied = at = 0
     for _ in range(MAX_VALUES):
         start = body.find(b'"', at)
         end = _end_of_string(body, start + 1) if start >= 0 else -1
         if end < 0:
             break
-        if end - start > CUT_STRINGS_OVER:
-            name = f"{mark}:{len(slices)}"
+        if end - start > EXTRACT_STRINGS_OVER:
+            name = f"{prefix}:{len(views)}"
             plain = all(body.find(char, start + 1, end) < 0 for char in _NOT_PLAIN)
-            slices[name] = StringView(view[start + 1 : end], plain, start + 1)
-            kept += [view[done:start], f'"{name}"'.encode()]
-            done = end + 1
+            views[name] = StringView(view[start + 1 : end], plain, start + 1)
+            pieces += [view[copied:start], f'"{name}"'.encode()]
+            copied = end + 1
         at = end + 1
     else:
         raise InvalidJson(_TOO_MANY)
-    kept.append(view[done:])
-    rest = b"".join(kept)
+    pieces.append(view[copied:])
+    rest = b"".join(pieces)
     if rest.count(b",") > MAX_VALUES:
         raise InvalidJson(_TOO_MANY)
-    return rest, slices
+    return rest, views
 
 
 def _end_of_string(body: JsonText, start: int) -> int:
-    """Where the string begun at `start` is closed, -1 where it is not."""
+    """The offset of the closing quote of the string that starts at `start`; -1 if there is none."""
     end = body.find(b'"', start)
     if end > start and body[end - 1] == _BACKSLASH:
         found = _STRING_REST.match(body, start)
@@ -125,15 +124,15 @@ def _end_of_string(body: JsonText, start: int) -> int:
     return end
 
 
-def restore_strings(value: Any, slices: dict[str, StringView]) -> Any:
-    """The parsed value with the slices in their places; INVALID_JSON for a large key, which is no field of ours."""
+def restore_strings(value: Any, views: dict[str, StringView]) -> Any:
+    """The parsed value with the views in place of the placeholders; INVALID_JSON for a large key, which is no field."""
     if isinstance(value, str):
-        return slices.get(value, value)
+        return views.get(value, value)
     if isinstance(value, list):
-        return [restore_strings(item, slices) for item in cast(list[Any], value)]
+        return [restore_strings(item, views) for item in cast(list[Any], value)]
     if isinstance(value, dict):
         entries = cast(dict[str, Any], value)
-        if not slices.keys().isdisjoint(entries):
-            raise InvalidJson(f"A key is longer than {CUT_STRINGS_OVER >> 10} KiB.")
-        return {name: restore_strings(item, slices) for name, item in entries.items()}
+        if not views.keys().isdisjoint(entries):
+            raise InvalidJson(f"A key is longer than {EXTRACT_STRINGS_OVER >> 10} KiB.")
+        return {name: restore_strings(item, views) for name, item in entries.items()}
     return value

@@ -193,10 +193,10 @@ async def test_a_body_must_come_at_a_pace(setup: PipelineSetup, monkeypatch: pyt
     headers = HEADERS | {"content-length": "1000000"}
     dripping = await setup.call("POST", f"{API}/large", headers, [b" "] * 100, pause=0.02)
     assert (dripping.status, dripping.code) == (400, "INVALID_JSON")
-    assert "32768 bytes a second" in dripping.json["error"]["message"]
+    assert "32768 bytes per second" in dripping.json["error"]["message"]
 
     def pieces() -> Iterator[bytes]:
-        # What is ahead of its time so far that no pause of the machine's own counts; slower than `_UNHURRIED` all told.
+        # Too far ahead for a pause of the machine to count, and slower than `_GRACE_SECONDS` allows.
         yield b" " * MIB
         for _ in range(4):
             time.sleep(0.1)

@@ -300,7 +300,7 @@ class HttpConnection(HttpToolsProtocol):
         """Answer beside the application, in the envelope as it does, and close."""
         now = utc_now()
         request_id = uuid7(now)
-        content = envelope.refusal(wrong, request_id, now)
+        content = envelope.failure(wrong, request_id, now)
         fields = {
             "date": format_datetime(now, usegmt=True),
             "content-type": "application/json",

@@ -36,7 +36,7 @@ def cut_off_before_the_answer(post_or_api: Any, monkeypatch: pytest.MonkeyPatch)
     async def lost(*_: Any) -> None:
         raise Unavailable
 
-    monkeypatch.setattr(IdempotencyKeys, "_keep", lost)
+    monkeypatch.setattr(IdempotencyKeys, "_store_response", lost)
 
 
 async def another_process(api: Api) -> None:

@@ -2671,7 +2671,7 @@ export interface components {
             tags: string[];
             to: string[];
         };
-        /** @description What is told with every answer. */
+        /** @description Metadata of every response. */
         Meta: {
             /** Format: uuid */
             request_id: string;
@@ -2705,7 +2705,7 @@ export interface components {
             second_factor_required: boolean;
             totp_enabled: boolean;
         };
-        /** @description What is told with a page of a list. */
+        /** @description Metadata of a page of a list. */
         PageMeta: {
             pagination: {
                 has_more: boolean;
@@ -2874,7 +2874,7 @@ export interface components {
             recovery_codes: string[];
             totp_enabled: boolean;
         };
-        /** @description Every answer that is no success. */
+        /** @description Every error response. */
         Refusal: {
             data: null;
             error: {
@@ -4224,24 +4224,24 @@ export interface components {
         };
     };
     parameters: {
-        /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+        /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
         cursor: string;
-        /** @description The same key with the same body has its effect once; held for 24 hours. */
+        /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
         idempotencyKey: string;
-        /** @description Items on a page. */
+        /** @description Items per page. */
         limit: number;
-        /** @description By default `desc` for times (newest first), `asc` for all else. */
+        /** @description Default: `desc` for times (newest first), `asc` for other fields. */
         order: "asc" | "desc";
     };
     requestBodies: never;
     headers: {
-        /** @description Requests allowed in the window; absent where nothing is limited. */
+        /** @description Requests allowed in the window; absent without a limit. */
         "RateLimit-Limit": number;
         /** @description Requests left in the window. */
         "RateLimit-Remaining": number;
         /** @description Seconds until the next request is accepted: 0 while requests of an API key are left. */
         "RateLimit-Reset": number;
-        /** @description Seconds to wait before the next try. */
+        /** @description Seconds to wait before the next attempt. */
         "Retry-After": number;
         /** @description The id of the request, as in `meta.request_id`. */
         "X-Request-Id": string;
@@ -4253,12 +4253,12 @@ export interface operations {
     getAbuseSuspensions: {
         parameters: {
             query?: {
-                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 domain_id?: string;
-                /** @description Items on a page. */
+                /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
-                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
                 order?: components["parameters"]["order"];
                 sort?: "created_at" | "address";
             };
@@ -4453,7 +4453,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path?: never;
@@ -4620,12 +4620,12 @@ export interface operations {
     getAliases: {
         parameters: {
             query?: {
-                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 domain_id?: string;
-                /** @description Items on a page. */
+                /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
-                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
                 order?: components["parameters"]["order"];
                 q?: string;
                 sort?: "created_at" | "updated_at" | "source_local_part";
@@ -4668,7 +4668,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path?: never;
@@ -4870,7 +4870,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path?: never;
@@ -4955,12 +4955,12 @@ export interface operations {
             query?: {
                 action?: string;
                 admin_id?: string;
-                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 domain_id?: string;
-                /** @description Items on a page. */
+                /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
-                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
                 order?: components["parameters"]["order"];
                 resource_id?: string;
                 resource_type?: string;
@@ -6015,12 +6015,12 @@ export interface operations {
         parameters: {
             query?: {
                 active?: boolean;
-                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Items on a page. */
+                /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
                 name?: string;
-                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
                 order?: components["parameters"]["order"];
                 sort?: "created_at" | "updated_at" | "name";
             };
@@ -6060,7 +6060,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path?: never;
@@ -6225,11 +6225,11 @@ export interface operations {
     getDomainsByIdDkimKeys: {
         parameters: {
             query?: {
-                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Items on a page. */
+                /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
-                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
                 order?: components["parameters"]["order"];
                 sort?: "created_at";
             };
@@ -6273,13 +6273,13 @@ export interface operations {
         parameters: {
             query?: {
                 after?: string;
-                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 domain_id?: string;
                 kind?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "system.alert" | "system.suspension" | "system.webhook_disabled";
-                /** @description Items on a page. */
+                /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
-                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
                 order?: components["parameters"]["order"];
                 since?: string;
                 sort?: "sequence";
@@ -6505,12 +6505,12 @@ export interface operations {
         parameters: {
             query?: {
                 active?: boolean;
-                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 domain_id?: string;
-                /** @description Items on a page. */
+                /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
-                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
                 order?: components["parameters"]["order"];
                 q?: string;
                 sort?: "created_at" | "updated_at" | "address";
@@ -6554,7 +6554,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path?: never;
@@ -6844,16 +6844,16 @@ export interface operations {
     getMessages: {
         parameters: {
             query?: {
-                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 direction?: "inbound" | "outbound";
                 domain_id?: string;
                 from?: string;
-                /** @description Items on a page. */
+                /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
                 mailbox_id?: string;
                 message_id?: string;
-                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
                 order?: components["parameters"]["order"];
                 q?: string;
                 queue_id?: string;
@@ -6941,11 +6941,11 @@ export interface operations {
     getMessagesByIdEvents: {
         parameters: {
             query?: {
-                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Items on a page. */
+                /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
-                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
                 order?: components["parameters"]["order"];
                 sort?: "at";
             };
@@ -7052,12 +7052,12 @@ export interface operations {
     getQueue: {
         parameters: {
             query?: {
-                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 domain?: string;
-                /** @description Items on a page. */
+                /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
-                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
                 order?: components["parameters"]["order"];
                 queue_id?: string;
                 recipient?: string;
@@ -7216,11 +7216,11 @@ export interface operations {
     getSandboxMessages: {
         parameters: {
             query?: {
-                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Items on a page. */
+                /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
-                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
                 order?: components["parameters"]["order"];
                 sort?: "received_at";
             };
@@ -7442,7 +7442,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path?: never;
@@ -7486,7 +7486,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path?: never;
@@ -7599,7 +7599,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The same key with the same body has its effect once; held for 24 hours. */
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
             };
             path?: never;
@@ -7764,12 +7764,12 @@ export interface operations {
     getWebhooksByIdDeliveries: {
         parameters: {
             query?: {
-                /** @description `meta.pagination.next_cursor` of the page before; empty or absent: the first page. */
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 event?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "system.alert" | "system.suspension" | "system.webhook_disabled";
-                /** @description Items on a page. */
+                /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
-                /** @description By default `desc` for times (newest first), `asc` for all else. */
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
                 order?: components["parameters"]["order"];
                 sort?: "created_at";
                 state?: "abandoned" | "delivered" | "pending" | "waiting_for_retry";
@@ -7977,15 +7977,15 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's id, the same for each attempt. */
+                /** @description The event's id, the same in every attempt. */
                 "webhook-id": string;
-                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
                 "webhook-signature": string;
-                /** @description When the attempt was made, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. */
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8001,7 +8001,7 @@ export interface operations {
                     event_id: string;
                     /**
                      * Format: uuid
-                     * @description The message's id, without a message the event's.
+                     * @description The message's id, or the event's id if there is no message.
                      */
                     id: string;
                     /** Format: date-time */
@@ -8010,7 +8010,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It arrived; whatever else is answered, it is tried again. */
+            /** @description Delivered. After any other response the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8023,15 +8023,15 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's id, the same for each attempt. */
+                /** @description The event's id, the same in every attempt. */
                 "webhook-id": string;
-                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
                 "webhook-signature": string;
-                /** @description When the attempt was made, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. */
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8047,7 +8047,7 @@ export interface operations {
                     event_id: string;
                     /**
                      * Format: uuid
-                     * @description The message's id, without a message the event's.
+                     * @description The message's id, or the event's id if there is no message.
                      */
                     id: string;
                     /** Format: date-time */
@@ -8056,7 +8056,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It arrived; whatever else is answered, it is tried again. */
+            /** @description Delivered. After any other response the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8069,15 +8069,15 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's id, the same for each attempt. */
+                /** @description The event's id, the same in every attempt. */
                 "webhook-id": string;
-                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
                 "webhook-signature": string;
-                /** @description When the attempt was made, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. */
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8093,7 +8093,7 @@ export interface operations {
                     event_id: string;
                     /**
                      * Format: uuid
-                     * @description The message's id, without a message the event's.
+                     * @description The message's id, or the event's id if there is no message.
                      */
                     id: string;
                     /** Format: date-time */
@@ -8102,7 +8102,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It arrived; whatever else is answered, it is tried again. */
+            /** @description Delivered. After any other response the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8115,15 +8115,15 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's id, the same for each attempt. */
+                /** @description The event's id, the same in every attempt. */
                 "webhook-id": string;
-                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
                 "webhook-signature": string;
-                /** @description When the attempt was made, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. */
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8139,7 +8139,7 @@ export interface operations {
                     event_id: string;
                     /**
                      * Format: uuid
-                     * @description The message's id, without a message the event's.
+                     * @description The message's id, or the event's id if there is no message.
                      */
                     id: string;
                     /** Format: date-time */
@@ -8148,7 +8148,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It arrived; whatever else is answered, it is tried again. */
+            /** @description Delivered. After any other response the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8161,15 +8161,15 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's id, the same for each attempt. */
+                /** @description The event's id, the same in every attempt. */
                 "webhook-id": string;
-                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
                 "webhook-signature": string;
-                /** @description When the attempt was made, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. */
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8185,7 +8185,7 @@ export interface operations {
                     event_id: string;
                     /**
                      * Format: uuid
-                     * @description The message's id, without a message the event's.
+                     * @description The message's id, or the event's id if there is no message.
                      */
                     id: string;
                     /** Format: date-time */
@@ -8194,7 +8194,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It arrived; whatever else is answered, it is tried again. */
+            /** @description Delivered. After any other response the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8207,15 +8207,15 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's id, the same for each attempt. */
+                /** @description The event's id, the same in every attempt. */
                 "webhook-id": string;
-                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
                 "webhook-signature": string;
-                /** @description When the attempt was made, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. */
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8231,7 +8231,7 @@ export interface operations {
                     event_id: string;
                     /**
                      * Format: uuid
-                     * @description The message's id, without a message the event's.
+                     * @description The message's id, or the event's id if there is no message.
                      */
                     id: string;
                     /** Format: date-time */
@@ -8240,7 +8240,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It arrived; whatever else is answered, it is tried again. */
+            /** @description Delivered. After any other response the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8253,15 +8253,15 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's id, the same for each attempt. */
+                /** @description The event's id, the same in every attempt. */
                 "webhook-id": string;
-                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
                 "webhook-signature": string;
-                /** @description When the attempt was made, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. */
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8277,7 +8277,7 @@ export interface operations {
                     event_id: string;
                     /**
                      * Format: uuid
-                     * @description The message's id, without a message the event's.
+                     * @description The message's id, or the event's id if there is no message.
                      */
                     id: string;
                     /** Format: date-time */
@@ -8286,7 +8286,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It arrived; whatever else is answered, it is tried again. */
+            /** @description Delivered. After any other response the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8299,15 +8299,15 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's id, the same for each attempt. */
+                /** @description The event's id, the same in every attempt. */
                 "webhook-id": string;
-                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
                 "webhook-signature": string;
-                /** @description When the attempt was made, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. */
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8323,7 +8323,7 @@ export interface operations {
                     event_id: string;
                     /**
                      * Format: uuid
-                     * @description The message's id, without a message the event's.
+                     * @description The message's id, or the event's id if there is no message.
                      */
                     id: string;
                     /** Format: date-time */
@@ -8332,7 +8332,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It arrived; whatever else is answered, it is tried again. */
+            /** @description Delivered. After any other response the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8345,15 +8345,15 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's id, the same for each attempt. */
+                /** @description The event's id, the same in every attempt. */
                 "webhook-id": string;
-                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
                 "webhook-signature": string;
-                /** @description When the attempt was made, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. */
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8369,7 +8369,7 @@ export interface operations {
                     event_id: string;
                     /**
                      * Format: uuid
-                     * @description The message's id, without a message the event's.
+                     * @description The message's id, or the event's id if there is no message.
                      */
                     id: string;
                     /** Format: date-time */
@@ -8378,7 +8378,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It arrived; whatever else is answered, it is tried again. */
+            /** @description Delivered. After any other response the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -8391,15 +8391,15 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The event's id, the same for each attempt. */
+                /** @description The event's id, the same in every attempt. */
                 "webhook-id": string;
-                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, by what `whsec_` is the base64 of. */
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
                 "webhook-signature": string;
-                /** @description When the attempt was made, in seconds since 1970. */
+                /** @description Time of the attempt, in seconds since 1970. */
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, by the secret as it is shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8415,7 +8415,7 @@ export interface operations {
                     event_id: string;
                     /**
                      * Format: uuid
-                     * @description The message's id, without a message the event's.
+                     * @description The message's id, or the event's id if there is no message.
                      */
                     id: string;
                     /** Format: date-time */
@@ -8424,7 +8424,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It arrived; whatever else is answered, it is tried again. */
+            /** @description Delivered. After any other response the delivery is retried. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;

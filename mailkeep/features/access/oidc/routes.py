@@ -69,7 +69,7 @@ ENDPOINTS = (
         status=302,
         login=True,
         refusals=(NotFound,),
-        examples=(Example(path={"provider": "keycloak"}, answer=""),),
+        examples=(Example(path={"provider": "keycloak"}, response=""),),
     ),
     Endpoint(
         method="GET",
@@ -94,7 +94,7 @@ ENDPOINTS = (
             Example(
                 path={"provider": "keycloak"},
                 query={"state": "af0ifjsldkj", "code": "SplxlOBeZQQYbYS6WxSbIA"},
-                answer="",
+                response="",
             ),
         ),
     ),

@@ -52,7 +52,7 @@ ENDPOINTS = (
         refusals=(Unavailable,),
         examples=(
             Example(
-                answer={
+                response={
                     "status": "ok",
                     "checks": [
                         {"component": "database", "status": "ok"},
@@ -88,7 +88,7 @@ ENDPOINTS = (
         tag=_TAG,
         data=wire.VersionResponse,
         bare=True,
-        examples=(Example(answer={"version": "0.1.0", "commit": None, "api": "v1", "profile": "embedded"}),),
+        examples=(Example(response={"version": "0.1.0", "commit": None, "api": "v1", "profile": "embedded"}),),
     ),
     Endpoint(
         method="GET",

@@ -112,7 +112,7 @@ ENDPOINTS = (
         refusals=(ApiKeyDomainScope,),
         examples=(
             Example(
-                answer={
+                response={
                     "ok": True,
                     "checked": 10_000,
                     "unsealed": 2,

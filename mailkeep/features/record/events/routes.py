@@ -141,7 +141,7 @@ ENDPOINTS = (
         examples=(
             Example(
                 query={"duration": "0", "after": "{event_id}"},
-                answer=(
+                response=(
                     "retry: 2000\nid: 0198f0e0-3c00-7000-8000-00000000002a\n\n"
                     "id: 0198f0e0-4c00-7000-8000-00000000002b\nevent: mail.delivered\n"
                     'data: {"id":"0198f0e0-4c00-7000-8000-00000000002b","kind":"mail.delivered",…}\n\n'
