@@ -19,7 +19,7 @@ from mailkeep.run.runtime.router import ENDPOINTS
 from mailkeep.web.endpoint import Call, Endpoint, HttpResponse, Listing
 from mailkeep.web.fields import Body, MayBeEmpty, Patch, Query, Text, Timestamp
 from mailkeep.web.openapi import document, openapi_endpoints, operation_id
-from mailkeep.web.openapi_examples import example_id, fill_placeholders
+from mailkeep.web.openapi_examples import BY_STRUCT, example_id, fill_placeholders
 from mailkeep.web.schemas import Schemas
 from tests.support.caller import Caller
 from tests.web.pipeline_setup import PipelineSetup
@@ -308,3 +308,9 @@ def test_lists_that_take_a_domain_tell_of_forbidden():
             assert "FORBIDDEN" in told, (method, path)
             assert "API_KEY_DOMAIN_SCOPE" in told, (method, path)
     assert found >= 5
+
+
+def test_example_values_belong_to_fields_that_exist():
+    components = DOCUMENT["components"]["schemas"]
+    fields = {f"{name}.{field}" for name, schema in components.items() for field in schema.get("properties", ())}
+    assert set(BY_STRUCT) <= fields
