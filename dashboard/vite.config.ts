@@ -1,8 +1,9 @@
 import react from '@vitejs/plugin-react'
-import { defineConfig, type Plugin } from 'vite'
+import type { Plugin } from 'vite'
+import { defineConfig } from 'vitest/config'
 import { PATHS } from './src/paths.ts'
 
-/** The addresses of the screens, for the server: it answers each with the page. */
+/** Writes the paths of the screens for the server, which answers each with index.html. */
 function screens(): Plugin {
   return {
     name: 'mailkeep-screens',
@@ -17,11 +18,12 @@ function screens(): Plugin {
 export default defineConfig({
   plugins: [react(), screens()],
   server: { proxy: { '/api': process.env['MAILKEEP_URL'] ?? 'http://127.0.0.1:8080' } },
+  test: { include: ['src/**/*.test.ts'], setupFiles: 'src/test-setup.ts' },
   build: {
     outDir: 'node_modules/.built',
     emptyOutDir: true,
     target: 'es2022',
-    // An inlined image or script would be a `data:` address, which the policy forbids.
+    // Inlined assets would be `data:` URLs, which the content security policy forbids.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,

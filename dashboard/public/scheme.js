@@ -1,5 +1,4 @@
-// Before the first paint: the theme that was chosen, else the system's. A file of its own, because the policy allows
-// no script in the page.
+// Sets the chosen or the system theme before the first paint. The content security policy allows no inline script.
 ;(function () {
   var chosen = null
   try {

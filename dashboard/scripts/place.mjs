@@ -1,4 +1,4 @@
-// Packs what was built, and puts it where the server reads it in one move: a server that starts meanwhile finds all.
+// Compresses the build and moves it into place with a rename, so that a starting server finds complete files.
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 

@@ -1,5 +1,5 @@
-// The OpenAPI document on standard input, its TypeScript types on standard output. Examples are left out: they are
-// many, and the types don't need them.
+// Reads the OpenAPI document from standard input and writes its TypeScript types. Examples are removed: the types don't
+// need them.
 import { text } from 'node:stream/consumers'
 import openapiTS, { astToString } from 'openapi-typescript'
 
@@ -20,6 +20,4 @@ const ast = await openapiTS(withoutExamples(document), {
   defaultNonNullable: false,
   emptyObjectsUnknown: true,
 })
-process.stdout.write(
-  '// Generated from docs/reference/openapi.json by `make generate`; change the API instead.\n' + astToString(ast),
-)
+process.stdout.write('// Generated from docs/reference/openapi.json by `make generate`; change the API instead.\n' + astToString(ast))

@@ -1,10 +1,10 @@
+import { Notifications } from '@mantine/notifications'
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { queryClient } from './api/queries'
 import { router } from './routes'
 import { theme } from './theme'
-import { Toasts } from './ui/Toasts'
 
 const schemes = localStorageColorSchemeManager({ key: 'mailkeep-color-scheme' })
 
@@ -19,7 +19,7 @@ export function App() {
     >
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
-        <Toasts />
+        <Notifications aria-live="polite" position="bottom-right" limit={10} containerWidth={360} />
       </QueryClientProvider>
     </MantineProvider>
   )

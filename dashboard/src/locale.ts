@@ -1,14 +1,14 @@
 const LANGUAGE = document.documentElement.lang || 'en'
 
-/** How times and numbers are written: in the language of the interface, as it is spoken where the browser is, if it is. */
+/** The locale of times and numbers: the interface language, in the browser's regional variant if it has one. */
 export const LOCALE = navigator.languages.find((each) => each === LANGUAGE || each.startsWith(`${LANGUAGE}-`)) ?? LANGUAGE
 
-/** 12 or 24 hours, as people write them where the browser is. */
+/** 12 or 24 hours, as in the browser's locale. */
 export const HOUR_CYCLE = new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hourCycle ?? 'h23'
 
 const NUMBER = new Intl.NumberFormat(LOCALE)
 
-/** A number with its thousands apart. */
-export function number(value: number): string {
+/** A number with thousands separators. */
+export function formatNumber(value: number): string {
   return NUMBER.format(value)
 }

@@ -1,63 +1,109 @@
+import type { Action } from './access/policy'
 import type { ScreenName } from './paths'
-import type { Action } from './policy'
 import type { IconName } from './ui/Icon'
 
-export interface Entry {
+export interface NavigationEntry {
   screen: ScreenName
   label: string
   icon: IconName
-  /** What the screen needs to show anything at all. */
+  /** The permission without which the screen shows nothing. */
   action: Action
   /** Pressed after `g`. */
   key?: string
-  /** Other words that people look for it by. */
-  words?: string
-  /** Only where this profile runs. */
-  only?: 'embedded' | 'full'
+  /** Other search terms. */
+  keywords?: string
+  /** Only available in this profile. */
+  profile?: 'embedded' | 'full'
+  /** A tab of this screen, not an entry of the sidebar. */
+  tabOf?: ScreenName
 }
 
-export interface Group {
+export interface NavigationGroup {
+  /** Empty: always visible, above the groups. */
   title: string
-  entries: readonly Entry[]
+  entries: readonly NavigationEntry[]
 }
 
-/** What the side shows, and the command palette finds. */
-export const NAVIGATION: readonly Group[] = [
+/** The screens in the sidebar and the command palette. */
+export const NAVIGATION: readonly NavigationGroup[] = [
+  {
+    title: '',
+    entries: [{ screen: 'overview', label: 'Overview', icon: 'home', action: 'account.read', key: 'o', keywords: 'home start dashboard' }],
+  },
   {
     title: 'Mail',
     entries: [
-      { screen: 'overview', label: 'Overview', icon: 'home', action: 'account.read', key: 'o', words: 'home start dashboard' },
-      { screen: 'domains', label: 'Domains', icon: 'globe', action: 'domain.list', key: 'd', words: 'dns dkim' },
-      { screen: 'mailboxes', label: 'Mailboxes', icon: 'inbox', action: 'mailbox.list', key: 'm', words: 'accounts users quota' },
-      { screen: 'aliases', label: 'Aliases', icon: 'branch', action: 'alias.list', key: 'a', words: 'forward catch-all' },
-      { screen: 'routing', label: 'Where mail goes', icon: 'route', action: 'routing.explain', key: 'r', words: 'routing explain' },
-      { screen: 'messages', label: 'Messages', icon: 'mail', action: 'message.list', key: 'h', words: 'history log search' },
-      { screen: 'queue', label: 'Queue', icon: 'queue', action: 'queue.list', key: 'q', words: 'postfix waiting deferred flush hold', only: 'full' },
-      { screen: 'send', label: 'Send', icon: 'send', action: 'send', key: 's', words: 'compose write' },
-      { screen: 'suspensions', label: 'Suspensions', icon: 'pause', action: 'suspension.list', key: 'u', words: 'abuse blocked' },
+      { screen: 'messages', label: 'Messages', icon: 'mail', action: 'message.list', key: 'h', keywords: 'history log search' },
+      {
+        screen: 'queue',
+        label: 'Queue',
+        icon: 'queue',
+        action: 'queue.list',
+        key: 'q',
+        keywords: 'postfix waiting deferred flush hold',
+        profile: 'full',
+        tabOf: 'messages',
+      },
+      { screen: 'send', label: 'Send', icon: 'send', action: 'send', key: 's', keywords: 'compose write' },
+    ],
+  },
+  {
+    title: 'Directory',
+    entries: [
+      { screen: 'domains', label: 'Domains', icon: 'globe', action: 'domain.list', key: 'd', keywords: 'dns dkim' },
+      { screen: 'mailboxes', label: 'Mailboxes', icon: 'inbox', action: 'mailbox.list', key: 'm', keywords: 'accounts users quota' },
+      { screen: 'aliases', label: 'Aliases', icon: 'branch', action: 'alias.list', key: 'a', keywords: 'forward catch-all' },
+      { screen: 'routing', label: 'Routing', icon: 'route', action: 'routing.explain', key: 'r', keywords: 'explain delivery test' },
+    ],
+  },
+  {
+    title: 'Insight',
+    entries: [
+      { screen: 'suspensions', label: 'Suspensions', icon: 'pause', action: 'suspension.list', key: 'u', keywords: 'abuse blocked' },
     ],
   },
   {
     title: 'Developers',
     entries: [
-      { screen: 'keys', label: 'API keys', icon: 'key', action: 'api_key.list', key: 'k', words: 'token secret bearer' },
-      { screen: 'webhooks', label: 'Webhooks', icon: 'hook', action: 'webhook.list', key: 'w', words: 'deliveries replay' },
-      { screen: 'events', label: 'Live events', icon: 'pulse', action: 'event.list', key: 'e', words: 'stream feed follow' },
-      { screen: 'sandbox', label: 'Sandbox inbox', icon: 'box', action: 'sandbox', key: 'b', words: 'caught test mail', only: 'embedded' },
+      { screen: 'keys', label: 'API keys', icon: 'key', action: 'api_key.list', key: 'k', keywords: 'token secret bearer' },
+      { screen: 'webhooks', label: 'Webhooks', icon: 'hook', action: 'webhook.list', key: 'w', keywords: 'deliveries replay' },
+      { screen: 'events', label: 'Events', icon: 'pulse', action: 'event.list', key: 'e', keywords: 'live stream feed follow' },
+      {
+        screen: 'sandbox',
+        label: 'Sandbox',
+        icon: 'box',
+        action: 'sandbox',
+        key: 'b',
+        keywords: 'captured test mail',
+        profile: 'embedded',
+      },
     ],
   },
   {
-    title: 'Owners',
+    title: 'System',
     entries: [
-      { screen: 'admins', label: 'Administrators', icon: 'people', action: 'admin.list', key: 'i', words: 'roles users assignments' },
-      { screen: 'audit', label: 'Audit log', icon: 'scroll', action: 'audit.list', key: 'l', words: 'history changes verify' },
+      { screen: 'admins', label: 'Administrators', icon: 'people', action: 'admin.list', key: 'i', keywords: 'roles users assignments' },
+      { screen: 'audit', label: 'Audit log', icon: 'scroll', action: 'audit.list', key: 'l', keywords: 'history changes verify' },
     ],
   },
   {
     title: 'You',
     entries: [
-      { screen: 'account', label: 'Your account', icon: 'person', action: 'account.read', key: 'y', words: 'password totp sessions passkey' },
-      { screen: 'start', label: 'First steps', icon: 'flag', action: 'account.read', words: 'guide onboarding tour' },
+      { screen: 'account', label: 'Account', icon: 'person', action: 'account.read', key: 'y', keywords: 'password totp sessions passkey' },
+      { screen: 'start', label: 'First steps', icon: 'flag', action: 'account.read', keywords: 'guide onboarding tour' },
     ],
   },
 ]
+
+const MAX_VISIBLE = 9
+
+/** Of the open groups, most recently opened first, those that stay open so that at most nine entries are visible. */
+export function limitOpenGroups(open: readonly string[], groups: readonly NavigationGroup[]): readonly string[] {
+  const size = (title: string) => groups.find((group) => group.title === title)?.entries.length ?? 0
+  let left = MAX_VISIBLE - size('')
+  return open.filter((title) => {
+    const fits = size(title) <= left
+    if (fits) left -= size(title)
+    return fits
+  })
+}

@@ -1,4 +1,4 @@
-/** The address of every screen. The server answers each with the page; `$name` stands for a segment. */
+/** The path of every screen. The server answers each with index.html; `$name` is a path parameter. */
 export const PATHS = {
   overview: '/',
   login: '/login',

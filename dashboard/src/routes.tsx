@@ -1,199 +1,239 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router'
-import { isLoggedOut } from './api/errors'
-import { me, queryClient, version } from './api/queries'
+import { isSignedOut } from './api/errors'
+import { accountQuery, queryClient, versionQuery } from './api/queries'
 import { PATHS } from './paths'
-import { LIST, readSearch, search, writeSearch } from './search'
-import { Broken } from './ui/Broken'
-import { Layout } from './ui/Layout'
-import { NotFound } from './ui/NotFound'
+import { LIST_PARAMS, parseSearch, stringParams, formatSearch } from './search'
+import { ScreenError } from './layout/ScreenError'
+import { Layout } from './layout/Layout'
+import { NotFound } from './layout/NotFound'
 
-const root = createRootRoute({ component: Outlet, errorComponent: Broken, notFoundComponent: NotFound })
+const root = createRootRoute({ component: Outlet, errorComponent: ScreenError, notFoundComponent: NotFound })
 
 const login = createRoute({
   getParentRoute: () => root,
   path: PATHS.login,
-  validateSearch: search('next', 'error', 'reason'),
-  component: lazyRouteComponent(() => import('./screens/Login'), 'Login'),
+  validateSearch: stringParams('next', 'error', 'reason'),
+  component: lazyRouteComponent(() => import('./screens/login/Login'), 'Login'),
 })
 
-/** Everything that needs a session. */
-const inside = createRoute({
+/** All screens that need a session. */
+const signedIn = createRoute({
   getParentRoute: () => root,
-  id: 'inside',
+  id: 'app',
   component: () => <Layout />,
-  errorComponent: Broken,
+  errorComponent: ScreenError,
   beforeLoad: async ({ location }) => {
     try {
-      // Beside it, since the screens differ by what the instance is; where that is not told, they ask and see.
-      const what = queryClient.ensureQueryData(version()).catch(() => null)
-      const account = await queryClient.ensureQueryData(me())
+      // Loaded in parallel, because screens depend on the profile. They also work without it.
+      const what = queryClient.ensureQueryData(versionQuery()).catch(() => null)
+      const account = await queryClient.ensureQueryData(accountQuery())
       await what
       if (account.second_factor_required && location.pathname !== PATHS.account) throw redirect({ to: PATHS.account })
     } catch (error) {
-      if (!isLoggedOut(error)) throw error
+      if (!isSignedOut(error)) throw error
       throw redirect({ to: PATHS.login, search: location.href === '/' ? {} : { next: location.href } })
     }
   },
 })
 
 const overview = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.overview,
-  component: lazyRouteComponent(() => import('./screens/Overview'), 'Overview'),
+  component: lazyRouteComponent(() => import('./screens/overview/Overview'), 'Overview'),
 })
 
 const start = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.start,
-  component: lazyRouteComponent(() => import('./screens/Start'), 'Start'),
+  component: lazyRouteComponent(() => import('./screens/overview/FirstSteps'), 'FirstSteps'),
 })
 
 const domains = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.domains,
-  validateSearch: search('q', 'active', 'new', ...LIST),
-  component: lazyRouteComponent(() => import('./screens/Domains'), 'Domains'),
+  validateSearch: stringParams('q', 'active', 'new', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/domains/Domains'), 'Domains'),
 })
 
 const domain = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.domain,
-  component: lazyRouteComponent(() => import('./screens/Domain'), 'Domain'),
+  validateSearch: stringParams('tab'),
+  component: lazyRouteComponent(() => import('./screens/domains/Domain'), 'Domain'),
 })
 
 const mailboxes = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.mailboxes,
-  validateSearch: search('q', 'domain', 'active', 'trashed', 'new', ...LIST),
-  component: lazyRouteComponent(() => import('./screens/Mailboxes'), 'Mailboxes'),
+  validateSearch: stringParams('q', 'domain', 'active', 'trashed', 'new', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/mailboxes/Mailboxes'), 'Mailboxes'),
 })
 
 const mailbox = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.mailbox,
-  component: lazyRouteComponent(() => import('./screens/Mailbox'), 'Mailbox'),
+  validateSearch: stringParams('tab'),
+  component: lazyRouteComponent(() => import('./screens/mailboxes/Mailbox'), 'Mailbox'),
 })
 
 const aliases = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.aliases,
-  validateSearch: search('domain', 'new', 'edit', ...LIST),
-  component: lazyRouteComponent(() => import('./screens/Aliases'), 'Aliases'),
+  validateSearch: stringParams('domain', 'new', 'edit', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/aliases/Aliases'), 'Aliases'),
 })
 
 const routing = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.routing,
-  validateSearch: search('address'),
-  component: lazyRouteComponent(() => import('./screens/Routing'), 'Routing'),
+  validateSearch: stringParams('address'),
+  component: lazyRouteComponent(() => import('./screens/routing/Routing'), 'Routing'),
 })
 
 const send = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.send,
-  validateSearch: search('from', 'to', 'subject'),
-  component: lazyRouteComponent(() => import('./screens/Send'), 'Send'),
+  validateSearch: stringParams('from', 'to', 'subject'),
+  component: lazyRouteComponent(() => import('./screens/send/Send'), 'Send'),
 })
 
 const messages = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.messages,
-  validateSearch: search('q', 'direction', 'status', 'domain', 'from', 'to', 'subject', 'message_id', 'queue_id', 'tag', 'since', 'until', ...LIST),
-  component: lazyRouteComponent(() => import('./screens/Messages'), 'Messages'),
+  validateSearch: stringParams(
+    'q',
+    'direction',
+    'status',
+    'domain',
+    'from',
+    'to',
+    'subject',
+    'message_id',
+    'queue_id',
+    'tag',
+    'since',
+    'until',
+    ...LIST_PARAMS,
+  ),
+  component: lazyRouteComponent(() => import('./screens/messages/Messages'), 'Messages'),
 })
 
 const message = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.message,
-  component: lazyRouteComponent(() => import('./screens/Message'), 'Message'),
+  validateSearch: stringParams('tab'),
+  component: lazyRouteComponent(() => import('./screens/messages/Message'), 'Message'),
 })
 
 const queue = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.queue,
-  validateSearch: search('queue_id', 'state', 'sender', 'recipient', 'domain', 'since', 'until', 'shown', ...LIST),
-  component: lazyRouteComponent(() => import('./screens/Queue'), 'Queue'),
+  validateSearch: stringParams('queue_id', 'state', 'sender', 'recipient', 'domain', 'since', 'until', 'shown', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/queue/Queue'), 'Queue'),
 })
 
 const suspensions = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.suspensions,
-  validateSearch: search('domain', ...LIST),
-  component: lazyRouteComponent(() => import('./screens/Suspensions'), 'Suspensions'),
+  validateSearch: stringParams('domain', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/suspensions/Suspensions'), 'Suspensions'),
 })
 
 const account = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.account,
-  component: lazyRouteComponent(() => import('./screens/Account'), 'Account'),
+  component: lazyRouteComponent(() => import('./screens/account/Account'), 'Account'),
 })
 
 const keys = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.keys,
-  validateSearch: search('new', ...LIST),
-  component: lazyRouteComponent(() => import('./screens/Keys'), 'Keys'),
+  validateSearch: stringParams('new', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/api-keys/ApiKeys'), 'ApiKeys'),
 })
 
 const webhooks = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.webhooks,
-  validateSearch: search('new', ...LIST),
-  component: lazyRouteComponent(() => import('./screens/Webhooks'), 'Webhooks'),
+  validateSearch: stringParams('new', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/webhooks/Webhooks'), 'Webhooks'),
 })
 
 const webhook = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.webhook,
-  validateSearch: search('state', 'kind', ...LIST),
-  component: lazyRouteComponent(() => import('./screens/Webhook'), 'Webhook'),
+  validateSearch: stringParams('tab', 'state', 'kind', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/webhooks/Webhook'), 'Webhook'),
 })
 
 const events = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.events,
-  validateSearch: search('kind', 'domain', 'paused'),
-  component: lazyRouteComponent(() => import('./screens/Live'), 'Live'),
+  validateSearch: stringParams('kind', 'domain', 'paused'),
+  component: lazyRouteComponent(() => import('./screens/events/Events'), 'Events'),
 })
 
 const sandbox = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.sandbox,
-  validateSearch: search(...LIST),
-  component: lazyRouteComponent(() => import('./screens/Sandbox'), 'Sandbox'),
+  validateSearch: stringParams(...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/sandbox/Sandbox'), 'Sandbox'),
 })
 
 const caught = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.caught,
-  validateSearch: search('view'),
-  component: lazyRouteComponent(() => import('./screens/Caught'), 'Caught'),
+  validateSearch: stringParams('view'),
+  component: lazyRouteComponent(() => import('./screens/sandbox/SandboxMessage'), 'SandboxMessage'),
 })
 
 const admins = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.admins,
-  validateSearch: search('new', ...LIST),
-  component: lazyRouteComponent(() => import('./screens/Admins'), 'Admins'),
+  validateSearch: stringParams('new', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/admins/Admins'), 'Admins'),
 })
 
 const audit = createRoute({
-  getParentRoute: () => inside,
+  getParentRoute: () => signedIn,
   path: PATHS.audit,
-  validateSearch: search('action', 'admin', 'resource', 'domain', 'age', 'at', ...LIST),
-  component: lazyRouteComponent(() => import('./screens/Audit'), 'Audit'),
+  validateSearch: stringParams('action', 'admin', 'resource', 'domain', 'age', 'at', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/audit/AuditLog'), 'AuditLog'),
 })
 
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
-    inside.addChildren([overview, start, domains, domain, mailboxes, mailbox, aliases, routing, send, messages, message, queue, suspensions, account, keys, webhooks, webhook, events, sandbox, caught, admins, audit]),
+    signedIn.addChildren([
+      overview,
+      start,
+      domains,
+      domain,
+      mailboxes,
+      mailbox,
+      aliases,
+      routing,
+      send,
+      messages,
+      message,
+      queue,
+      suspensions,
+      account,
+      keys,
+      webhooks,
+      webhook,
+      events,
+      sandbox,
+      caught,
+      admins,
+      audit,
+    ]),
   ]),
-  parseSearch: readSearch,
-  stringifySearch: writeSearch,
+  parseSearch: parseSearch,
+  stringifySearch: formatSearch,
   defaultPreload: 'intent',
   scrollRestoration: true,
-  // An unknown address below a screen's is as unknown as any other.
+  // Unknown paths below a screen get the same page as other unknown paths.
   notFoundMode: 'root',
 })
 
@@ -202,7 +242,7 @@ declare module '@tanstack/react-router' {
     router: typeof router
   }
   interface HistoryState {
-    /** The cursors of the pages before this one in a list. */
+    /** The cursors of the previous pages of a list. */
     trail?: readonly string[]
   }
 }

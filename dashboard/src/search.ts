@@ -1,46 +1,50 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useEffect, useRef, useState } from 'react'
 
-export type Search<Name extends string> = { [name in Name]?: string }
+export type StringParams<Name extends string> = { [name in Name]?: string }
 
-/** State of a screen that stands in its address: these names, all texts; others are dropped. */
-export function search<Name extends string>(...names: Name[]) {
-  return (given: Record<string, unknown>): Search<Name> => {
-    const kept: Search<Name> = {}
-    for (const name of names) if (typeof given[name] === 'string' && given[name] !== '') kept[name] = given[name]
-    return kept
+/** Validates the query parameters of a screen: keeps non-empty strings with these names and drops others. */
+export function stringParams<Name extends string>(...names: Name[]) {
+  return (given: Record<string, unknown>): StringParams<Name> => {
+    const result: StringParams<Name> = {}
+    for (const name of names) if (typeof given[name] === 'string' && given[name] !== '') result[name] = given[name]
+    return result
   }
 }
 
-/** Of every list. */
-export const LIST = ['cursor', 'sort', 'order'] as const
+/** Query parameters of every list. */
+export const LIST_PARAMS = ['cursor', 'sort', 'order'] as const
 
-/** What is open over a list, or how it is looked at: the list stays as it is. */
-const OVER: readonly string[] = ['new', 'edit', 'shown', 'view', 'paused']
+/** Query parameters that do not change which rows a list shows. */
+const OVERLAY_PARAMS: readonly string[] = ['new', 'edit', 'shown', 'view', 'tab', 'paused']
 
-/** Addresses are written as people write them: `?q=word`, not as JSON, and a plus is a plus. */
-export function readSearch(text: string): Record<string, string> {
+/** Reads plain values (`?q=word`, not JSON). A plus sign stands for itself. */
+export function parseSearch(text: string): Record<string, string> {
   return Object.fromEntries(new URLSearchParams(text.replaceAll('+', '%2B')))
 }
 
-export function writeSearch(values: Record<string, unknown>): string {
+export function formatSearch(values: Record<string, unknown>): string {
   const pairs = Object.entries(values).filter((pair): pair is [string, string] => typeof pair[1] === 'string' && pair[1] !== '')
   const text = pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')
   return text && `?${text}`
 }
 
-/** The state in the address, and a way to change some of it. A filter that changes begins its list anew. */
-export function useAddress(): [Readonly<Record<string, string | undefined>>, (changes: Record<string, string | undefined>) => void] {
+/** The query parameters, and a function that changes some of them. A changed filter returns a list to its first page. */
+export function useSearchParams(): [Readonly<Record<string, string | undefined>>, (changes: Record<string, string | undefined>) => void] {
   const values: Record<string, string | undefined> = useSearch({ strict: false })
   const navigate = useNavigate()
   const change = useCallback(
     (changes: Record<string, string | undefined>) => {
-      const isAnew = Object.keys(changes).some((name) => !OVER.includes(name))
+      const resetsList = Object.keys(changes).some((name) => !OVERLAY_PARAMS.includes(name))
       void navigate({
         to: '.',
-        search: (before: Record<string, unknown>) => ({ ...before, ...(isAnew && { cursor: undefined, at: undefined }), ...changes }),
-        // The way back through the pages is kept with the page.
-        state: (before) => (isAnew ? {} : before),
+        search: (before: Record<string, unknown>) => ({
+          ...before,
+          ...(resetsList && { cursor: undefined, at: undefined }),
+          ...changes,
+        }),
+        // The cursors of the previous pages stay in the history state.
+        state: (before) => (resetsList ? {} : before),
         replace: true,
         resetScroll: false,
       })
@@ -51,36 +55,36 @@ export function useAddress(): [Readonly<Record<string, string | undefined>>, (ch
 }
 
 /**
- * A text that stands in the address under this name, some milliseconds after the last key, and how to type it. What came
- * into the address from here is not taken back from it: it would undo what was typed since.
+ * A text that is written to a query parameter some milliseconds after the last keystroke, and its setter. A value that
+ * this hook wrote is not read back, because the user may have typed since.
  */
-export function useTyped(name: string, milliseconds: number): [string, (text: string) => void] {
-  const [address, change] = useAddress()
-  const stands = address[name] ?? ''
-  const [text, setText] = useState(stands)
-  const underWay = useRef<string[]>([])
+export function useTextParam(name: string, milliseconds: number): [string, (text: string) => void] {
+  const [params, change] = useSearchParams()
+  const current = params[name] ?? ''
+  const [text, setText] = useState(current)
+  const pending = useRef<string[]>([])
   useEffect(() => {
-    const arrived = underWay.current.indexOf(stands)
-    if (arrived < 0) setText(stands)
-    underWay.current = underWay.current.slice(arrived + 1)
-  }, [stands])
+    const arrived = pending.current.indexOf(current)
+    if (arrived < 0) setText(current)
+    pending.current = pending.current.slice(arrived + 1)
+  }, [current])
   useEffect(() => {
-    const asked = text.trim()
-    if (asked === stands) {
-      underWay.current = []
+    const next = text.trim()
+    if (next === current) {
+      pending.current = []
       return
     }
     const timer = setTimeout(() => {
-      underWay.current.push(asked)
-      change({ [name]: asked || undefined })
+      pending.current.push(next)
+      change({ [name]: next || undefined })
     }, milliseconds)
     return () => clearTimeout(timer)
-  }, [text, stands, name, milliseconds, change])
+  }, [text, current, name, milliseconds, change])
   return [text, setText]
 }
 
-/** A local time of an address as the API's; nothing where it is none. */
-export function instant(written: string | undefined): string | undefined {
-  const date = new Date(written ?? '')
+/** A local time (`datetime-local`) as UTC for the API; undefined if it is not a time. */
+export function toUtc(local: string | undefined): string | undefined {
+  const date = new Date(local ?? '')
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
 }

@@ -1,4 +1,4 @@
-/** A call of the API, as a screen makes it. `path` begins after `/api/v1`. */
+/** A request to the API. `path` is relative to `/api/v1`. */
 export interface ApiCall {
   method: string
   path: string
@@ -6,7 +6,7 @@ export interface ApiCall {
   body?: unknown
 }
 
-/** The same call in other people's languages, ready to be run: the key is taken from the environment. */
+/** Languages of runnable snippets. The API key is read from the environment. */
 export const LANGUAGES = [
   { value: 'curl', label: 'curl', write: curl },
   { value: 'python', label: 'Python', write: python },
@@ -31,24 +31,46 @@ function curl(call: ApiCall, base: string): string {
 
 function python(call: ApiCall, base: string): string {
   const hasBody = call.body !== undefined
-  const lines = ['import json, os, urllib.request', '', 'request = urllib.request.Request(', `    ${JSON.stringify(address(call, base))},`, `    method=${JSON.stringify(call.method)},`]
-  lines.push(`    headers={"Authorization": "Bearer " + os.environ["MAILKEEP_KEY"]${hasBody ? ', "Content-Type": "application/json"' : ''}},`)
+  const lines = [
+    'import json, os, urllib.request',
+    '',
+    'request = urllib.request.Request(',
+    `    ${JSON.stringify(address(call, base))},`,
+    `    method=${JSON.stringify(call.method)},`,
+  ]
+  lines.push(
+    `    headers={"Authorization": "Bearer " + os.environ["MAILKEEP_KEY"]${hasBody ? ', "Content-Type": "application/json"' : ''}},`,
+  )
   if (hasBody) lines.push(`    data=json.dumps(${literal(call.body, '    ')}).encode(),`)
-  return [...lines, ')', 'with urllib.request.urlopen(request) as answer:', `    print(${isText(call) ? 'answer.read().decode()' : 'json.load(answer)["data"]'})`].join('\n')
+  return [
+    ...lines,
+    ')',
+    'with urllib.request.urlopen(request) as answer:',
+    `    print(${isText(call) ? 'answer.read().decode()' : 'json.load(answer)["data"]'})`,
+  ].join('\n')
 }
 
 function javascript(call: ApiCall, base: string): string {
   const hasBody = call.body !== undefined
   const lines = [`const answer = await fetch(${JSON.stringify(address(call, base))}, {`, `  method: ${JSON.stringify(call.method)},`]
-  lines.push(`  headers: { Authorization: \`Bearer \${process.env.MAILKEEP_KEY}\`${hasBody ? ', "Content-Type": "application/json"' : ''} },`)
+  lines.push(
+    `  headers: { Authorization: \`Bearer \${process.env.MAILKEEP_KEY}\`${hasBody ? ', "Content-Type": "application/json"' : ''} },`,
+  )
   if (hasBody) lines.push(`  body: JSON.stringify(${JSON.stringify(call.body, null, 2).replaceAll('\n', '\n  ')}),`)
   lines.push('})')
   if (isText(call)) return [...lines, 'console.log(await answer.text())'].join('\n')
-  return [...lines, 'const { data, error } = await answer.json()', 'if (error) throw new Error(`${error.code}: ${error.message}`)', 'console.log(data)'].join('\n')
+  return [
+    ...lines,
+    'const { data, error } = await answer.json()',
+    'if (error) throw new Error(`${error.code}: ${error.message}`)',
+    'console.log(data)',
+  ].join('\n')
 }
 
 function address(call: ApiCall, base: string): string {
-  const pairs = Object.entries(call.query ?? {}).flatMap(([name, value]) => (value === undefined || value === null ? [] : [[name, String(value)]]))
+  const pairs = Object.entries(call.query ?? {}).flatMap(([name, value]) =>
+    value === undefined || value === null ? [] : [[name, String(value)]],
+  )
   const query = new URLSearchParams(pairs).toString()
   return base + call.path + (query && `?${query}`)
 }
@@ -57,12 +79,12 @@ function isText(call: ApiCall): boolean {
   return /\/(raw|html|zone-file)$/.test(call.path)
 }
 
-/** For a shell: nothing in it means anything. */
+/** Quotes a text for a POSIX shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** A JSON value as Python writes it; texts of JSON are texts of Python. */
+/** A JSON value as a Python literal. */
 function literal(value: unknown, indent: string): string {
   if (value === null || value === undefined) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'

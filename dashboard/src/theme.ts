@@ -2,9 +2,9 @@ import { Checkbox, createTheme, Drawer, InputWrapper, Modal, MultiSelect, Passwo
 import { comboboxProps } from './ui/combobox'
 
 /**
- * Colours stand in styles.css: a strict content policy allows no style element, so Mantine writes none
- * (`withCssVariables`, `withGlobalClasses`), and nothing that would make it write one may be used: no responsive
- * style props, AppShell, Grid or SimpleGrid, no scroll lock.
+ * The colours are in styles.css. The content security policy allows no style elements, so Mantine must not add any:
+ * `withCssVariables` and `withGlobalClasses` are off, and responsive style props, AppShell, Grid, SimpleGrid and scroll
+ * lock must not be used.
  */
 export const theme = createTheme({
   primaryColor: 'blue',
@@ -12,22 +12,29 @@ export const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   components: {
-    // Rounder, it looks like a choice of one.
+    // A rounder checkbox looks like a radio button.
     Checkbox: Checkbox.extend({ defaultProps: { radius: 'sm' } }),
     ComboboxEventsTarget: { defaultProps: { withExpandedAttribute: true } },
     ComboboxTarget: { defaultProps: { withExpandedAttribute: true } },
     Drawer: Drawer.extend({ defaultProps: { lockScroll: false, closeButtonProps: { 'aria-label': 'Close' } } }),
-    // Help stands below the input, where an error takes its place: see `.form` in styles.css.
+    // The description is below the input and an error replaces it: see `.form` in styles.css.
     InputWrapper: InputWrapper.extend({ defaultProps: { inputWrapperOrder: ['label', 'input', 'description', 'error'] } }),
-    // Anchored at the top, and faded in where it stays: what is in it never moves under the pointer.
+    // Anchored at the top and faded in, so that its content never moves under the pointer.
     Modal: Modal.extend({
-      defaultProps: { lockScroll: false, yOffset: '5dvh', transitionProps: { duration: 150, transition: 'fade' }, closeButtonProps: { 'aria-label': 'Close' } },
+      defaultProps: {
+        lockScroll: false,
+        yOffset: '5dvh',
+        transitionProps: { duration: 150, transition: 'fade' },
+        closeButtonProps: { 'aria-label': 'Close' },
+      },
     }),
     MultiSelect: MultiSelect.extend({ defaultProps: comboboxProps }),
     PasswordInput: PasswordInput.extend({
-      defaultProps: { visibilityToggleButtonProps: { 'aria-label': 'Show or hide what is typed', tabIndex: 0 } },
+      defaultProps: { visibilityToggleButtonProps: { 'aria-label': 'Toggle visibility', tabIndex: 0 } },
     }),
     Select: Select.extend({ defaultProps: comboboxProps }),
-    Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, multiline: true, openDelay: 150, events: { hover: true, focus: true, touch: true } } }),
+    Tooltip: Tooltip.extend({
+      defaultProps: { withArrow: true, multiline: true, openDelay: 150, events: { hover: true, focus: true, touch: true } },
+    }),
   },
 })

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.browser.front import Front, fronts
-from tests.browser.scene import Scene, scenes
+from tests.browser.front import Front, run_front
+from tests.browser.scene import Scene, run_scene
 from tests.browser.screens import BUILT
 
 
@@ -17,11 +17,11 @@ from tests.browser.screens import BUILT
 async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene]:
     if not BUILT.is_file():
         pytest.skip("the dashboard is not built: make dev")
-    async with scenes(tmp_path_factory.mktemp("scene")) as made:
+    async with run_scene(tmp_path_factory.mktemp("scene")) as made:
         yield made
 
 
 @pytest.fixture
 async def front(scene: Scene) -> AsyncIterator[Front]:
-    async with fronts(scene) as made:
+    async with run_front(scene) as made:
         yield made

@@ -60,7 +60,7 @@ class Front:
 
 
 @asynccontextmanager
-async def fronts(scene: Scene) -> AsyncIterator[Front]:
+async def run_front(scene: Scene) -> AsyncIterator[Front]:
     """Serve it, until the end of the block."""
     listener = HttpListener("127.0.0.1", 0, "The front")
     async with attach(scene.instance.data_dir, "front") as app:

@@ -157,7 +157,7 @@ async def log_in(http: str, email: str, password: str) -> Caller:
 
 
 @asynccontextmanager
-async def scenes(folder: Path) -> AsyncIterator[Scene]:
+async def run_scene(folder: Path) -> AsyncIterator[Scene]:
     """An instance of its own, furnished, and ended with the block."""
     path = folder / "authority.pem"
     authority().cert_pem.write_to_path(str(path))

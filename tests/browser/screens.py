@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, Response, expect
+from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Response, expect
 
 from tests.browser.scene import COOKIE, Caller
 
@@ -42,7 +42,7 @@ SCREENS = (
     Screen("mailboxes", "/mailboxes"),
     Screen("mailbox", "/mailboxes/{mailbox_id}"),
     Screen("aliases", "/aliases"),
-    Screen("where-mail-goes", "/routing?address=team%40example.test"),
+    Screen("routing", "/routing?address=team%40example.test"),
     Screen("send", "/send"),
     Screen("messages", "/messages"),
     Screen("message", "/messages/{message_id}"),
@@ -52,7 +52,7 @@ SCREENS = (
     Screen("api-keys", "/api-keys"),
     Screen("webhooks", "/webhooks", "admin"),
     Screen("webhook", "/webhooks/{webhook_id}", "admin"),
-    Screen("live-events", "/events", "admin"),
+    Screen("events", "/events", "admin"),
     Screen("sandbox", "/sandbox", "super_admin"),
     Screen("sandbox-message", "/sandbox/{sandbox_id}", "super_admin"),
     Screen("administrators", "/admins"),
@@ -60,7 +60,7 @@ SCREENS = (
 )
 
 
-def unlisted() -> set[str]:
+def untested_paths() -> set[str]:
     """Addresses that the build knows as screens and this table doesn't."""
     known = {screen.path.partition("?")[0] for screen in SCREENS} | {"/login"}
     shapes = {"/".join("{}" if "{" in part else part for part in path.split("/")) for path in known}
@@ -80,7 +80,7 @@ _STAYS = """{
   const soon = setTimeout
   window.setTimeout = (then, after, ...more) => soon(then, after === 6000 ? 60000 : after, ...more)
   const through = new CSSStyleSheet()
-  through.replaceSync('.toasts { pointer-events: none }')
+  through.replaceSync('.mantine-Notification-root { pointer-events: none }')
   document.adoptedStyleSheets = [through]
 }"""
 
@@ -117,7 +117,7 @@ class Watch:
             self.faults.append(f"asked another host: {url}")
 
 
-class Place(Protocol):
+class Site(Protocol):
     """Where the dashboard is, and whom it knows: the scene, or another front of it."""
 
     @property
@@ -141,7 +141,7 @@ async def context(browser: Browser, caller: Caller | None, **options: Any) -> As
 
 
 @asynccontextmanager
-async def watched(browser: Browser, scene: Place, role: str, **options: Any) -> AsyncIterator[Page]:
+async def watched(browser: Browser, scene: Site, role: str, **options: Any) -> AsyncIterator[Page]:
     """A page of somebody with this role, on which nothing may go wrong."""
     async with context(browser, scene.by(role), **options) as made:
         page = await made.new_page()
@@ -155,6 +155,19 @@ async def visit(page: Page, http: str, path: str) -> None:
     """Go to a screen and wait until it shows what it has."""
     await page.goto(http + path, wait_until="load")
     await ready(page)
+
+
+async def find_link(page: Page, name: str) -> Locator:
+    """The link to a screen in the sidebar. Opens folded groups until it is visible."""
+    sidebar = page.get_by_role("navigation", name="Screens")
+    link = sidebar.get_by_role("link", name=name, exact=True)
+    await sidebar.get_by_role("link").first.wait_for()
+    for group in await sidebar.get_by_role("button").all():
+        if await link.count():
+            break
+        if await group.get_attribute("aria-expanded") == "false":
+            await group.click()
+    return link
 
 
 async def ready(page: Page) -> None:

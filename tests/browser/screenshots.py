@@ -15,8 +15,8 @@ from typing import Any
 from PIL import Image, ImageChops, ImageStat
 from playwright.async_api import Browser, Page
 
-from tests.browser.front import Front, fronts
-from tests.browser.scene import Scene, scenes
+from tests.browser.front import Front, run_front
+from tests.browser.scene import Scene, run_scene
 from tests.browser.screens import PHONE, ROOT, SCREENS, WIDE, Screen, context, turn_to, visit
 from tests.plugins.browser import PROGRAMS, launched, program
 
@@ -38,7 +38,7 @@ async def take(browser: Browser, scene: Scene, front: Front, folder: Path) -> li
 
     async def keep(page: Page, name: str) -> None:
         written.append(folder / f"{name}.png")
-        written[-1].write_bytes(shrunk(await page.screenshot()))
+        written[-1].write_bytes(reduce_colors(await page.screenshot()))
 
     for form, options in FORMS.items():
         async with context(browser, None, reduced_motion="reduce", **options) as made:
@@ -52,20 +52,20 @@ async def take(browser: Browser, scene: Scene, front: Front, folder: Path) -> li
                 if screen.name == "queue":
                     continue
                 await turn_to(page, screen.at(scene.ids))
-                if screen.name == "live-events":
+                if screen.name == "events":
                     await page.get_by_text("live", exact=True).wait_for()
                     await scene.send(subject="Your order is on its way")
                     await page.get_by_text("mail.delivered").first.wait_for()
                 await page.wait_for_timeout(150)
                 await keep(page, f"{screen.name}-{form}")
             await visit(page, front.http, "/queue")
-            await page.get_by_label("Mark", exact=False).nth(1).check()
-            await page.get_by_label("Mark", exact=False).nth(2).check()
+            await page.get_by_label("Select", exact=False).nth(1).check()
+            await page.get_by_label("Select", exact=False).nth(2).check()
             await keep(page, f"queue-{form}")
     return written
 
 
-def shrunk(picture: bytes) -> bytes:
+def reduce_colors(picture: bytes) -> bytes:
     """A picture with a palette of its own."""
     whole = Image.open(io.BytesIO(picture)).convert("RGB")
     few = whole.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
@@ -84,7 +84,7 @@ async def main() -> int:
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     target.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        async with scenes(Path(folder)) as scene, fronts(scene) as front, launched(found) as browser:
+        async with run_scene(Path(folder)) as scene, run_front(scene) as front, launched(found) as browser:
             written = await take(browser, scene, front, target)
     for old in set(target.glob("*.png")) - set(written):
         old.unlink()

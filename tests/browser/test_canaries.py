@@ -37,7 +37,7 @@ def canary(field: str) -> str:
     return SONG.format(FIELDS.index(field))
 
 
-async def plant(scene: Scene) -> dict[str, str]:
+async def create_canaries(scene: Scene) -> dict[str, str]:
     """Put a canary into every field; the ids of what holds them."""
     ask = scene.sue.ask
     domain = await ask("POST", "/domains", {"name": "canary.test", "description": canary("description of a domain")})
@@ -131,8 +131,8 @@ _SHOWN = """() => [document.title, document.body.innerText,
 
 
 @pytest.mark.timeout(120)
-async def test_no_canary_sings_and_each_is_shown_as_text(browser: Browser, scene: Scene):
-    ids = await plant(scene)
+async def test_no_injected_script_runs_and_each_text_is_shown(browser: Browser, scene: Scene):
+    ids = await create_canaries(scene)
     heard: list[str] = []
     shown: list[str] = []
     async with context(browser, scene.sue) as made:
@@ -144,7 +144,7 @@ async def test_no_canary_sings_and_each_is_shown_as_text(browser: Browser, scene
         for screen in SCREENS:
             await turn_to(page, screen.at(ids))
             shown.append(await page.evaluate(_SHOWN))
-        for path, openers in deeper(ids).items():
+        for path, openers in detail_paths(ids).items():
             await turn_to(page, path)
             if "?view=" in path:  # on the screen that is shown already
                 await expect(page.locator(f"input[type=radio][value={path.rpartition('=')[2]}]")).to_be_checked()
@@ -160,14 +160,14 @@ async def test_no_canary_sings_and_each_is_shown_as_text(browser: Browser, scene
     assert [field for field in FIELDS if canary(field) not in everything] == []
 
 
-def deeper(ids: dict[str, str]) -> dict[str, tuple[str, ...]]:
+def detail_paths(ids: dict[str, str]) -> dict[str, tuple[str, ...]]:
     """Screens, and what is pressed on each to see more."""
     sandboxed = f"/sandbox/{ids['sandbox_id']}"
     return {
         f"/messages?q={quote(canary('search in the address'))}": (),
         f"/routing?address={quote(canary('routing in the address'))}": (),
-        f"/messages/{ids['message_id']}": ("Raw message",),
-        f"/messages/{ids['received_id']}": ("Raw message", "Read it"),
+        f"/messages/{ids['message_id']}": ("Raw",),
+        f"/messages/{ids['received_id']}": ("Raw", "Show content"),
         f"{sandboxed}?view=html": (),
         f"{sandboxed}?view=text": (),
         f"{sandboxed}?view=header": (),

@@ -16,7 +16,7 @@ from tests.browser.scene import COOKIE, PASSWORD, Caller, Scene, log_in
 from tests.browser.screens import SCREENS, Screen, Watch, context, turn_to, visit
 
 PRESSABLE = "a[href], button, summary, label:has(input[type=radio]), input[type=checkbox]"
-LEAVES = ("Log out",)
+LEAVES = ("Sign out",)
 LEADS_OUT = ("Documentation", "API reference", "API documentation")
 # Of a list, the first rows: the others have the same controls.
 ROWS = 2
@@ -41,7 +41,7 @@ class Control:
         return page.locator(self.within).locator(PRESSABLE).filter(visible=True)
 
 
-async def controls(page: Page, within: str) -> list[Control]:
+async def list_controls(page: Page, within: str) -> list[Control]:
     labels: list[str | None] = await page.locator(within).locator(PRESSABLE).evaluate_all(_LABELS, ROWS)
     found: list[Control] = []
     for label in labels:
@@ -50,10 +50,10 @@ async def controls(page: Page, within: str) -> list[Control]:
     return found
 
 
-async def press(page: Page, control: Control) -> bool:
+async def click_control(page: Page, control: Control) -> bool:
     """Whether it was still there to be pressed."""
     for again in (True, True, False):
-        target = await place_of(page, control)
+        target = await find_control(page, control)
         if target is None:
             return False
         try:
@@ -73,7 +73,7 @@ async def press(page: Page, control: Control) -> bool:
     return True
 
 
-async def place_of(page: Page, control: Control) -> Locator | None:
+async def find_control(page: Page, control: Control) -> Locator | None:
     """Where it is now, if anywhere."""
     region = page.locator(control.within).locator(PRESSABLE)
     labels: list[str | None] = await region.evaluate_all(_LABELS, ROWS)
@@ -81,7 +81,7 @@ async def place_of(page: Page, control: Control) -> Locator | None:
     return region.nth(places[control.at]) if len(places) > control.at else None
 
 
-async def come_back(page: Page, http: str, path: str, who: tuple[str, str]) -> None:
+async def return_to(page: Page, http: str, path: str, who: tuple[str, str]) -> None:
     """To the screen as it is at first, without a reload where that is not needed; in again where the session ended."""
     for _ in range(4):
         if not await page.locator("[role=dialog], [role=menu]").count():
@@ -99,29 +99,29 @@ async def come_back(page: Page, http: str, path: str, who: tuple[str, str]) -> N
 
 async def crawl(page: Page, http: str, path: str, within: str, who: tuple[str, str]) -> int:
     pressed = 0
-    for control in await controls(page, within):
+    for control in await list_controls(page, within):
         if control.label.startswith(LEAVES):
             continue
-        await come_back(page, http, path, who)
-        pressed += await press(page, control)
-        await no_screen_is_broken(page, control)
+        await return_to(page, http, path, who)
+        pressed += await click_control(page, control)
+        await expect_no_screen_error(page, control)
         for deeper in ("[role=dialog]", "[role=menu]"):
-            for inner in await controls(page, deeper) if await page.locator(deeper).count() == 1 else []:
+            for inner in await list_controls(page, deeper) if await page.locator(deeper).count() == 1 else []:
                 if inner.label.startswith(LEAVES):
                     continue
                 if not await page.locator(deeper).count():
-                    await come_back(page, http, path, who)
-                    await press(page, control)
-                pressed += await press(page, inner)
-                await no_screen_is_broken(page, inner)
+                    await return_to(page, http, path, who)
+                    await click_control(page, control)
+                pressed += await click_control(page, inner)
+                await expect_no_screen_error(page, inner)
     return pressed
 
 
-async def no_screen_is_broken(page: Page, control: Control) -> None:
-    assert not await page.get_by_text("could not be shown").count(), control
+async def expect_no_screen_error(page: Page, control: Control) -> None:
+    assert not await page.get_by_text("failed to load").count(), control
 
 
-async def own_things(scene: Scene) -> tuple[Caller, tuple[str, str], dict[str, str]]:
+async def create_objects(scene: Scene) -> tuple[Caller, tuple[str, str], dict[str, str]]:
     """An account, its email and password, and for each screen of one thing a thing of its own."""
     ask, name = scene.sue.ask, f"c{secrets.token_hex(4)}"
     email = f"{name}@example.test"
@@ -145,8 +145,8 @@ async def own_things(scene: Scene) -> tuple[Caller, tuple[str, str], dict[str, s
 
 @pytest.mark.parametrize("screen", SCREENS, ids=[screen.name for screen in SCREENS])
 @pytest.mark.timeout(180)
-async def test_everything_on_a_screen_can_be_pressed(browser: Browser, scene: Scene, screen: Screen):
-    caller, who, ids = await own_things(scene)
+async def test_every_control_of_a_screen_can_be_clicked(browser: Browser, scene: Scene, screen: Screen):
+    caller, who, ids = await create_objects(scene)
     async with context(browser, caller, reduced_motion="reduce") as made:
         page = await made.new_page()
         watch = Watch(scene.http)
@@ -158,8 +158,8 @@ async def test_everything_on_a_screen_can_be_pressed(browser: Browser, scene: Sc
 
 
 @pytest.mark.timeout(120)
-async def test_everything_around_the_screens_can_be_pressed(browser: Browser, scene: Scene):
-    caller, who, _ = await own_things(scene)
+async def test_every_control_around_the_screens_can_be_clicked(browser: Browser, scene: Scene):
+    caller, who, _ = await create_objects(scene)
     async with context(browser, caller, reduced_motion="reduce") as made:
         page = await made.new_page()
         watch = Watch(scene.http)
@@ -167,8 +167,8 @@ async def test_everything_around_the_screens_can_be_pressed(browser: Browser, sc
         await visit(page, scene.http, "/")
         for region in ("header.top", "aside"):
             assert await crawl(page, scene.http, "/", region, who) > 3
-        await come_back(page, scene.http, "/", who)
+        await return_to(page, scene.http, "/", who)
         await page.get_by_role("button", name="Account of").click()
-        await page.get_by_role("menuitem", name="Log out").click()
-        await expect(page.get_by_role("heading", name="Log in")).to_be_visible()
+        await page.get_by_role("menuitem", name="Sign out").click()
+        await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
         assert watch.faults == []

@@ -95,7 +95,7 @@ async def test_the_palette_finds_aliases_administrators_keys_and_webhooks(browse
     async with watched(browser, scene, "super_admin") as page:
         await visit(page, scene.http, "/")
         await found(page, "sales@", f"sales@{EXAMPLE} Alias")
-        await expect(page.get_by_role("dialog", name="Change alias")).to_be_visible()
+        await expect(page.get_by_role("dialog", name="Edit alias")).to_be_visible()
         await page.keyboard.press("Escape")
         await found(page, "dora@", f"dora@{EXAMPLE} Administrator")
         await expect(page.get_by_role("heading", level=1, name="Administrators")).to_be_visible()
@@ -105,7 +105,7 @@ async def test_the_palette_finds_aliases_administrators_keys_and_webhooks(browse
         await expect(page.get_by_role("heading", level=1, name=re.compile("500.crm"))).to_be_visible()
 
 
-async def test_the_palette_asks_for_nothing_that_the_role_may_not_list(browser: Browser, scene: Scene):
+async def test_the_palette_sends_no_request_that_the_role_is_denied(browser: Browser, scene: Scene):
     async with watched(browser, scene, "domain_admin") as page:
         refused: list[str] = []
         page.on("response", lambda answer: refused.append(answer.url) if answer.status >= 400 else None)
@@ -121,7 +121,7 @@ async def test_the_palette_asks_for_nothing_that_the_role_may_not_list(browser: 
 
 
 @pytest.mark.timeout(120)
-async def test_a_domain_administrator_meets_no_link_that_leads_to_nothing(browser: Browser, scene: Scene):
+async def test_a_domain_administrator_sees_no_link_to_a_denied_screen(browser: Browser, scene: Scene):
     async with watched(browser, scene, "domain_admin") as page:
         await visit(page, scene.http, "/")
         links: set[str] = set()
@@ -136,15 +136,15 @@ async def test_a_domain_administrator_meets_no_link_that_leads_to_nothing(browse
         assert not {"/webhooks", "/queue", "/suspensions", "/events", "/sandbox"} & links
         for link in sorted(links):
             await turn_to(page, link)
-            for nothing in ("Nothing to show here", "Not found", "may do this"):
+            for nothing in ("Not available", "Not found", "have access"):
                 await expect(page.locator("main").get_by_text(nothing)).to_have_count(0)
 
 
 @pytest.mark.parametrize(
     "path, made, done",
     [
-        ("/api-keys?new=yes", "Make key", "I have kept it"),
-        ("/webhooks?new=yes", "Make webhook", "Show the webhook"),
+        ("/api-keys?new=yes", "Create key", "I've saved it"),
+        ("/webhooks?new=yes", "Create webhook", "View webhook"),
     ],
 )
 async def test_escape_does_not_close_what_shows_a_secret_once(
@@ -175,8 +175,8 @@ async def test_an_invalid_routing_query_shows_an_error(browser: Browser, scene: 
     async with watched(browser, scene, "admin") as page:
         await visit(page, scene.http, "/routing?address=nobody")
         wrong = page.locator("main").get_by_role("alert")
-        await expect(wrong).to_contain_text("“nobody” is not an address. Write it as name@domain")
-        field = page.get_by_label("Where would mail for this address go?")
+        await expect(wrong).to_contain_text("“nobody” is not an address. Enter it as name@domain")
+        field = page.get_by_label("Address")
         await field.fill("somebody at home")
         await expect(wrong).to_have_count(0)  # who is still typing is not corrected
         await field.press("Enter")
@@ -185,14 +185,14 @@ async def test_an_invalid_routing_query_shows_an_error(browser: Browser, scene: 
         await expect(page.get_by_text("is delivered")).to_be_visible()
 
 
-async def test_a_rejected_webhook_address_names_the_setting_and_mailkeep_listen(browser: Browser, scene: Scene):
+async def test_a_rejected_webhook_url_names_the_setting_and_mailkeep_listen(browser: Browser, scene: Scene):
     async with watched(browser, scene, "super_admin") as page:
         await visit(page, scene.http, "/webhooks?new=yes")
         dialog = page.get_by_role("dialog")
         await expect(dialog.get_by_text("mailkeep listen")).to_be_visible()
         address = dialog.get_by_label("Address")
         await address.fill("https://10.0.0.1/hook")
-        await dialog.get_by_role("button", name="Make webhook").click()
+        await dialog.get_by_role("button", name="Create webhook").click()
         await expect(address).to_have_attribute("aria-invalid", "true")
         told = dialog.get_by_role("alert")
         await expect(told).to_contain_text("private or special address")
@@ -206,31 +206,31 @@ async def test_a_thousand_destinations_do_not_freeze_the_alias_form(browser: Bro
         page.on("request", lambda request: asked.append(request.url) if "/routing/explain" in request.url else None)
         await visit(page, scene.http, "/aliases?new=yes")
         dialog = page.get_by_role("dialog")
-        leads = dialog.get_by_label("Leads to")
+        leads = dialog.get_by_label("Destinations")
         await leads.fill(", ".join(f"user{number}@far{number}.example" for number in range(1000)))
         await leads.blur()
         await expect(dialog.get_by_text("and 990 more")).to_be_visible()
-        await dialog.get_by_label("Name before the @").fill("many")
-        await dialog.get_by_role("button", name="Make alias").click()
+        await dialog.get_by_label("Local part").fill("many")
+        await dialog.get_by_role("button", name="Create alias").click()
         await expect(dialog.get_by_role("alert")).to_be_visible()  # more than limits.alias_destinations
     assert len(asked) <= 10
 
 
-async def test_the_only_domain_is_chosen_in_every_form(browser: Browser, scene: Scene):
+async def test_the_only_domain_is_selected_in_every_form(browser: Browser, scene: Scene):
     async with watched(browser, scene, "domain_admin") as page:  # who has one
         for path in ("/mailboxes?new=yes", "/aliases?new=yes"):
             await visit(page, scene.http, path)
             chosen = page.get_by_role("dialog").get_by_role("combobox", name="Domain", exact=True)
             await expect(chosen).to_have_value(EXAMPLE)
-        await page.get_by_role("dialog").get_by_label("Name before the @").fill("chosen")
-        leads = page.get_by_role("textbox", name="Leads to")
+        await page.get_by_role("dialog").get_by_label("Local part").fill("chosen")
+        leads = page.get_by_role("textbox", name="Destinations")
         await leads.fill(f"bob@{EXAMPLE}")
-        await page.get_by_role("button", name="Make alias").click()
+        await page.get_by_role("button", name="Create alias").click()
         await expect(page.get_by_role("row").filter(has_text="chosen")).to_be_visible()
 
 
 @pytest.mark.parametrize("role", ROLES)
-async def test_rows_of_the_audit_log_name_their_object(browser: Browser, scene: Scene, role: str):
+async def test_audit_log_rows_name_their_resource(browser: Browser, scene: Scene, role: str):
     ask, name = scene.by(role).ask, f"named-{role.replace('_', '-')}"
     of = {"domain_id": scene.ids["domain_id"]}
     box = await ask("POST", "/mailboxes", {**of, "local_part": name, "password": PASSWORD})
@@ -249,7 +249,7 @@ async def test_rows_of_the_audit_log_name_their_object(browser: Browser, scene: 
             await expect(row.get_by_role("link")).to_have_count(0)
 
 
-async def test_unknown_addresses_and_objects_have_a_screen_with_a_way_home(browser: Browser, scene: Scene):
+async def test_unknown_paths_and_objects_have_a_page_with_a_link_home(browser: Browser, scene: Scene):
     async with context(browser, scene.sue) as made:
         page = await made.new_page()
         await visit(page, scene.http, "/")
@@ -260,11 +260,11 @@ async def test_unknown_addresses_and_objects_have_a_screen_with_a_way_home(brows
             await page.get_by_role("link", name="Go to the overview").click()
             await expect(page.get_by_role("heading", level=1, name="Overview")).to_be_visible()
         for path, title in (
-            ("/domains/0199aaaa-0000-7000-8000-000000000000", "No such domain"),
-            ("/mailboxes/0199aaaa-0000-7000-8000-000000000000", "No such mailbox"),
-            ("/mailboxes/nonsense", "No such mailbox"),
-            ("/messages/0199aaaa-0000-7000-8000-000000000000", "No such message"),
-            ("/webhooks/0199aaaa-0000-7000-8000-000000000000", "No such webhook"),
+            ("/domains/0199aaaa-0000-7000-8000-000000000000", "Domain not found"),
+            ("/mailboxes/0199aaaa-0000-7000-8000-000000000000", "Mailbox not found"),
+            ("/mailboxes/nonsense", "Mailbox not found"),
+            ("/messages/0199aaaa-0000-7000-8000-000000000000", "Message not found"),
+            ("/webhooks/0199aaaa-0000-7000-8000-000000000000", "Webhook not found"),
         ):
             await turn_to(page, path)
             await expect(page.get_by_role("heading", level=1, name=title)).to_be_visible()
@@ -282,7 +282,7 @@ async def test_unknown_addresses_and_objects_have_a_screen_with_a_way_home(brows
 _GO = "(path) => { history.pushState({}, '', path); dispatchEvent(new PopStateEvent('popstate', { state: {} })) }"
 
 
-async def test_who_has_one_domain_more_chooses(browser: Browser, scene: Scene):
+async def test_with_several_domains_none_is_selected(browser: Browser, scene: Scene):
     """The counterpart: with several domains none is chosen."""
     async with context(browser, await log_in(scene.http, "admin@localhost", PASSWORD)) as made:
         page = await made.new_page()

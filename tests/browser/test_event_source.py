@@ -31,7 +31,7 @@ async def until(page: Page, condition: str) -> None:
     raise TimeoutError(condition)
 
 
-async def test_a_browser_comes_back_by_itself_and_misses_nothing(page: Page, scene: Scene):
+async def test_an_event_source_reconnects_and_misses_nothing(page: Page, scene: Scene):
     who = await scene.login("admin")
     await page.context.add_cookies([{"name": COOKIE, "value": who.token, "url": scene.http}])
     await page.goto(f"{scene.http}/docs")

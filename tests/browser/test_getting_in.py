@@ -20,7 +20,7 @@ from playwright.async_api import Browser, FilePayload, Page, Route, expect
 from mailkeep.core import totp
 from tests.access.oidc.provider import CLIENT_ID, CLIENT_SECRET, Provider
 from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene, log_in
-from tests.browser.screens import BUILT, Watch, context
+from tests.browser.screens import BUILT, Watch, context, find_link
 from tests.support import instance as instances
 from tests.support.instance import Instance, Launch
 from tests.support.ports import free_port
@@ -77,53 +77,53 @@ async def fresh(tmp_path_factory: pytest.TempPathFactory, provider: Provider) ->
     assert await asyncio.to_thread(running.stop, seconds=60) == 0, running.log
 
 
-async def fill_in(page: Page, email: str, password: str) -> None:
+async def sign_in(page: Page, email: str, password: str) -> None:
     await page.get_by_label("Email").fill(email)
     await page.get_by_label("Password").fill(password)
-    await page.get_by_role("button", name="Log in", exact=True).click()
+    await page.get_by_role("button", name="Sign in", exact=True).click()
 
 
-async def log_out(page: Page) -> None:
+async def sign_out(page: Page) -> None:
     await page.get_by_role("button", name=re.compile("^Account of")).click()
-    await page.get_by_role("menuitem", name="Log out").click()
-    await expect(page.get_by_role("heading", name="Log in to Mailkeep")).to_be_visible()
+    await page.get_by_role("menuitem", name="Sign out").click()
+    await expect(page.get_by_role("heading", name="Sign in to Mailkeep")).to_be_visible()
 
 
-async def is_in(page: Page) -> None:
+async def expect_signed_in(page: Page) -> None:
     await expect(page.get_by_role("heading", level=1, name="Overview")).to_be_visible()
 
 
 @pytest.mark.parametrize("role", ROLES)
-async def test_who_wants_a_screen_logs_in_and_comes_to_it(browser: Browser, scene: Scene, role: str):
+async def test_signing_in_returns_to_the_requested_screen(browser: Browser, scene: Scene, role: str):
     async with context(browser, None) as made:
         page = await made.new_page()
         watch = Watch(scene.http)
         watch.begin(page)
         await page.goto(f"{scene.http}/messages?q=invoice")
-        await fill_in(page, scene.password(role)[0], "certainly not it")
+        await sign_in(page, scene.password(role)[0], "certainly not it")
         wrong = page.get_by_role("alert")
         await expect(wrong).to_contain_text("Wrong email or password.")
         await expect(wrong).to_contain_text(re.compile(r"request [0-9a-f-]{36}"))
-        await fill_in(page, *scene.password(role))
+        await sign_in(page, *scene.password(role))
         await expect(page.get_by_role("link", name="Your invoice 2026-1041")).to_be_visible()
         assert page.url.endswith("/messages?q=invoice")
-        await log_out(page)
+        await sign_out(page)
         await page.go_back()
-        await expect(page.get_by_role("heading", name="Log in to Mailkeep")).to_be_visible()
+        await expect(page.get_by_role("heading", name="Sign in to Mailkeep")).to_be_visible()
         assert watch.faults == []
 
 
 @pytest.mark.parametrize("next_path", ["//evil.test/", "/\\evil.test", "https://evil.test/", "javascript:alert(1)"])
-async def test_nobody_is_led_elsewhere_after_the_login(browser: Browser, scene: Scene, next_path: str):
+async def test_signing_in_never_redirects_to_another_site(browser: Browser, scene: Scene, next_path: str):
     async with context(browser, None) as made:
         page = await made.new_page()
         await page.goto(f"{scene.http}/login?next={next_path}")
-        await fill_in(page, *scene.password("admin"))
-        await is_in(page)
+        await sign_in(page, *scene.password("admin"))
+        await expect_signed_in(page)
         assert page.url == f"{scene.http}/"
 
 
-async def test_the_authenticator_is_enrolled_asked_for_and_turned_off(browser: Browser, scene: Scene):
+async def test_an_authenticator_is_set_up_required_and_turned_off(browser: Browser, scene: Scene):
     email = f"totp@{EXAMPLE}"
     await scene.sue.ask("POST", "/admins", {"email": email, "password": PASSWORD, "role": "admin"})
     async with context(browser, None) as made:
@@ -131,7 +131,7 @@ async def test_the_authenticator_is_enrolled_asked_for_and_turned_off(browser: B
         watch = Watch(scene.http)
         watch.begin(page)
         await page.goto(f"{scene.http}/login?next=/account")
-        await fill_in(page, email, PASSWORD)
+        await sign_in(page, email, PASSWORD)
         await page.get_by_role("button", name="Set up an authenticator").click()
         dialog = page.get_by_role("dialog")
         await expect(dialog.get_by_role("img", name="QR code")).to_be_visible()
@@ -144,20 +144,20 @@ async def test_the_authenticator_is_enrolled_asked_for_and_turned_off(browser: B
         shown = page.get_by_role("list", name="Recovery codes").get_by_role("listitem")
         await expect(shown).to_have_count(10)
         codes = await shown.all_inner_texts()
-        await page.get_by_role("button", name="I have kept them").click()
-        await expect(page.get_by_text("in use", exact=True)).to_be_visible()
-        await log_out(page)
-        await fill_in(page, email, PASSWORD)
-        await expect(page.get_by_role("heading", name="One more step")).to_be_visible()
+        await page.get_by_role("button", name="I've saved them").click()
+        await expect(page.get_by_text("enabled", exact=True)).to_be_visible()
+        await sign_out(page)
+        await sign_in(page, email, PASSWORD)
+        await expect(page.get_by_role("heading", name="Two-factor authentication")).to_be_visible()
         await page.get_by_label("Code", exact=True).fill(code_of(secret, 1))  # the present one was used up by enrolling
-        await page.get_by_role("button", name="Log in", exact=True).click()
-        await is_in(page)
-        await log_out(page)
-        await fill_in(page, email, PASSWORD)
+        await page.get_by_role("button", name="Sign in", exact=True).click()
+        await expect_signed_in(page)
+        await sign_out(page)
+        await sign_in(page, email, PASSWORD)
         await page.get_by_role("button", name="Use a recovery code").click()
         await page.get_by_label("Recovery code").fill(codes[0])
-        await page.get_by_role("button", name="Log in", exact=True).click()
-        await is_in(page)
+        await page.get_by_role("button", name="Sign in", exact=True).click()
+        await expect_signed_in(page)
         await page.goto(f"{scene.http}/account")
         await page.get_by_role("button", name="Turn off").click()
         await dialog.get_by_label("Code", exact=True).fill(codes[1])
@@ -170,7 +170,7 @@ def code_of(secret: bytes, steps_ahead: int) -> str:
     return totp.hotp(secret, totp.step_of(datetime.now(UTC)) + steps_ahead)
 
 
-async def test_a_session_that_ends_elsewhere_leads_to_the_login_and_back(browser: Browser, scene: Scene):
+async def test_an_ended_session_opens_the_sign_in_screen_and_returns(browser: Browser, scene: Scene):
     own = await scene.login("admin")
     async with context(browser, own) as made:
         page = await made.new_page()
@@ -183,14 +183,12 @@ async def test_a_session_that_ends_elsewhere_leads_to_the_login_and_back(browser
         await scene.by("admin").ask("DELETE", f"/auth/sessions/{current['id']}")
         await expect(following).to_have_url(f"{scene.http}/login?next=%2Fevents")
         await page.get_by_role("link", name="Mailboxes").first.click()
-        await expect(page.get_by_role("heading", name="Log in to Mailkeep")).to_be_visible()
-        await fill_in(page, *scene.password("admin"))
+        await expect(page.get_by_role("heading", name="Sign in to Mailkeep")).to_be_visible()
+        await sign_in(page, *scene.password("admin"))
         await expect(page.get_by_role("heading", level=1, name="Mailboxes")).to_be_visible()
 
 
-async def test_what_was_written_outlasts_the_session_and_is_not_there_for_the_next_person(
-    browser: Browser, scene: Scene
-):
+async def test_a_draft_survives_the_session_but_not_a_change_of_account(browser: Browser, scene: Scene):
     own = await scene.login("admin")
     async with context(browser, own) as made:
         page = await made.new_page()
@@ -204,28 +202,28 @@ async def test_what_was_written_outlasts_the_session_and_is_not_there_for_the_ne
         [current] = [each for each in await own.ask("GET", "/auth/sessions") if each["current"]]
         await scene.by("admin").ask("DELETE", f"/auth/sessions/{current['id']}")
         await page.get_by_role("button", name="Send", exact=True).click()
-        await fill_in(page, *scene.password("admin"))
+        await sign_in(page, *scene.password("admin"))
         await expect(body).to_have_value("Between you and me")
         await expect(page.get_by_role("note")).to_contain_text("large.txt")
         await page.locator("input[type=file]").set_input_files([large])
-        await page.get_by_text("600 B in all").wait_for()
+        await page.get_by_text("600 B in total").wait_for()
         await page.get_by_role("button", name="Send", exact=True).click()
         await expect(page.get_by_role("heading", level=1, name="For Zoe alone")).to_be_visible()
         await page.go_back()
         await expect(body).to_have_value("")
-        await page.get_by_role("button", name="This screen as requests").click()
+        await page.get_by_role("button", name="API requests of this screen").click()
         asked = page.get_by_test_id("snippet")
         await expect(asked).to_contain_text("Between you and me")
         await expect(asked).to_contain_text("…")
         await page.keyboard.press("Escape")
         await subject.fill("Never sent")
-        await log_out(page)
-        await fill_in(page, *scene.password("super_admin"))
-        await is_in(page)
+        await sign_out(page)
+        await sign_in(page, *scene.password("super_admin"))
+        await expect_signed_in(page)
         await page.get_by_role("link", name="Send", exact=True).first.click()
         await page.get_by_role("heading", level=1, name="Send").wait_for()
         await expect(subject).to_have_value("")
-        await page.get_by_role("button", name="This screen as requests").click()
+        await page.get_by_role("button", name="API requests of this screen").click()
         await expect(page.get_by_role("dialog")).to_be_visible()
         await expect(page.get_by_text("Between you and me")).to_have_count(0)
         assert "Never sent" not in await page.evaluate("JSON.stringify(sessionStorage)")
@@ -238,27 +236,27 @@ async def test_sessions_are_listed_and_ended(browser: Browser, scene: Scene):
         page, other = await here.new_page(), await there.new_page()
         for each in (page, other):
             await each.goto(f"{scene.http}/login?next=/account")
-            await fill_in(each, email, PASSWORD)
-            await expect(each.get_by_role("heading", level=1, name="Your account")).to_be_visible()
+            await sign_in(each, email, PASSWORD)
+            await expect(each.get_by_role("heading", level=1, name="Account")).to_be_visible()
         await page.reload()
         row = page.get_by_role("listitem").filter(has_text="The other browser")
         await row.get_by_role("button").click()
         await expect(row).to_have_count(0)
         await other.get_by_role("link", name="Domains").first.click()
-        await expect(other.get_by_role("heading", name="Log in to Mailkeep")).to_be_visible()
+        await expect(other.get_by_role("heading", name="Sign in to Mailkeep")).to_be_visible()
         await page.get_by_label("Current password").fill(PASSWORD)
         await page.get_by_label("New password").fill("password")
         await page.get_by_role("button", name="Change password").click()
         await expect(page.get_by_label("New password")).to_have_attribute("aria-invalid", "true")
         await page.get_by_label("New password").fill(f"{PASSWORD}!")
         await page.get_by_role("button", name="Change password").click()
-        await expect(page.get_by_role("status").filter(has_text="Your password is changed")).to_be_visible()
-        await page.get_by_role("button", name="End all").click()
-        await page.get_by_role("dialog").get_by_role("button", name="End all").click()
-        await expect(page.get_by_role("heading", name="Log in to Mailkeep")).to_be_visible()
+        await expect(page.get_by_role("status").filter(has_text="Password changed")).to_be_visible()
+        await page.get_by_role("button", name="End all sessions").click()
+        await page.get_by_role("dialog").get_by_role("button", name="End all sessions").click()
+        await expect(page.get_by_role("heading", name="Sign in to Mailkeep")).to_be_visible()
 
 
-async def test_a_passkey_is_made_used_renamed_and_deleted(browser: Browser, fresh: Instance):
+async def test_a_passkey_is_added_used_renamed_and_deleted(browser: Browser, fresh: Instance):
     async with context(browser, None) as made:
         page = await made.new_page()
         watch = Watch(fresh.http)
@@ -269,33 +267,33 @@ async def test_a_passkey_is_made_used_renamed_and_deleted(browser: Browser, fres
                    "isUserVerified": True, "automaticPresenceSimulation": True}  # fmt: skip
         await device.send("WebAuthn.addVirtualAuthenticator", {"options": options})
         await page.goto(f"{fresh.http}/login?next=/account")
-        await fill_in(page, f"sue@{EXAMPLE}", PASSWORD)
+        await sign_in(page, f"sue@{EXAMPLE}", PASSWORD)
         await page.get_by_role("button", name="Add a passkey").click()
         dialog = page.get_by_role("dialog")
         await dialog.get_by_label("Name").fill("My laptop")
         await dialog.get_by_role("button", name="Add").click()
-        await page.get_by_role("button", name="I have kept them").click()
+        await page.get_by_role("button", name="I've saved them").click()
         await page.get_by_role("button", name="New recovery codes").click()
-        await dialog.get_by_role("button", name="Make new ones").click()
-        await page.get_by_role("button", name="I have kept them").click()
-        await log_out(page)
+        await dialog.get_by_role("button", name="Generate new codes").click()
+        await page.get_by_role("button", name="I've saved them").click()
+        await sign_out(page)
         await page.get_by_role("button", name="Sign in with a passkey").click()
-        await is_in(page)
-        await log_out(page)
-        await fill_in(page, f"sue@{EXAMPLE}", PASSWORD)  # no longer enough
+        await expect_signed_in(page)
+        await sign_out(page)
+        await sign_in(page, f"sue@{EXAMPLE}", PASSWORD)  # no longer enough
         await page.get_by_role("button", name="Sign in with a passkey").click()
-        await is_in(page)
+        await expect_signed_in(page)
         await page.goto(f"{fresh.http}/account")
         await page.get_by_role("button", name="Rename My laptop").click()
         await dialog.get_by_label("Name").fill("The old laptop")
         await dialog.get_by_role("button", name="Rename").click()
         await page.get_by_role("button", name="Delete The old laptop").click()
         await dialog.get_by_role("button", name="Delete passkey").click()
-        await expect(page.get_by_text("None yet.")).to_be_visible()
+        await expect(page.get_by_text("No passkeys yet.")).to_be_visible()
         assert watch.faults == []
 
 
-async def test_who_needs_a_second_factor_finds_nothing_else_before_it_is_enrolled(browser: Browser, fresh: Instance):
+async def test_a_required_second_factor_blocks_all_other_screens(browser: Browser, fresh: Instance):
     email = f"dora@{EXAMPLE}"
     sue = await log_in(fresh.http, f"sue@{EXAMPLE}", PASSWORD)
     await sue.ask("POST", "/admins", {"email": email, "password": PASSWORD, "role": "domain_admin"})
@@ -304,11 +302,11 @@ async def test_who_needs_a_second_factor_finds_nothing_else_before_it_is_enrolle
         watch = Watch(fresh.http)
         watch.begin(page)
         await page.goto(f"{fresh.http}/login?next=/messages")
-        await fill_in(page, email, PASSWORD)
-        await expect(page.get_by_text("Your role needs a second factor", exact=True)).to_be_visible()
+        await sign_in(page, email, PASSWORD)
+        await expect(page.get_by_text("Your role requires two-factor authentication", exact=True)).to_be_visible()
         for path in ("/", "/messages", "/domains"):
             await page.goto(fresh.http + path)
-            await expect(page.get_by_role("heading", level=1, name="Your account")).to_be_visible()
+            await expect(page.get_by_role("heading", level=1, name="Account")).to_be_visible()
             assert page.url == f"{fresh.http}/account"
         await expect(page.get_by_role("navigation").get_by_role("link", name="Domains")).to_have_count(0)
         await expect(page.get_by_label("New password")).to_have_count(0)
@@ -317,8 +315,8 @@ async def test_who_needs_a_second_factor_finds_nothing_else_before_it_is_enrolle
         secret = b32decode(await dialog.get_by_test_id("secret").inner_text() or "")
         await dialog.get_by_label("Code", exact=True).fill(code_of(secret, 0))
         await dialog.get_by_role("button", name="Confirm").click()
-        await page.get_by_role("button", name="I have kept them").click()
-        await expect(page.get_by_text("Your role needs a second factor", exact=True)).to_have_count(0)
+        await page.get_by_role("button", name="I've saved them").click()
+        await expect(page.get_by_text("Your role requires two-factor authentication", exact=True)).to_have_count(0)
         await page.get_by_role("link", name="Domains", exact=True).click()
         await expect(page.get_by_role("heading", level=1, name="Domains")).to_be_visible()
         # It is not to be given up again.
@@ -326,58 +324,58 @@ async def test_who_needs_a_second_factor_finds_nothing_else_before_it_is_enrolle
         await page.get_by_role("button", name="Turn off").click()
         await dialog.get_by_label("Code", exact=True).fill(code_of(secret, 1))
         await dialog.get_by_role("button", name="Turn off").click()
-        await expect(page.get_by_text("Your role needs a second factor", exact=True)).to_be_visible()
+        await expect(page.get_by_text("Your role requires two-factor authentication", exact=True)).to_be_visible()
         assert watch.faults == []
 
 
-async def test_an_identity_is_linked_logs_in_and_is_unlinked(browser: Browser, fresh: Instance):
+async def test_an_identity_is_linked_signs_in_and_is_unlinked(browser: Browser, fresh: Instance):
     email = f"adam@{EXAMPLE}"
     sue = await log_in(fresh.http, f"sue@{EXAMPLE}", PASSWORD)
     await sue.ask("POST", "/admins", {"email": email, "password": PASSWORD, "role": "admin"})
     async with context(browser, None) as made:
         page = await made.new_page()
         await page.goto(f"{fresh.http}/login?next=/account")
-        await fill_in(page, email, PASSWORD)
+        await sign_in(page, email, PASSWORD)
         await page.get_by_role("link", name="Link Acme").click()
         await expect(page.get_by_role("button", name="Disconnect")).to_be_visible()
-        await log_out(page)
+        await sign_out(page)
         await page.get_by_role("link", name="Continue with Acme").click()
-        await is_in(page)
-        await page.get_by_role("link", name="Your account", exact=True).click()
+        await expect_signed_in(page)
+        await (await find_link(page, "Account")).click()
         await page.get_by_role("button", name="Disconnect").click()
         await page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
         await expect(page.get_by_role("link", name="Link Acme")).to_be_visible()
         await expect(page.get_by_text("not linked", exact=True)).to_be_visible()
-        await log_out(page)
+        await sign_out(page)
         await page.get_by_role("link", name="Continue with Acme").click()
-        await expect(page.get_by_role("alert")).to_contain_text("No account of this server belongs to that identity")
+        await expect(page.get_by_role("alert")).to_contain_text("No account on this server is linked to that identity")
 
 
-async def test_the_first_steps_tick_themselves_off(browser: Browser, fresh: Instance):
+async def test_the_first_steps_are_completed_automatically(browser: Browser, fresh: Instance):
     async with context(browser, None) as made:
         page = await made.new_page()
         watch = Watch(fresh.http)
         watch.begin(page)
         await page.goto(f"{fresh.http}/login?next=/start")
-        await fill_in(page, f"sue@{EXAMPLE}", PASSWORD)
+        await sign_in(page, f"sue@{EXAMPLE}", PASSWORD)
         dialog, next_step = page.get_by_role("dialog"), page.locator("[aria-current=step]")
         await expect(next_step).to_contain_text("Add a domain")
         await next_step.get_by_role("link").click()
         await dialog.get_by_label("Domain name").fill(EXAMPLE)
-        await dialog.get_by_role("button", name="Make domain").click()
-        await page.get_by_role("link", name="First steps").click()
-        await expect(next_step).to_contain_text("Make a mailbox")
+        await dialog.get_by_role("button", name="Create domain").click()
+        await (await find_link(page, "First steps")).click()
+        await expect(next_step).to_contain_text("Create a mailbox")
         await next_step.get_by_role("link").click()
-        await dialog.get_by_label("Name before the @").fill("alice")
+        await dialog.get_by_label("Local part").fill("alice")
         await dialog.get_by_role("combobox", name="Domain", exact=True).click()
         await page.get_by_role("option", name=EXAMPLE).click()
         await dialog.get_by_label("Password").fill(PASSWORD)
-        await dialog.get_by_role("button", name="Make mailbox").click()
-        await page.get_by_role("link", name="First steps").click()
-        await expect(next_step).to_contain_text("Make an API key")
+        await dialog.get_by_role("button", name="Create mailbox").click()
+        await (await find_link(page, "First steps")).click()
+        await expect(next_step).to_contain_text("Create an API key")
         await next_step.get_by_role("link").click()
         await dialog.get_by_label("Name").fill("shop")
-        await dialog.get_by_role("button", name=re.compile("Make|Create")).click()
+        await dialog.get_by_role("button", name="Create key").click()
         await expect(page.get_by_test_id("secret")).to_contain_text("svc_sk_")
         await page.keyboard.press("Escape")
         await page.goto(f"{fresh.http}/start")
@@ -390,12 +388,12 @@ async def test_the_first_steps_tick_themselves_off(browser: Browser, fresh: Inst
         await page.get_by_role("button", name="Send", exact=True).click()
         await expect(page.get_by_role("heading", level=1, name="The first")).to_be_visible()
         await expect(page.locator(".timeline").get_by_text("delivered", exact=True)).to_be_visible()
-        await page.get_by_role("link", name="First steps").click()
-        await expect(page.get_by_text("All done: mail flows.")).to_be_visible()
+        await (await find_link(page, "First steps")).click()
+        await expect(page.get_by_text("All steps are complete.")).to_be_visible()
         assert watch.faults == []
 
 
-async def test_providers_are_ways_in_that_lead_back_to_where_one_was_going(browser: Browser, scene: Scene):
+async def test_identity_providers_return_to_the_requested_screen(browser: Browser, scene: Scene):
     providers = [{"id": "one", "name": "Example One", "login_path": "/api/v1/auth/oidc/login/one"}]
 
     async def answer(route: Route) -> None:
@@ -405,10 +403,10 @@ async def test_providers_are_ways_in_that_lead_back_to_where_one_was_going(brows
         page = await made.new_page()
         await page.route("**/api/v1/auth/oidc/providers", answer)
         await page.goto(f"{scene.http}/login?next=/messages&error=FORBIDDEN&reason=no_account")
-        await expect(page.get_by_role("alert")).to_contain_text("No account of this server belongs to that identity")
+        await expect(page.get_by_role("alert")).to_contain_text("No account on this server is linked to that identity")
         way = page.get_by_role("link", name="Continue with Example One")
         await expect(way).to_have_attribute("href", "/api/v1/auth/oidc/login/one?next=%2Fmessages")
-        await fill_in(page, *scene.password("admin"))
-        await page.get_by_role("link", name="Your account").click()
+        await sign_in(page, *scene.password("admin"))
+        await (await find_link(page, "Account")).click()
         link = page.get_by_role("link", name="Link Example One")
         await expect(link).to_have_attribute("href", "/api/v1/auth/oidc/login/one?link=1&next=%2Faccount")

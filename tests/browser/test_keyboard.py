@@ -22,7 +22,7 @@ async def type_after(page: Page, keys: str, found: Locator) -> None:
     await page.keyboard.type(keys)
 
 
-async def test_the_palette_goes_finds_and_does(browser: Browser, scene: Scene):
+async def test_the_palette_opens_screens_and_runs_commands(browser: Browser, scene: Scene):
     async with watched(browser, scene, "super_admin") as page:
         await visit(page, scene.http, "/")
         found = page.get_by_role("combobox", name="Search screens")
@@ -39,7 +39,7 @@ async def test_the_palette_goes_finds_and_does(browser: Browser, scene: Scene):
         await title(page, f"alice@{EXAMPLE}").to_be_visible()
         await page.keyboard.press("Control+k")
         await found.fill(f"anybody@{EXAMPLE}")
-        await page.get_by_role("option", name=f"Where would mail for anybody@{EXAMPLE} go?").click()
+        await page.get_by_role("option", name=f"Test routing for anybody@{EXAMPLE}").click()
         await expect(page.get_by_text("is delivered")).to_be_visible()
         await page.keyboard.press("Control+k")
         await found.fill("new mailbox")
@@ -47,7 +47,7 @@ async def test_the_palette_goes_finds_and_does(browser: Browser, scene: Scene):
         await expect(page.get_by_role("dialog", name="New mailbox")).to_be_visible()
 
 
-async def test_the_palette_finds_messages_too(browser: Browser, scene: Scene):
+async def test_the_palette_finds_messages(browser: Browser, scene: Scene):
     async with watched(browser, scene, "domain_admin") as page:
         await visit(page, scene.http, "/")
         await page.keyboard.press("Control+k")
@@ -56,7 +56,7 @@ async def test_the_palette_finds_messages_too(browser: Browser, scene: Scene):
         await title(page, "Your invoice 2026-1041").to_be_visible()
 
 
-async def test_a_screen_fills_itself_when_the_server_is_back(browser: Browser, scene: Scene):
+async def test_a_screen_recovers_when_the_server_is_back(browser: Browser, scene: Scene):
     is_away = True
     error = {"code": "UNAVAILABLE", "message": "The database is away.", "details": None}
     refused = {"data": None, "error": error, "meta": {"request_id": "0190aaaa-0000-7000-8000-000000000000"}}
@@ -79,7 +79,7 @@ async def test_a_screen_fills_itself_when_the_server_is_back(browser: Browser, s
         await expect(wrong).to_have_count(0)
 
 
-async def test_times_are_local_and_tell_utc_on_hover(browser: Browser, scene: Scene):
+async def test_times_are_local_with_utc_on_hover(browser: Browser, scene: Scene):
     message = await scene.sue.ask("GET", f"/messages/{scene.ids['message_id']}")
     at = datetime.fromisoformat(message["created_at"])
     async with watched(browser, scene, "admin", timezone_id="Asia/Kathmandu") as page:
@@ -92,7 +92,7 @@ async def test_times_are_local_and_tell_utc_on_hover(browser: Browser, scene: Sc
         await expect(shown).to_contain_text(f"{at + timedelta(hours=5, minutes=45):%Y}")
 
 
-async def test_single_keys_lead_anywhere_and_can_be_switched_off(browser: Browser, scene: Scene):
+async def test_single_key_shortcuts_work_and_can_be_turned_off(browser: Browser, scene: Scene):
     async with watched(browser, scene, "admin") as page:
         await visit(page, scene.http, "/")
         # The two belong together for a second and a half: where the machine stood still between them, once more.
@@ -103,16 +103,16 @@ async def test_single_keys_lead_anywhere_and_can_be_switched_off(browser: Browse
                 break
         await title(page, "Domains").to_be_visible()
         await page.keyboard.press("/")
-        await expect(page.get_by_label("Find by name")).to_be_focused()
+        await expect(page.get_by_label("Search by name")).to_be_focused()
         await page.keyboard.type("gmc")  # what is typed is no shortcut
-        await expect(page.get_by_label("Find by name")).to_have_value("gmc")
+        await expect(page.get_by_label("Search by name")).to_have_value("gmc")
         await expect(page).to_have_url(re.compile(r"\?q=gmc$"))  # else it is put there on the way to the next screen
         await page.get_by_role("heading", level=1).focus()
         await page.keyboard.press("c")
         await title(page, "Send").to_be_visible()
         await page.get_by_role("heading", level=1).focus()
         await page.keyboard.press("?")
-        await page.get_by_role("switch", name="Shortcuts of single keys").uncheck()
+        await page.get_by_role("switch", name="Single-key shortcuts").uncheck()
         await page.keyboard.press("Escape")
         await page.reload()
         await title(page, "Send").to_be_visible()
@@ -120,7 +120,7 @@ async def test_single_keys_lead_anywhere_and_can_be_switched_off(browser: Browse
         await title(page, "Send").to_be_visible()
 
 
-async def test_the_focus_goes_to_the_new_screen_into_dialogs_and_back(browser: Browser, scene: Scene):
+async def test_focus_moves_to_new_screens_and_dialogs_and_back(browser: Browser, scene: Scene):
     async with watched(browser, scene, "super_admin") as page:
         await visit(page, scene.http, "/")
         await page.keyboard.press("Tab")
@@ -134,7 +134,7 @@ async def test_the_focus_goes_to_the_new_screen_into_dialogs_and_back(browser: B
         await expect(button).to_be_focused()
 
 
-async def test_a_screen_that_breaks_says_so_and_nothing_else_breaks_with_it(browser: Browser, scene: Scene):
+async def test_an_error_of_one_screen_does_not_affect_others(browser: Browser, scene: Scene):
     # The latest is on the first page, however many others have made.
     latest = {"domain_id": scene.ids["domain_id"], "local_part": "latest", "password": PASSWORD}
     await scene.sue.ask("POST", "/mailboxes", latest)
@@ -143,9 +143,9 @@ async def test_a_screen_that_breaks_says_so_and_nothing_else_breaks_with_it(brow
         await visit(page, scene.http, "/mailboxes/0199aaaa-0000-7000-8000-000000000000")
         wrong = page.locator("main").get_by_role("alert")
         await expect(wrong).to_contain_text("NOT_FOUND")
-        await expect(wrong.get_by_role("button", name="Copy request id")).to_be_visible()
+        await expect(wrong.get_by_role("button", name="Copy request ID")).to_be_visible()
         await page.goto(f"{scene.http}/mailboxes?cursor=nonsense")
-        await expect(page.locator("main").get_by_role("alert")).to_contain_text("go back to its first page")
+        await expect(page.locator("main").get_by_role("alert")).to_contain_text("Return to its first page")
         await page.get_by_role("button", name="First page").click()
         await expect(page.get_by_role("link", name=f"latest@{EXAMPLE}")).to_be_visible()
         await page.get_by_role("navigation").get_by_role("link", name="Domains").click()

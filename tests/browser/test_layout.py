@@ -44,7 +44,10 @@ window.moved = () => {
 }
 """
 # What an input of several values holds, the results of a search, and the frame's own notices.
-VALUES = ".mantine-Pill-root, .mantine-TagsInput-inputField, .mantine-MultiSelect-inputField, .error-bar, .toasts"
+VALUES = (
+    ".mantine-Pill-root, .mantine-TagsInput-inputField, .mantine-MultiSelect-inputField, .error-bar, "
+    ".mantine-Notifications-root"
+)
 RESULTS = f"{VALUES}, .list-card, .card .empty, .results"
 
 
@@ -59,24 +62,24 @@ class Form:
 
 
 FORMS = (
-    Form("new domain", "/domains?new=yes", "Make domain"),
-    Form("domain", "/domains/{domain_id}", "", ("Change",)),
-    Form("new mailbox", "/mailboxes?new=yes", "Make mailbox"),
-    Form("mailbox", "/mailboxes/{mailbox_id}", "", ("Change",)),
-    Form("suspend", "/mailboxes/{mailbox_id}", "", ("Suspend sending",)),
-    Form("delete mailbox", "/mailboxes/{mailbox_id}", "", ("Delete mailbox",)),
-    Form("new alias", "/aliases?new=yes", "Make alias"),
-    Form("new key", "/api-keys?new=yes", "Make key"),
-    Form("new webhook", "/webhooks?new=yes", "Make webhook"),
-    Form("webhook", "/webhooks/{webhook_id}", "Save", ("Change",)),
-    Form("delete webhook", "/webhooks/{webhook_id}", "", ("Delete webhook",)),
-    Form("new administrator", "/admins?new=yes", "Make administrator"),
+    Form("new domain", "/domains?new=yes", "Create domain"),
+    Form("domain", "/domains/{domain_id}?tab=settings", ""),
+    Form("new mailbox", "/mailboxes?new=yes", "Create mailbox"),
+    Form("mailbox", "/mailboxes/{mailbox_id}?tab=settings", ""),
+    Form("suspend", "/mailboxes/{mailbox_id}?tab=settings", "", ("Suspend sending",)),
+    Form("delete mailbox", "/mailboxes/{mailbox_id}?tab=settings", "", ("Delete mailbox",)),
+    Form("new alias", "/aliases?new=yes", "Create alias"),
+    Form("new key", "/api-keys?new=yes", "Create key"),
+    Form("new webhook", "/webhooks?new=yes", "Create webhook"),
+    Form("webhook", "/webhooks/{webhook_id}?tab=settings", "Save"),
+    Form("delete webhook", "/webhooks/{webhook_id}?tab=settings", "", ("Delete webhook",)),
+    Form("new administrator", "/admins?new=yes", "Create administrator"),
     Form("send", "/send", "Send"),
     Form("account", "/account", "Change password"),
     Form("new passkey", "/account", "", ("Add a passkey",)),
 )
 FILTERED = tuple(
-    screen for screen in SCREENS if screen.name in ("domains", "mailboxes", "messages", "audit-log", "where-mail-goes")
+    screen for screen in SCREENS if screen.name in ("domains", "mailboxes", "messages", "audit-log", "routing")
 )
 
 
@@ -87,14 +90,14 @@ async def measured(browser: Browser, scene: Scene, role: str = "super_admin", **
         yield page
 
 
-async def nothing_moved(page: Page, what: str, after: int = 0) -> None:
+async def expect_nothing_moved(page: Page, what: str, after: int = 0) -> None:
     """`after`: milliseconds; what is debounced (a quarter of a second) and asked of the server has arrived by 400."""
     await page.wait_for_timeout(after)
     moved: list[str] = await page.evaluate("moved()")
     assert moved == [], (what, moved)
 
 
-async def typed_in_each(page: Page, within: Locator, name: str) -> None:
+async def type_in_each(page: Page, within: Locator, name: str) -> None:
     """Type into every field: a comma and a space end one value of several."""
     fields = within.locator("input:not([type=checkbox]):not([type=radio]):not([type=file]), textarea").filter(
         visible=True
@@ -108,26 +111,26 @@ async def typed_in_each(page: Page, within: Locator, name: str) -> None:
             await page.keyboard.press("End")
         await page.keyboard.press("Tab")
         label = await field.get_attribute("aria-label") or await field.get_attribute("id")
-        await nothing_moved(page, f"{name}: typing in {label}")
-    await nothing_moved(page, f"{name}: typed", 400)
+        await expect_nothing_moved(page, f"{name}: typing in {label}")
+    await expect_nothing_moved(page, f"{name}: typed", 400)
 
 
 @pytest.mark.parametrize("width", [320, 1280])
 @pytest.mark.timeout(240)
-async def test_no_form_moves_while_it_is_filled_refused_and_corrected(browser: Browser, scene: Scene, width: int):
+async def test_no_form_moves_while_it_is_filled_rejected_and_corrected(browser: Browser, scene: Scene, width: int):
     viewport = {"width": width, "height": 800}
     async with measured(browser, scene, viewport=viewport, reduced_motion="reduce") as page:
         await visit(page, scene.http, "/")
         for form in FORMS:
             await page.evaluate("sessionStorage.clear()")
             await turn_to(page, form.path.format(**scene.ids))
-            await filled(page, form)
+            await fill_form(page, form)
         await page.context.clear_cookies()
         await visit(page, scene.http, "/login")
-        await filled(page, Form("login", "/login", "Log in"))
+        await fill_form(page, Form("login", "/login", "Sign in"))
 
 
-async def filled(page: Page, form: Form) -> None:
+async def fill_form(page: Page, form: Form) -> None:
     """Open it, fill it with what is wrong, submit it, and fill it again."""
     for button in form.press:
         await page.get_by_role("button", name=button, exact=True).click()
@@ -136,18 +139,18 @@ async def filled(page: Page, form: Form) -> None:
     await within.locator("form").first.wait_for()
     await page.wait_for_timeout(100)
     await page.evaluate("(where) => mark(...where)", [region, VALUES])
-    await typed_in_each(page, within, form.name)
+    await type_in_each(page, within, form.name)
     if form.submit:
         await within.get_by_role("button", name=form.submit, exact=True).click()
         await within.get_by_role("alert").first.wait_for()
-        await nothing_moved(page, f"{form.name}: refused", 100)
-        await typed_in_each(page, within, f"{form.name}, corrected")
+        await expect_nothing_moved(page, f"{form.name}: refused", 100)
+        await type_in_each(page, within, f"{form.name}, corrected")
     if region != "main":
         await page.keyboard.press("Escape")
         await expect(within).to_have_count(0)
 
 
-async def test_no_filter_moves_what_stands_around_its_results(browser: Browser, scene: Scene):
+async def test_no_filter_moves_its_surroundings(browser: Browser, scene: Scene):
     async with measured(browser, scene, viewport={"width": 1280, "height": 800}) as page:
         await visit(page, scene.http, "/")
         for screen in FILTERED:
@@ -157,13 +160,13 @@ async def test_no_filter_moves_what_stands_around_its_results(browser: Browser, 
             assert await fields.count(), screen.name
             for field in await fields.all():
                 await field.fill("team")
-                await nothing_moved(page, f"{screen.name}: filtered", 400)
+                await expect_nothing_moved(page, f"{screen.name}: filtered", 400)
                 await field.fill("")
-                await nothing_moved(page, f"{screen.name}: filter cleared", 400)
+                await expect_nothing_moved(page, f"{screen.name}: filter cleared", 400)
 
 
 @pytest.mark.timeout(120)
-async def test_no_screen_moves_when_its_parts_have_loaded(browser: Browser, scene: Scene):
+async def test_no_screen_moves_while_it_loads(browser: Browser, scene: Scene):
     async def late(route: Route) -> None:
         # Each answer comes at a time of its own.
         nonlocal count
@@ -175,10 +178,10 @@ async def test_no_screen_moves_when_its_parts_have_loaded(browser: Browser, scen
         await visit(page, scene.http, "/send")
         await page.route("**/api/v1/**", late)
         for screen in SCREENS:
-            if screen.name in ("queue", "send", "live-events"):
+            if screen.name in ("queue", "send", "events"):
                 continue
             count = 0
-            await turn_away(page, screen.at(scene.ids))
+            await start_navigation(page, screen.at(scene.ids))
             moved: list[str] = []
             for _ in range(12):
                 await page.evaluate("(where) => mark(...where)", ["main", VALUES])
@@ -189,7 +192,7 @@ async def test_no_screen_moves_when_its_parts_have_loaded(browser: Browser, scen
             await turn_to(page, "/send")
 
 
-async def turn_away(page: Page, path: str) -> None:
+async def start_navigation(page: Page, path: str) -> None:
     """To another screen, as far as its heading."""
     await page.evaluate(
         "(path) => { history.pushState({}, '', path); dispatchEvent(new PopStateEvent('popstate', {state: {}})) }", path
@@ -200,11 +203,11 @@ async def turn_away(page: Page, path: str) -> None:
 @pytest.mark.parametrize(
     "label, path, field",
     [
-        ("Make alias", "/aliases?new=yes", "Leads to"),
-        ("Make mailbox", "/mailboxes?new=yes", "Forward to"),
+        ("Create alias", "/aliases?new=yes", "Destinations"),
+        ("Create mailbox", "/mailboxes?new=yes", "Forward to"),
     ],
 )
-async def test_a_click_is_not_lost_while_the_route_preview_arrives(
+async def test_a_click_is_not_lost_while_the_routing_preview_arrives(
     browser: Browser, scene: Scene, label: str, path: str, field: str
 ):
     """Issue 17, 22: the field takes its value as it loses the focus, which is when the mouse goes down."""
@@ -212,7 +215,7 @@ async def test_a_click_is_not_lost_while_the_route_preview_arrives(
     async with measured(browser, scene) as page:
         await visit(page, scene.http, path)
         dialog = page.get_by_role("dialog")
-        await dialog.get_by_label("Name before the @").fill(local)
+        await dialog.get_by_label("Local part").fill(local)
         await dialog.get_by_role("combobox", name="Domain").click()
         await page.get_by_role("option", name=EXAMPLE, exact=True).click()
         if field == "Forward to":
@@ -225,4 +228,4 @@ async def test_a_click_is_not_lost_while_the_route_preview_arrives(
         await page.mouse.down()
         await page.wait_for_timeout(400)  # the preview comes a quarter of a second after the value
         await page.mouse.up()
-        await expect(page.get_by_role("status").filter(has_text="made")).to_be_visible()
+        await expect(page.get_by_role("status").filter(has_text="reated")).to_be_visible()

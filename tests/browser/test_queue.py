@@ -23,15 +23,15 @@ def row(page: Page, text: str) -> Locator:
     return page.get_by_role("row").filter(has_text=text)
 
 
-async def told(page: Page, text: str) -> None:
-    await expect(page.locator(".toasts").get_by_text(text)).to_be_visible()
+async def expect_notification(page: Page, text: str) -> None:
+    await expect(page.locator(".mantine-Notifications-root").get_by_text(text)).to_be_visible()
 
 
 @pytest.mark.parametrize("role", WRITERS)
-async def test_what_waits_is_shown_with_the_remote_s_words(browser: Browser, front: Front, role: str):
+async def test_the_queue_shows_the_last_remote_response(browser: Browser, front: Front, role: str):
     async with watched(browser, front, role) as page:
-        await visit(page, front.http, "/")
-        await page.get_by_role("navigation").get_by_role("link", name="Queue").click()
+        await visit(page, front.http, "/messages")
+        await page.get_by_role("navigation", name="Messages").get_by_role("link", name="Queue").click()
         await expect(page.get_by_role("heading", level=1, name="Queue")).to_be_visible()
         await expect(row(page, "zoe@elsewhere.test")).to_contain_text("451 4.7.1 Greylisting in action")
         await expect(page.get_by_role("row")).to_have_count(5)
@@ -46,17 +46,15 @@ async def test_what_waits_is_shown_with_the_remote_s_words(browser: Browser, fro
         await expect(page.get_by_role("row")).to_have_count(2)
         await page.get_by_role("button", name="Clear", exact=True).click()
         await page.get_by_role("combobox", name="State").click()
-        await page.get_by_role("option", name="on hold").click()
+        await page.get_by_role("option", name="On hold").click()
         await expect(row(page, "owen@elsewhere.test")).to_be_visible()
         await expect(page.get_by_role("row")).to_have_count(2)
         await page.get_by_label("Recipient").fill("nobody")
-        await expect(page.get_by_text("Nothing in the queue is like that")).to_be_visible()
+        await expect(page.get_by_text("No matching messages")).to_be_visible()
 
 
 @pytest.mark.parametrize("role", WRITERS)
-async def test_the_marked_are_held_released_tried_and_deleted_after_their_number(
-    browser: Browser, front: Front, role: str
-):
+async def test_selected_messages_are_held_released_retried_and_deleted(browser: Browser, front: Front, role: str):
     async with watched(browser, front, role) as page:
         dialog = page.get_by_role("dialog")
 
@@ -66,86 +64,86 @@ async def test_the_marked_are_held_released_tried_and_deleted_after_their_number
             return dialog.get_by_role("button", name=name, exact=True)
 
         await visit(page, front.http, "/queue")
-        await page.get_by_label("Mark 4jW9T10K2mz1").check()
-        await page.get_by_label("Mark 4jW9T12Q9rz3").check()
-        await expect(page.get_by_text("2 messages marked")).to_be_visible()
-        await (await act("Hold", "1 message would be held.")).click()  # the other is on hold
-        await told(page, "1 message held.")
+        await page.get_by_label("Select 4jW9T10K2mz1").check()
+        await page.get_by_label("Select 4jW9T12Q9rz3").check()
+        await expect(page.get_by_text("2 messages selected")).to_be_visible()
+        await (await act("Hold", "1 message will be held.")).click()  # the other is on hold
+        await expect_notification(page, "1 message held.")
         await expect(row(page, "zoe@elsewhere.test").get_by_text("on hold", exact=True)).to_be_visible()
-        await page.get_by_label("Mark 4jW9T10K2mz1").check()
-        await (await act("Release", "1 message would be released.")).click()
-        await told(page, "1 message released.")
-        await page.get_by_label("Mark 4jW9T11P7xz2").check()
-        await (await act("Try now", "1 message would be tried now.")).click()
-        await told(page, "1 message tried now.")
-        await page.get_by_label("Mark 4jW9T10K2mz1").check()
-        button = await act("Delete", "1 message would be deleted.")
+        await page.get_by_label("Select 4jW9T10K2mz1").check()
+        await (await act("Release", "1 message will be released.")).click()
+        await expect_notification(page, "1 message released.")
+        await page.get_by_label("Select 4jW9T11P7xz2").check()
+        await (await act("Retry now", "1 message will be retried.")).click()
+        await expect_notification(page, "1 message retried.")
+        await page.get_by_label("Select 4jW9T10K2mz1").check()
+        button = await act("Delete", "1 message will be deleted.")
         await expect(button).to_be_disabled()
         await dialog.get_by_role("textbox").fill("4jW9T10K2mz1")
         await button.click()
-        await told(page, "1 message deleted.")
+        await expect_notification(page, "1 message deleted.")
         await expect(row(page, "zoe@elsewhere.test")).to_have_count(0)
     assert [action for action, _ in front.waiters.done] == ["hold", "release", "flush", "delete"]
 
 
-async def test_all_that_match_are_deleted_after_their_number_is_typed(browser: Browser, front: Front):
+async def test_all_matching_messages_are_deleted_after_confirmation(browser: Browser, front: Front):
     async with watched(browser, front, "super_admin") as page:
         await visit(page, front.http, "/queue?state=deferred")
-        await expect(page.get_by_text("All that match, on every page")).to_be_visible()
+        await expect(page.get_by_text("All matching messages on all pages")).to_be_visible()
         await page.get_by_role("button", name="Delete", exact=True).click()
         dialog = page.get_by_role("dialog")
-        await expect(dialog.get_by_role("status")).to_have_text("2 messages would be deleted.")
+        await expect(dialog.get_by_role("status")).to_have_text("2 messages will be deleted.")
         await dialog.get_by_role("textbox").fill("2 messages")
         await dialog.get_by_role("button", name="Delete", exact=True).click()
-        await told(page, "2 messages deleted.")
-        await expect(page.get_by_text("Nothing in the queue is like that")).to_be_visible()
+        await expect_notification(page, "2 messages deleted.")
+        await expect(page.get_by_text("No matching messages")).to_be_visible()
         await page.get_by_role("button", name="Clear", exact=True).click()
         await expect(page.get_by_role("row")).to_have_count(3)
         await page.get_by_role("button", name="Release", exact=True).click()
-        await expect(dialog.get_by_role("status")).to_have_text("1 message would be released.")
+        await expect(dialog.get_by_role("status")).to_have_text("1 message will be released.")
         await page.keyboard.press("Escape")
     assert front.waiters.done == [("delete", ["4jW9T10K2mz1", "4jW9T11P7xz2"])]
 
 
-async def test_an_action_that_fits_none_is_not_to_be_had(browser: Browser, front: Front):
+async def test_an_action_without_matching_messages_is_disabled(browser: Browser, front: Front):
     async with watched(browser, front, "admin") as page:
         await visit(page, front.http, "/queue?state=hold")
-        await page.get_by_role("button", name="Try now").click()
+        await page.get_by_role("button", name="Retry now").click()
         dialog = page.get_by_role("dialog")
-        await expect(dialog.get_by_text("There is none that could be tried now.")).to_be_visible()
-        await expect(dialog.get_by_role("button", name="Try now")).to_be_disabled()
+        await expect(dialog.get_by_text("No messages can be retried.")).to_be_visible()
+        await expect(dialog.get_by_role("button", name="Retry now")).to_be_disabled()
 
 
-async def test_who_may_not_is_told_so(browser: Browser, front: Front):
+async def test_a_domain_admin_cannot_see_the_queue(browser: Browser, front: Front):
     async with watched(browser, front, "domain_admin") as page:
         await visit(page, front.http, "/queue")
-        await expect(page.locator("main").get_by_text("Only administrators may do this.")).to_be_visible()
+        await expect(page.locator("main").get_by_text("Only administrators have access.")).to_be_visible()
         await expect(page.get_by_role("navigation").get_by_role("link", name="Queue")).to_have_count(0)
 
 
 @pytest.mark.parametrize("role", WRITERS)
-async def test_where_there_is_none_its_screen_says_so_and_asks_for_nothing(browser: Browser, scene: Scene, role: str):
-    reason = "Only the full profile has this"
+async def test_without_a_queue_the_screen_says_so_and_sends_no_request(browser: Browser, scene: Scene, role: str):
+    reason = "Available in the full profile only"
     async with watched(browser, scene, role) as page:
-        await visit(page, scene.http, "/")
+        await visit(page, scene.http, "/messages")
         await expect(page.get_by_role("navigation").get_by_role("link", name="Queue")).to_have_count(0)
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/queue") else None)
         await visit(page, scene.http, "/queue")
         await expect(page.locator("main").get_by_text(reason)).to_be_visible()
-        await page.get_by_role("link", name="Messages that wait").click()
+        await page.get_by_role("link", name="View deferred messages").click()
         await expect(page).to_have_url(re.compile(r"/messages\?status=deferred$"))
     assert [url for url in asked if "/api/" in url] == []
 
 
-async def test_where_mail_leaves_for_real_no_sandbox_says_that_it_does_not(browser: Browser, front: Front):
+async def test_the_full_profile_has_no_sandbox_screen(browser: Browser, front: Front):
     async with watched(browser, front, "super_admin") as page:
         await visit(page, front.http, "/sandbox")
-        await expect(page.locator("main").get_by_text("sends mail to whom it is addressed")).to_be_visible()
-        await expect(page.get_by_text("goes nowhere")).to_have_count(0)
+        await expect(page.locator("main").get_by_text("delivers outbound mail to its recipients")).to_be_visible()
+        await expect(page.get_by_text("is captured")).to_have_count(0)
 
 
-async def test_an_agent_that_fails_is_told_with_the_request_and_asked_again(browser: Browser, front: Front):
+async def test_a_queue_error_shows_the_request_id_and_can_be_retried(browser: Browser, front: Front):
     lasting = front.waiters.messages
     front.waiters.messages = None  # type: ignore[assignment] - what its Postfix answers then is no list
 
@@ -178,14 +176,14 @@ async def test_axe_finds_nothing(browser: Browser, front: Front, options: dict[s
         await visit(page, front.http, "/queue")
         await page.add_script_tag(path=AXE)
         await page.get_by_role("button", name="Delete", exact=True).click()
-        await expect(page.get_by_role("dialog").get_by_text("4 messages would be deleted.")).to_be_visible()
+        await expect(page.get_by_role("dialog").get_by_text("4 messages will be deleted.")).to_be_visible()
         found += [f"delete: {each}" for each in await findings(page)]
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert found == []
 
 
 @pytest.mark.timeout(120)
-async def test_everything_on_it_can_be_pressed(browser: Browser, front: Front):
+async def test_every_control_of_the_queue_can_be_clicked(browser: Browser, front: Front):
     async with context(browser, front.by("super_admin"), reduced_motion="reduce") as made:
         page = await made.new_page()
         watch = Watch(front.http)
@@ -195,7 +193,7 @@ async def test_everything_on_it_can_be_pressed(browser: Browser, front: Front):
         assert watch.faults == []
 
 
-async def test_what_others_wrote_is_text(browser: Browser, front: Front):
+async def test_no_injected_script_runs_in_the_queue(browser: Browser, front: Front):
     wrong = PostqueueRecipient(f"{SONG.format(2)}@far.test", SONG.format("the remote server"))
     front.waiters.messages = [
         PostqueueEntry("deferred", "4jW9T14S2tz5", 1_770_000_000, 1, SONG.format("the sender"), [wrong])
@@ -208,7 +206,7 @@ async def test_what_others_wrote_is_text(browser: Browser, front: Front):
         await visit(page, front.http, "/queue")
         text = await page.locator("main").inner_text()
         await page.get_by_role("link", name="@far.test").click()
-        await expect(page.get_by_role("dialog").get_by_text("recipient to be delivered to")).to_be_visible()
+        await expect(page.get_by_role("dialog").get_by_text("recipient remaining")).to_be_visible()
         text += await page.get_by_role("dialog").inner_text()
     assert heard == []
     for canary in (wrong.address, wrong.delay_reason, SONG.format("the sender")):

@@ -250,7 +250,7 @@ ERRORS = (
     ("error=CONFLICT&reason=already_linked", "linked to another identity"),
     ("error=FORBIDDEN", "That identity"),
     ("error=CONFLICT", "another account"),
-    ("error=SESSION_INVALID", "The login took too long"),
+    ("error=SESSION_INVALID", "The sign-in expired"),
     ("error=UNAVAILABLE", "The identity provider"),
     ("error=INVALID_CREDENTIALS", "did not confirm"),
     ("error=RATE_LIMIT_EXCEEDED", "Too many"),

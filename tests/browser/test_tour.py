@@ -6,18 +6,18 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.browser.scene import PASSWORD, Scene
-from tests.browser.screens import visit, watched
+from tests.browser.screens import find_link, visit, watched
 
 DOMAIN = "tour.test"
 
 
-async def follow(page: Page, name: str) -> None:
+async def open_screen(page: Page, name: str) -> None:
     """To a screen, by the navigation."""
-    await page.get_by_role("navigation", name="Screens").get_by_role("link", name=name, exact=True).click()
+    await (await find_link(page, name)).click()
     await expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
 
 
-async def in_domain(page: Page, dialog: Locator) -> None:
+async def select_domain(page: Page, dialog: Locator) -> None:
     await dialog.get_by_role("combobox", name="Domain", exact=True).click()
     await page.get_by_role("option", name=DOMAIN, exact=True).click()
 
@@ -27,18 +27,19 @@ async def test_the_tour_by_hand(browser: Browser, scene: Scene):
     async with watched(browser, scene, "super_admin") as page:
         dialog = page.get_by_role("dialog")
         await visit(page, scene.http, "/")
-        await follow(page, "Domains")
+        await open_screen(page, "Domains")
         await page.get_by_role("button", name="New domain").click()
         await dialog.get_by_label("Domain name").fill(DOMAIN)
-        await dialog.get_by_role("button", name="Make domain").click()
+        await dialog.get_by_role("button", name="Create domain").click()
+        await page.get_by_role("tab", name="DKIM").click()
         await expect(page.get_by_text(f"._domainkey.{DOMAIN}")).to_be_visible()
         for name in ("alice", "bob"):
-            await follow(page, "Mailboxes")
+            await open_screen(page, "Mailboxes")
             await page.get_by_role("button", name="New mailbox").click()
-            await dialog.get_by_label("Name before the @").fill(name)
-            await in_domain(page, dialog)
+            await dialog.get_by_label("Local part").fill(name)
+            await select_domain(page, dialog)
             await dialog.get_by_label("Password", exact=True).fill(PASSWORD)
-            await dialog.get_by_role("button", name="Make mailbox").click()
+            await dialog.get_by_role("button", name="Create mailbox").click()
             await expect(page.get_by_role("heading", level=1, name=f"{name}@{DOMAIN}")).to_be_visible()
         await _alias(page, dialog)
         key = await _key(page, dialog)
@@ -48,35 +49,35 @@ async def test_the_tour_by_hand(browser: Browser, scene: Scene):
 
 
 async def _alias(page: Page, dialog: Locator) -> None:
-    await follow(page, "Aliases")
+    await open_screen(page, "Aliases")
     await page.get_by_role("button", name="New alias").click()
-    await dialog.get_by_label("Name before the @").fill("team")
-    await in_domain(page, dialog)
+    await dialog.get_by_label("Local part").fill("team")
+    await select_domain(page, dialog)
     for name in ("alice", "bob"):
-        await dialog.get_by_role("textbox", name="Leads to").fill(f"{name}@{DOMAIN}")
+        await dialog.get_by_role("textbox", name="Destinations").fill(f"{name}@{DOMAIN}")
         await page.keyboard.press("Enter")
-    await dialog.get_by_role("button", name="Make alias").click()
+    await dialog.get_by_role("button", name="Create alias").click()
     await expect(dialog).to_have_count(0)
-    await follow(page, "Where mail goes")
+    await open_screen(page, "Routing")
     await page.get_by_role("main").get_by_role("textbox").first.fill(f"team+june@{DOMAIN}")
     await expect(page.get_by_role("main").get_by_text(f"bob@{DOMAIN}").first).to_be_visible()
 
 
 async def _key(page: Page, dialog: Locator) -> str:
-    await follow(page, "API keys")
-    await page.get_by_role("button", name="New key").first.click()
+    await open_screen(page, "API keys")
+    await page.get_by_role("button", name="New API key").first.click()
     await dialog.get_by_label("Name").fill("shop of the tour")
-    await dialog.get_by_role("combobox", name="Only for these domains").click()
+    await dialog.get_by_role("combobox", name="Domains").click()
     await page.get_by_role("option", name=DOMAIN, exact=True).click()
     await page.keyboard.press("Escape")
-    await dialog.get_by_role("button", name="Make key").click()
+    await dialog.get_by_role("button", name="Create key").click()
     key = await dialog.get_by_test_id("secret").inner_text()
-    await dialog.get_by_role("button", name="I have kept it").click()
+    await dialog.get_by_role("button", name="I've saved it").click()
     return key
 
 
 async def _send(page: Page) -> None:
-    await follow(page, "Send")
+    await open_screen(page, "Send")
     main = page.get_by_role("main")
     await main.get_by_label("From", exact=True).fill(f"shop@{DOMAIN}")
     await main.get_by_role("textbox", name="To", exact=True).fill("customer@elsewhere.test")
@@ -89,12 +90,12 @@ async def _send(page: Page) -> None:
 
 async def _see(page: Page, scene: Scene) -> None:
     await scene.deliver(f"team@{DOMAIN}", "Good to meet you")
-    await follow(page, "Sandbox inbox")
+    await open_screen(page, "Sandbox")
     await page.get_by_role("link", name="By hand").click()
     await expect(page.locator("pre[aria-label=Text]")).to_contain_text("It should arrive on Tuesday.")
-    await follow(page, "Messages")
+    await open_screen(page, "Messages")
     await expect(page.get_by_role("row").filter(has_text="By hand").get_by_text("delivered")).to_be_visible()
     await expect(page.get_by_role("row").filter(has_text="Good to meet you").first).to_contain_text("received")
-    await follow(page, "Audit log")
+    await open_screen(page, "Audit log")
     await expect(page.get_by_role("row").filter(has_text="message.send").first).to_be_visible()
     await expect(page.get_by_role("row").filter(has_text="alias.create").filter(has_text=DOMAIN).first).to_be_visible()

@@ -1,56 +1,56 @@
 import createClient from 'openapi-fetch'
 import type { components, paths } from './__generated__/schema'
-import { ApiError, fromAnswer } from './errors'
+import { ApiError, errorFromResponse } from './errors'
 
 export type Schema = components['schemas']
 
-/** The API, typed by its own document. Answers go through `ask`, `askPage` or `askText`. */
-export const client = createClient<paths>({ baseUrl: '/api/v1', fetch: (request) => reach(request) })
+/** The API client, typed by the OpenAPI document. Unwrap results with `fetchData`, `fetchPage` or `fetchText`. */
+export const client = createClient<paths>({ baseUrl: '/api/v1', fetch: (request) => send(request) })
 
-let answer: (request: Request) => Promise<Response> = (request) => fetch(request)
+let transport: (request: Request) => Promise<Response> = (request) => fetch(request)
 
-/** Let the mock stand in for the network (development only). */
-export function answerWith(mock: typeof answer): void {
-  answer = mock
+/** Replaces the network, for the development mock. */
+export function setTransport(mock: typeof transport): void {
+  transport = mock
 }
 
-async function reach(request: Request): Promise<Response> {
+async function send(request: Request): Promise<Response> {
   try {
-    return await answer(request)
+    return await transport(request)
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
     throw new ApiError({ code: 'NETWORK', message: 'The server could not be reached.' })
   }
 }
 
-type Answer<Body> = Promise<{ data?: Body; error?: unknown; response: Response }>
+type ApiResult<Body> = Promise<{ data?: Body; error?: unknown; response: Response }>
 
-/** `data` of the envelope, or an ApiError. */
-export async function ask<Data>(call: Answer<{ data: Data }>): Promise<Data> {
-  return (await whole(call)).data
+/** Returns `data` of the envelope or throws an ApiError. */
+export async function fetchData<Data>(call: ApiResult<{ data: Data }>): Promise<Data> {
+  return (await unwrap(call)).data
 }
 
 export interface Page<Row> {
   rows: Row[]
-  /** Of the page that follows, null on the last. */
+  /** The cursor of the next page; null on the last one. */
   next: string | null
 }
 
 /** One page of a list. */
-export async function askPage<Row>(
-  call: Answer<{ data: Row[]; meta: { pagination: { next_cursor: string; has_more: boolean } } }>,
+export async function fetchPage<Row>(
+  call: ApiResult<{ data: Row[]; meta: { pagination: { next_cursor: string; has_more: boolean } } }>,
 ): Promise<Page<Row>> {
-  const { data, meta } = await whole(call)
+  const { data, meta } = await unwrap(call)
   return { rows: data, next: meta.pagination.has_more ? meta.pagination.next_cursor : null }
 }
 
-/** An answer that is no JSON. Ask with `parseAs: 'text'`. */
-export async function askText(call: Answer<unknown>): Promise<string> {
-  return String(await whole(call))
+/** Returns a response that is not JSON. Requires `parseAs: 'text'`. */
+export async function fetchText(call: ApiResult<unknown>): Promise<string> {
+  return String(await unwrap(call))
 }
 
-async function whole<Body>(call: Answer<Body>): Promise<Body> {
+async function unwrap<Body>(call: ApiResult<Body>): Promise<Body> {
   const { data, error, response } = await call
-  if (!response.ok || data === undefined) throw fromAnswer(error, response)
+  if (!response.ok || data === undefined) throw errorFromResponse(error, response)
   return data
 }

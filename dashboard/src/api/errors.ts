@@ -1,10 +1,10 @@
-/** A refused or failed call: the published code, the server's words, and the id to ask about it. */
+/** A failed request: the error code, the message of the server and the request ID. */
 export class ApiError extends Error {
   readonly code: string
   readonly status: number
   readonly details: Readonly<Record<string, unknown>>
   readonly requestId: string | null
-  /** Seconds to wait, where the server named them. */
+  /** Seconds to wait, if the server sent Retry-After. */
   readonly retryAfter: number | null
 
   constructor(given: {
@@ -25,68 +25,68 @@ export class ApiError extends Error {
   }
 }
 
-/** The error of an answer that is not a success; `body` is what the envelope should be. */
-export function fromAnswer(body: unknown, response: Response): ApiError {
+/** The error of an unsuccessful response; `body` should be the envelope. */
+export function errorFromResponse(body: unknown, response: Response): ApiError {
   const envelope = isRecord(body) ? body : {}
   const error = isRecord(envelope['error']) ? envelope['error'] : {}
   const meta = isRecord(envelope['meta']) ? envelope['meta'] : {}
   const wait = Number(response.headers.get('retry-after'))
   return new ApiError({
-    code: text(error['code']) ?? 'UNREADABLE_ANSWER',
-    message: text(error['message']) ?? `The server answered ${response.status} in a form that is not the API's.`,
+    code: asText(error['code']) ?? 'UNREADABLE_ANSWER',
+    message: asText(error['message']) ?? `The server sent an unexpected response (HTTP ${response.status}).`,
     status: response.status,
     details: isRecord(error['details']) ? error['details'] : null,
-    requestId: text(meta['request_id']) ?? response.headers.get('x-request-id'),
+    requestId: asText(meta['request_id']) ?? response.headers.get('x-request-id'),
     retryAfter: Number.isFinite(wait) && wait > 0 ? wait : null,
   })
 }
 
-/** Whether the session is gone, or there never was one. */
-export function isLoggedOut(error: unknown): boolean {
+/** Whether there is no valid session. */
+export function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && (error.code === 'AUTH_REQUIRED' || error.code === 'SESSION_INVALID')
 }
 
-/** What is wrong with each field, by its name in the body: of MISSING_FIELDS, INVALID_FIELD and codes of one field. */
-export function fieldFaults(error: unknown): Record<string, string> {
+/** Errors by field name of the request body: from MISSING_FIELDS, INVALID_FIELD and codes that belong to one field. */
+export function fieldErrors(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError)) return {}
   const { code, details, message } = error
   if (Array.isArray(details['fields']))
     return Object.fromEntries(
-      details['fields'].filter(isRecord).map((fault) => [text(fault['field']) ?? '', sentence(text(fault['reason']))]),
+      details['fields'].filter(isRecord).map((fault) => [asText(fault['field']) ?? '', toSentence(asText(fault['reason']))]),
     )
-  // Its message names the setting that can allow the address, and `mailkeep listen`.
+  // The message names the setting that can allow the URL, and `mailkeep listen`.
   if (code === 'INVALID_URL') return { url: message }
-  const field = text(details['field'])
+  const field = asText(details['field'])
   if (field) return { [field]: message }
-  return code in ONE_FIELD ? { [ONE_FIELD[code] as string]: message } : {}
+  return code in FIELD_OF_CODE ? { [FIELD_OF_CODE[code] as string]: message } : {}
 }
 
-const ONE_FIELD: Readonly<Record<string, string>> = {
+const FIELD_OF_CODE: Readonly<Record<string, string>> = {
   WEAK_PASSWORD: 'password',
   INVALID_SENDER: 'from',
   INVALID_HEADER: 'headers',
   DOMAIN_EXISTS: 'name',
 }
 
-/** What the person can do about it, where the server's own words don't say. */
+/** What to do about an error, if the server's message does not say. */
 const ADVICE: Readonly<Record<string, string>> = {
-  NETWORK: 'Check your connection; nothing was changed as far as we know.',
-  UNAVAILABLE: 'This passes: try again in a moment.',
-  INTERNAL_ERROR: 'This is our fault. Tell your operator the request id below.',
-  FORBIDDEN: 'Ask an administrator of a higher role.',
-  RATE_LIMIT_EXCEEDED: 'Wait a little, then try again.',
-  INVALID_PAGINATION: 'The list has moved on: go back to its first page.',
-  NOT_FOUND: 'It may have been deleted meanwhile.',
-  DOMAIN_INACTIVE: 'Activate the domain first, under Domains.',
+  NETWORK: 'Check your connection and try again.',
+  UNAVAILABLE: 'Try again in a moment.',
+  INTERNAL_ERROR: 'Report the request ID below to the operator of the server.',
+  FORBIDDEN: 'Ask an administrator with a higher role.',
+  RATE_LIMIT_EXCEEDED: 'Wait a moment, then try again.',
+  INVALID_PAGINATION: 'The list has changed. Return to its first page.',
+  NOT_FOUND: 'It may have been deleted.',
+  DOMAIN_INACTIVE: 'Activate the domain under Domains.',
   MAILBOX_SUSPENDED: 'An administrator can lift the suspension under Suspensions.',
-  IDEMPOTENCY_IN_PROGRESS: 'The same request is still being worked on: look under Messages before you try again.',
-  SEND_UNAVAILABLE: 'The mail server does not take mail at the moment. Nothing was sent.',
+  IDEMPOTENCY_IN_PROGRESS: 'The same request is still being processed. Check Messages before you try again.',
+  SEND_UNAVAILABLE: 'The mail server does not accept mail at the moment. Nothing was sent. Try again later.',
 }
 
-/** What to tell about an error. */
-export function explain(error: unknown): { message: string; advice: string | null; code: string; requestId: string | null } {
+/** The texts shown for an error. */
+export function describeError(error: unknown): { message: string; advice: string | null; code: string; requestId: string | null } {
   if (!(error instanceof ApiError))
-    return { message: 'Something in this page went wrong.', advice: 'Reload it.', code: 'PAGE', requestId: null }
+    return { message: 'This page failed unexpectedly.', advice: 'Reload the page.', code: 'PAGE', requestId: null }
   const wait = error.retryAfter ? `Try again in ${error.retryAfter} s.` : null
   return { message: error.message, advice: wait ?? ADVICE[error.code] ?? null, code: error.code, requestId: error.requestId }
 }
@@ -95,11 +95,11 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function text(value: unknown): string | null {
+function asText(value: unknown): string | null {
   return typeof value === 'string' ? value : null
 }
 
-function sentence(words: string | null): string {
-  if (!words) return 'This is not valid.'
+function toSentence(words: string | null): string {
+  if (!words) return 'Not valid.'
   return words.charAt(0).toUpperCase() + words.slice(1) + (/[.!?]$/.test(words) ? '' : '.')
 }

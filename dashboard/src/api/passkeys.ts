@@ -1,85 +1,92 @@
-import { ask, client, type Schema } from './client'
+import { fetchData, client, type Schema } from './client'
 import { ApiError } from './errors'
 
-/** What a browser without passkeys, or a person who closed its question, comes to. */
-export class PasskeyEnded extends ApiError {
+/** The browser rejected a passkey request or the user cancelled it. */
+export class PasskeyError extends ApiError {
   constructor(cause: unknown) {
     const name = cause instanceof DOMException ? cause.name : ''
-    super({ code: 'PASSKEY', message: WORDS[name] ?? 'The browser could not use a passkey.' })
+    super({ code: 'PASSKEY', message: MESSAGES[name] ?? 'The browser could not use the passkey. Try again.' })
   }
 }
 
-const WORDS: Readonly<Record<string, string>> = {
-  NotAllowedError: 'No passkey was chosen, or the time was up.',
-  InvalidStateError: 'This authenticator already holds a passkey of your account.',
-  SecurityError: 'Passkeys do not work at this address: open the dashboard at its public address.',
-  NotSupportedError: 'This authenticator has none of the kinds of key that are taken.',
+const MESSAGES: Readonly<Record<string, string>> = {
+  NotAllowedError: 'No passkey was selected, or the request timed out. Try again.',
+  InvalidStateError: 'This device already has a passkey for your account.',
+  SecurityError: 'Passkeys do not work at this address. Open the dashboard at its public URL.',
+  NotSupportedError: 'This device does not support a required key algorithm.',
 }
 
-/** Whether the browser has passkeys at all; it hides them on plain http. */
+/** Whether the browser supports passkeys; it does not over plain HTTP. */
 export function hasPasskeys(): boolean {
   return typeof PublicKeyCredential === 'function' && navigator.credentials !== undefined
 }
 
-/** Log in with a passkey: alone, or as the second factor of the login that `totp_session` names. */
-export async function logInByPasskey(totp_session?: string): Promise<Schema['LoginResponse'] | Schema['SecondFactorResponse']> {
-  const which = totp_session === undefined ? {} : { totp_session }
-  const { options } = await ask(client.POST('/auth/passkeys/login/options', { body: which }))
-  const found = await asked(() =>
+/** Signs in with a passkey, alone or as the second factor of the sign-in `totp_session`. */
+export async function signInWithPasskey(totp_session?: string): Promise<Schema['LoginResponse'] | Schema['SecondFactorResponse']> {
+  const session = totp_session === undefined ? {} : { totp_session }
+  const { options } = await fetchData(client.POST('/auth/passkeys/login/options', { body: session }))
+  const found = await requestCredential(() =>
     navigator.credentials.get({
-      publicKey: { ...options, challenge: toBytes(options.challenge), allowCredentials: options.allowCredentials.map(descriptor) },
+      publicKey: { ...options, challenge: toBytes(options.challenge), allowCredentials: options.allowCredentials.map(toDescriptor) },
     }),
   )
   const answer = found.response as AuthenticatorAssertionResponse
   const credential = {
-    ...outer(found),
+    ...commonFields(found),
     response: {
-      clientDataJSON: toText(answer.clientDataJSON),
-      authenticatorData: toText(answer.authenticatorData),
-      signature: toText(answer.signature),
-      ...(answer.userHandle && { userHandle: toText(answer.userHandle) }),
+      clientDataJSON: toBase64Url(answer.clientDataJSON),
+      authenticatorData: toBase64Url(answer.authenticatorData),
+      signature: toBase64Url(answer.signature),
+      ...(answer.userHandle && { userHandle: toBase64Url(answer.userHandle) }),
     },
   }
-  return ask(client.POST('/auth/passkeys/login/verify', { body: { credential, ...which } }))
+  return fetchData(client.POST('/auth/passkeys/login/verify', { body: { credential, ...session } }))
 }
 
-/** Make a passkey for the account that is logged in. */
+/** Registers a passkey for the signed-in account. */
 export async function registerPasskey(name: string, current_password: string): Promise<Schema['PasskeyRegistrationResponse']> {
-  const { options } = await ask(client.POST('/auth/passkeys/register/options', { body: current_password ? { current_password } : {} }))
-  const made = await asked(() =>
+  const { options } = await fetchData(
+    client.POST('/auth/passkeys/register/options', { body: current_password ? { current_password } : {} }),
+  )
+  const credential = await requestCredential(() =>
     navigator.credentials.create({
       publicKey: {
         ...options,
         challenge: toBytes(options.challenge),
         user: { ...options.user, id: toBytes(options.user.id) },
-        excludeCredentials: options.excludeCredentials.map(descriptor),
+        excludeCredentials: options.excludeCredentials.map(toDescriptor),
       },
     }),
   )
-  const answer = made.response as AuthenticatorAttestationResponse
+  const answer = credential.response as AuthenticatorAttestationResponse
   const response = {
-    clientDataJSON: toText(answer.clientDataJSON),
-    attestationObject: toText(answer.attestationObject),
+    clientDataJSON: toBase64Url(answer.clientDataJSON),
+    attestationObject: toBase64Url(answer.attestationObject),
     transports: answer.getTransports(),
   }
-  return ask(client.POST('/auth/passkeys/register/verify', { body: { name, credential: { ...outer(made), response } } }))
+  return fetchData(client.POST('/auth/passkeys/register/verify', { body: { name, credential: { ...commonFields(credential), response } } }))
 }
 
-async function asked(ask: () => Promise<Credential | null>): Promise<PublicKeyCredential> {
+async function requestCredential(ask: () => Promise<Credential | null>): Promise<PublicKeyCredential> {
   try {
     const found = await ask()
     if (found instanceof PublicKeyCredential) return found
   } catch (cause) {
-    throw new PasskeyEnded(cause)
+    throw new PasskeyError(cause)
   }
-  throw new PasskeyEnded(null)
+  throw new PasskeyError(null)
 }
 
-function outer(credential: PublicKeyCredential) {
-  return { id: credential.id, rawId: toText(credential.rawId), type: credential.type, clientExtensionResults: credential.getClientExtensionResults() }
+function commonFields(credential: PublicKeyCredential) {
+  return {
+    id: credential.id,
+    rawId: toBase64Url(credential.rawId),
+    type: credential.type,
+    clientExtensionResults: credential.getClientExtensionResults(),
+  }
 }
 
-function descriptor(given: Schema['CredentialDescriptor']): PublicKeyCredentialDescriptor {
+function toDescriptor(given: Schema['CredentialDescriptor']): PublicKeyCredentialDescriptor {
   return { type: given.type, id: toBytes(given.id), transports: given.transports as AuthenticatorTransport[] }
 }
 
@@ -87,7 +94,7 @@ function toBytes(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (character) => character.charCodeAt(0))
 }
 
-function toText(bytes: ArrayBuffer): string {
+function toBase64Url(bytes: ArrayBuffer): string {
   return btoa(String.fromCharCode(...new Uint8Array(bytes)))
     .replaceAll('+', '-')
     .replaceAll('/', '_')

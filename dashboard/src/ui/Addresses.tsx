@@ -3,7 +3,7 @@ import { Tags } from './Tags'
 
 type Props = Omit<TagsInputProps, 'value' | 'onChange'> & { value: string[]; onChange: (value: string[]) => void }
 
-/** Addresses, one after the other: parted by Enter, commas, spaces or semicolons, typed or pasted. */
+/** Email addresses, separated by Enter, commas, spaces or semicolons, typed or pasted. */
 export function Addresses({ value, onChange, placeholder, ...rest }: Props) {
   return (
     <Tags

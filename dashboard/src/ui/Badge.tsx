@@ -35,7 +35,7 @@ export function toneOf(status: string): Tone {
   return TONES[status] ?? 'calm'
 }
 
-/** A status of the API in its own word. */
-export function Status({ of }: { of: string }) {
-  return <Badge tone={toneOf(of)}>{of.replaceAll('_', ' ')}</Badge>
+/** A status value of the API. */
+export function StatusBadge({ of: status }: { of: string }) {
+  return <Badge tone={toneOf(status)}>{status.replaceAll('_', ' ')}</Badge>
 }

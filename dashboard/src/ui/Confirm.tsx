@@ -1,49 +1,47 @@
 import { Button, Modal, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { Form } from './Form'
+import { useApiMutation } from './useForm'
 
 interface Props {
   opened: boolean
   onClose: () => void
   title: string
-  /** What happens, and what can't be undone. */
+  /** What will happen, and what can't be undone. */
   children: ReactNode
-  /** The word on the button. */
+  /** The label of the button. */
   action: string
-  /** To be typed where nothing can be undone; null: not asked for (yet), with its place kept. */
+  /** A name to type where data is lost for good; null reserves the space for it. */
   name?: string | null
-  busy?: boolean
-  /** It is not to be done (yet), as the text says. */
-  idle?: boolean
+  isPending?: boolean
+  isDisabled?: boolean
   error?: unknown
   onConfirm: () => void
 }
 
-/** Asks before something is done that is not undone with a click. */
+/** Asks for confirmation of an action that can't be undone with a click. */
 export function Confirm(props: Props) {
   return (
     <Modal opened={props.opened} onClose={props.onClose} title={props.title}>
-      {props.opened && <Question {...props} />}
+      {props.opened && <ConfirmForm {...props} />}
     </Modal>
   )
 }
 
-function Question({ name, action, busy, idle, error, children, onClose, onConfirm }: Props) {
+function ConfirmForm({ name, action, isPending, isDisabled, error, children, onClose, onConfirm }: Props) {
   const [typed, setTyped] = useState('')
-  // What went wrong before it was opened is about something else.
-  const [former] = useState(error)
-  const isAsked = typeof name === 'string' && !idle
-  const sure = !idle && (!name || typed.trim() === name)
+  const needsName = typeof name === 'string' && !isDisabled
+  const isConfirmed = !isDisabled && (!name || typed.trim() === name)
   return (
     <Form
-      onSubmit={() => sure && onConfirm()}
-      error={error === former ? null : error}
+      onSubmit={() => isConfirmed && onConfirm()}
+      error={error}
       actions={
         <>
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" color="red" disabled={!sure} loading={busy ?? false}>
+          <Button type="submit" color="red" disabled={!isConfirmed} loading={isPending ?? false}>
             {action}
           </Button>
         </>
@@ -52,11 +50,11 @@ function Question({ name, action, busy, idle, error, children, onClose, onConfir
       <Text component="div">{children}</Text>
       {name !== undefined && (
         <TextInput
-          className={isAsked ? undefined : 'kept'}
-          disabled={!isAsked}
+          className={needsName ? undefined : 'invisible'}
+          disabled={!needsName}
           label={
             <>
-              Type <code>{name}</code> to confirm
+              Enter <code>{name}</code> to confirm
             </>
           }
           value={typed}
@@ -67,5 +65,41 @@ function Question({ name, action, busy, idle, error, children, onClose, onConfir
         />
       )}
     </Form>
+  )
+}
+
+interface DeleteProps<Answer> extends Pick<Props, 'opened' | 'onClose' | 'title' | 'children' | 'name'> {
+  action?: string
+  request: () => Promise<Answer>
+  invalidates: readonly string[]
+  /** The query key of the deleted object. */
+  removes?: readonly unknown[]
+  message?: string | ((answer: Answer) => string)
+  onDeleted?: () => void
+}
+
+/** Confirms and sends a request that deletes or revokes something. */
+export function ConfirmDelete<Answer>(props: DeleteProps<Answer>) {
+  const { request, invalidates, removes, message, onDeleted, ...dialog } = props
+  const remove = useApiMutation({
+    request,
+    invalidates,
+    ...(removes && { removes }),
+    ...(message && { message }),
+    onSuccess: onDeleted ?? props.onClose,
+  })
+  function close() {
+    remove.reset()
+    props.onClose()
+  }
+  return (
+    <Confirm
+      action="Delete"
+      {...dialog}
+      onClose={close}
+      isPending={remove.isPending}
+      error={remove.error}
+      onConfirm={() => remove.mutate(undefined)}
+    />
   )
 }

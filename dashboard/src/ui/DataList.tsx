@@ -4,53 +4,53 @@ import { useLocation, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Page } from '../api/client'
 import { ApiError } from '../api/errors'
-import { healing } from '../api/queries'
-import { useAddress } from '../search'
+import { refetchUntilAvailable } from '../api/queries'
+import { useSearchParams } from '../search'
 import { ErrorNote } from './ErrorNote'
 import { Icon } from './Icon'
 
 export interface Column<Row> {
-  head: string
+  header: string
   cell: (row: Row) => ReactNode
-  /** The API's name of the sort, where the list can be sorted by it. */
+  /** The value of the API's `sort` parameter, if the column is sortable. */
   sort?: string
   align?: 'right'
-  /** Takes the room that is left, and is cut where it doesn't fit. */
+  /** Takes the remaining width and is truncated. */
   wide?: boolean
-  /** Its head is only heard. */
-  quiet?: boolean
+  /** The header is visible to screen readers only. */
+  hidesHeader?: boolean
 }
 
 interface Props<Row> {
-  /** What is listed, for those who hear the page. */
+  /** The accessible name of the table. */
   label: string
-  /** The resource and the filters: the key of the cache. */
-  of: readonly unknown[]
+  /** The resource and the filters. */
+  queryKey: readonly unknown[]
   load: (page: { cursor?: string; sort?: string; order?: 'asc' | 'desc'; limit: number }) => Promise<Page<Row>>
   columns: readonly Column<Row>[]
   rowKey: (row: Row) => string
-  /** Shown in place of a list that has nothing, filtered or not. */
+  /** Shown instead of an empty list. */
   empty: ReactNode
   limit?: number
-  /** Ask again by itself, in milliseconds. */
-  every?: number
-  /** What stands in the address beside a cursor, because the cursor is good for it alone. */
-  pinned?: Readonly<Record<string, string>>
-  /** Between the head of the card and the rows: what is done to them. */
-  above?: (rows: readonly Row[]) => ReactNode
+  /** Refetch interval in milliseconds. */
+  refetchEvery?: number
+  /** Query parameters that belong to the cursor. */
+  cursorParams?: Readonly<Record<string, string>>
+  /** An action bar above the rows. */
+  toolbar?: (rows: readonly Row[]) => ReactNode
 }
 
-/** One page of a list of the API; which one, and its order, stand in the address. */
+/** One page of an API list. The cursor and the sort order are query parameters. */
 export function DataList<Row>(props: Props<Row>) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const limit = props.limit ?? 25
   const { cursor, sort } = address
   const order = address['order'] === 'asc' || address['order'] === 'desc' ? address['order'] : undefined
   const { data, error, isPlaceholderData, refetch } = useQuery({
-    queryKey: [...props.of, { cursor, sort, order, limit }],
+    queryKey: [...props.queryKey, { cursor, sort, order, limit }],
     queryFn: () => props.load({ limit, ...(cursor && { cursor }), ...(sort && { sort }), ...(order && { order }) }),
     placeholderData: keepPreviousData,
-    refetchInterval: healing(cursor ? false : props.every),
+    refetchInterval: refetchUntilAvailable(cursor ? false : props.refetchEvery),
   })
   if (error)
     return (
@@ -69,16 +69,16 @@ export function DataList<Row>(props: Props<Row>) {
         </div>
       </div>
     )
-  if (!data) return <Waiting columns={props.columns.length} label={props.label} />
+  if (!data) return <LoadingRows columns={props.columns.length} label={props.label} />
   if (data.rows.length === 0 && !cursor) return <div className="card">{props.empty}</div>
   return (
     <div className="card list-card" aria-busy={isPlaceholderData}>
-      {props.above?.(data.rows)}
+      {props.toolbar?.(data.rows)}
       <table className="list" role="table" aria-label={props.label}>
         <thead role="rowgroup">
           <tr role="row">
             {props.columns.map((column) => (
-              <Heading key={column.head} column={column} />
+              <ColumnHeader key={column.header} column={column} />
             ))}
           </tr>
         </thead>
@@ -86,7 +86,7 @@ export function DataList<Row>(props: Props<Row>) {
           {data.rows.map((row) => (
             <tr key={props.rowKey(row)} role="row">
               {props.columns.map((column) => (
-                <td key={column.head} role="cell" data-label={column.head} className={cellClass(column)}>
+                <td key={column.header} role="cell" data-label={column.header} className={cellClass(column)}>
                   {column.cell(row)}
                 </td>
               ))}
@@ -94,7 +94,7 @@ export function DataList<Row>(props: Props<Row>) {
           ))}
         </tbody>
       </table>
-      <Pages next={data.next} rows={data.rows.length} pinned={props.pinned ?? {}} />
+      <Pagination next={data.next} rows={data.rows.length} pinned={props.cursorParams ?? {}} />
     </div>
   )
 }
@@ -103,35 +103,42 @@ function cellClass<Row>(column: Column<Row>): string | undefined {
   return [column.align, column.wide && 'wide'].filter(Boolean).join(' ') || undefined
 }
 
-function Heading<Row>({ column }: { column: Column<Row> }) {
-  const [address, change] = useAddress()
+function ColumnHeader<Row>({ column }: { column: Column<Row> }) {
+  const [address, change] = useSearchParams()
   if (!column.sort)
     return (
       <th role="columnheader" scope="col" className={cellClass(column)}>
-        {column.head && !column.quiet ? column.head : <span className="unseen">{column.head || 'Actions'}</span>}
+        {column.header && !column.hidesHeader ? column.header : <span className="visually-hidden">{column.header || 'Actions'}</span>}
       </th>
     )
   const sorted = address['sort'] === column.sort
   const order = sorted ? (address['order'] ?? 'asc') : undefined
   return (
-    <th role="columnheader" scope="col" className={cellClass(column)} aria-sort={order === 'asc' ? 'ascending' : order === 'desc' ? 'descending' : 'none'}>
+    <th
+      role="columnheader"
+      scope="col"
+      className={cellClass(column)}
+      aria-sort={order === 'asc' ? 'ascending' : order === 'desc' ? 'descending' : 'none'}
+    >
       <button
         type="button"
         className="sort"
-        onClick={() => change(order === 'desc' ? { sort: undefined, order: undefined } : { sort: column.sort, order: sorted ? 'desc' : 'asc' })}
+        onClick={() =>
+          change(order === 'desc' ? { sort: undefined, order: undefined } : { sort: column.sort, order: sorted ? 'desc' : 'asc' })
+        }
       >
-        {column.head}
+        {column.header}
         {order && <Icon name={order === 'asc' ? 'up' : 'down'} size={12} />}
       </button>
     </th>
   )
 }
 
-function Pages({ next, rows, pinned }: { next: string | null; rows: number; pinned: Readonly<Record<string, string>> }) {
-  const [{ cursor }] = useAddress()
+function Pagination({ next, rows, pinned }: { next: string | null; rows: number; pinned: Readonly<Record<string, string>> }) {
+  const [{ cursor }] = useSearchParams()
   const navigate = useNavigate()
   const trail = useLocation({ select: (location) => location.state.trail ?? [] })
-  if (!cursor && !next) return <footer className="list-foot soft">{rows === 1 ? '1 entry' : `${rows} entries`}</footer>
+  if (!cursor && !next) return <footer className="list-foot muted">{rows === 1 ? '1 entry' : `${rows} entries`}</footer>
   const go = (to: string | undefined, trailed: readonly string[]) =>
     void navigate({
       to: '.',
@@ -140,14 +147,26 @@ function Pages({ next, rows, pinned }: { next: string | null; rows: number; pinn
     })
   return (
     <footer className="list-foot">
-      <span className="soft">
+      <span className="muted">
         {rows} {rows === 1 ? 'entry' : 'entries'} on this page
       </span>
       <span className="pages">
-        <ActionIcon variant="default" size="lg" aria-label="Previous page" disabled={!cursor} onClick={() => go(trail.at(-1), trail.slice(0, -1))}>
+        <ActionIcon
+          variant="default"
+          size="lg"
+          aria-label="Previous page"
+          disabled={!cursor}
+          onClick={() => go(trail.at(-1), trail.slice(0, -1))}
+        >
           <Icon name="left" size={16} />
         </ActionIcon>
-        <ActionIcon variant="default" size="lg" aria-label="Next page" disabled={!next} onClick={() => next && go(next, [...trail, cursor ?? ''])}>
+        <ActionIcon
+          variant="default"
+          size="lg"
+          aria-label="Next page"
+          disabled={!next}
+          onClick={() => next && go(next, [...trail, cursor ?? ''])}
+        >
           <Icon name="right" size={16} />
         </ActionIcon>
       </span>
@@ -155,12 +174,12 @@ function Pages({ next, rows, pinned }: { next: string | null; rows: number; pinn
   )
 }
 
-function Waiting({ columns, label }: { columns: number; label: string }) {
+function LoadingRows({ columns, label }: { columns: number; label: string }) {
   return (
-    <div className="card waiting" role="status" aria-label={`Loading: ${label}`}>
-      {Array.from({ length: 6 }, (_, row) => (
-        <div className="waiting-row" key={row}>
-          {Array.from({ length: columns }, (_, column) => (
+    <div className="card loading" role="status" aria-label={`Loading: ${label}`}>
+      {Array.from({ length: 6 }, (_row, row) => (
+        <div className="loading-row" key={row}>
+          {Array.from({ length: columns }, (_column, column) => (
             <Skeleton key={column} height={14} radius="sm" />
           ))}
         </div>
@@ -169,8 +188,8 @@ function Waiting({ columns, label }: { columns: number; label: string }) {
   )
 }
 
-/** Lines that stand for what is still loading. */
-export function Lines({ count = 4 }: { count?: number }) {
+/** Placeholder lines while content is loading. */
+export function LoadingLines({ count = 4 }: { count?: number }) {
   return (
     <div className="stack" role="status" aria-label="Loading">
       {Array.from({ length: count }, (_, line) => (

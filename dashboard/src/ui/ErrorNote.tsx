@@ -1,8 +1,8 @@
-import { explain, fieldFaults } from '../api/errors'
-import { Copy } from './Copy'
+import { describeError, fieldErrors } from '../api/errors'
+import { CopyButton } from './Copy'
 import { Icon } from './Icon'
 
-/** Characters that are seen of an error below its field on a phone. */
+/** Characters of an error that fit below its field on a phone. */
 const LINE = 45
 
 function named(field: string): string {
@@ -10,20 +10,20 @@ function named(field: string): string {
 }
 
 /**
- * What went wrong, in words, with the ID of the request to ask about. `besides`: fields that show their own errors; of
- * these only what is too long for the line below the field is repeated here.
+ * An error with its request ID. `formFields` show their own errors; only those too long for the line below the field are
+ * repeated here.
  */
-export function ErrorNote({ error, besides = [] }: { error: unknown; besides?: readonly string[] }) {
+export function ErrorNote({ error, besides: formFields = [] }: { error: unknown; besides?: readonly string[] }) {
   if (!error) return null
-  const { message, advice, code, requestId } = explain(error)
-  const faults = Object.entries(fieldFaults(error))
-  const isMarked = faults.length > 0 && faults.every(([name]) => besides.includes(name))
-  const listed = faults.filter(([name, reason]) => !besides.includes(name) || reason.length > LINE)
+  const { message, advice, code, requestId } = describeError(error)
+  const faults = Object.entries(fieldErrors(error))
+  const isMarked = faults.length > 0 && faults.every(([name]) => formFields.includes(name))
+  const listed = faults.filter(([name, reason]) => !formFields.includes(name) || reason.length > LINE)
   return (
     <div className="note note-bad" role="alert">
       <Icon name="warn" />
       <div>
-        <p className="note-title">{isMarked ? 'Check the marked fields.' : message}</p>
+        <p className="note-title">{isMarked ? 'Check the highlighted fields.' : message}</p>
         {listed.length > 0 && (
           <ul>
             {listed.map(([name, reason]) => (
@@ -39,7 +39,7 @@ export function ErrorNote({ error, besides = [] }: { error: unknown; besides?: r
           {requestId && (
             <>
               {' · request '}
-              <code>{requestId}</code> <Copy text={requestId} what="request id" />
+              <code>{requestId}</code> <CopyButton text={requestId} what="request ID" />
             </>
           )}
         </p>

@@ -1,19 +1,25 @@
 import { Button, Select, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { ReactNode } from 'react'
-import { useAddress, useTyped } from '../search'
-import { DomainSelect } from './Domains'
+import { useSearchParams, useTextParam } from '../search'
+import { DomainSelect } from '../screens/domains/DomainSelect'
 import { Icon } from './Icon'
 
-/** A row of filters, and a way to be rid of them all. */
+/** A row of filters with a button that clears them. */
 export function Filters({ names, children }: { names: readonly string[]; children: ReactNode }) {
-  const [address, change] = useAddress()
-  const filtered = names.some((name) => address[name])
+  const [address, change] = useSearchParams()
+  const isFiltered = names.some((name) => address[name])
   return (
     <div className="filters" role="search">
       {children}
       {names.length > 0 && (
-        <Button className={filtered ? undefined : 'kept'} disabled={!filtered} variant="subtle" color="gray" onClick={() => change(Object.fromEntries(names.map((name) => [name, undefined])))}>
+        <Button
+          className={isFiltered ? undefined : 'invisible'}
+          disabled={!isFiltered}
+          variant="subtle"
+          color="gray"
+          onClick={() => change(Object.fromEntries(names.map((name) => [name, undefined])))}
+        >
           Clear
         </Button>
       )}
@@ -21,9 +27,9 @@ export function Filters({ names, children }: { names: readonly string[]; childre
   )
 }
 
-/** A text that filters a moment after the last key. */
+/** A text that filters shortly after the last keystroke. */
 export function TextFilter({ name, label, hint = label, main = false }: { name: string; label: string; hint?: string; main?: boolean }) {
-  const [text, setText] = useTyped(name, 250)
+  const [text, setText] = useTextParam(name, 250)
   return (
     <TextInput
       className={main ? 'filter-main' : 'filter'}
@@ -37,9 +43,9 @@ export function TextFilter({ name, label, hint = label, main = false }: { name: 
   )
 }
 
-/** One of a few. */
+/** A choice of one value. */
 export function ChoiceFilter({ name, label, data }: { name: string; label: string; data: readonly { value: string; label: string }[] }) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   return (
     <Select
       className="filter"
@@ -54,9 +60,9 @@ export function ChoiceFilter({ name, label, data }: { name: string; label: strin
   )
 }
 
-/** Filters that few need, shown where one of them is in use. */
+/** Less common filters, open if one of them is set. */
 export function MoreFilters({ names, children }: { names: readonly string[]; children: ReactNode }) {
-  const [address] = useAddress()
+  const [address] = useSearchParams()
   const [isOpen, { toggle }] = useDisclosure(names.some((name) => address[name]))
   return (
     <>
@@ -74,15 +80,21 @@ export function MoreFilters({ names, children }: { names: readonly string[]; chi
 
 /** A local time. */
 export function TimeFilter({ name, label }: { name: string; label: string }) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   return (
-    <TextInput className="filter" type="datetime-local" label={label} value={address[name] ?? ''} onChange={(event) => change({ [name]: event.currentTarget.value || undefined })} />
+    <TextInput
+      className="filter"
+      type="datetime-local"
+      label={label}
+      value={address[name] ?? ''}
+      onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
+    />
   )
 }
 
-/** A domain; `implied`: the one that is listed where none is chosen, of a list that is always of one. */
+/** Filters by domain. `implied`: the default domain of a list that always needs one. */
 export function DomainFilter({ name = 'domain', implied }: { name?: string; implied?: string | null }) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const isFree = implied === undefined
   return (
     <DomainSelect

@@ -3,24 +3,23 @@ import { ErrorBar } from './ErrorBar'
 
 interface Props {
   onSubmit: () => void
-  /** The buttons, and what stands beside them. */
+  /** The buttons. */
   actions: ReactNode
-  /** What the last submit came to. */
+  /** The error of the last submit. */
   error?: unknown
   /** Fields that show their own errors. */
-  besides?: readonly string[]
+  formFields?: readonly string[]
   children: ReactNode
 }
 
 /**
- * A form on which nothing moves: each field keeps a line for its help or its error, and once it needed more, that;
- * in a dialog the height is the one it opened with, and the buttons stay at the end of the dialog while the fields
- * scroll; what went wrong is shown beside the form (`ErrorBar`).
+ * A form whose controls never move: each field reserves a line for its description or error, a dialog keeps its initial
+ * height, its buttons stay at the bottom while the fields scroll, and errors appear beside the form (`ErrorBar`).
  */
-export function Form({ onSubmit, actions, error, besides = [], children }: Props) {
+export function Form({ onSubmit, actions, error, formFields: besides = [], children }: Props) {
   const form = useRef<HTMLFormElement>(null)
   useLayoutEffect(() => {
-    if (form.current) keepFields(form.current)
+    if (form.current) holdFieldHeights(form.current)
   })
   useDialogHeight(form)
   function submit(event: FormEvent) {
@@ -39,8 +38,8 @@ export function Form({ onSubmit, actions, error, besides = [], children }: Props
 
 const FIELD = '.mantine-InputWrapper-root'
 
-/** A field never becomes less high than it was: its error is gone when it is typed in, its place is not. */
-function keepFields(form: HTMLFormElement): void {
+/** Keeps each field at least as high as it was: an error disappears while typing, its space does not. */
+function holdFieldHeights(form: HTMLFormElement): void {
   const fields = [...form.querySelectorAll<HTMLElement>(FIELD)]
   const heights = fields.map((field) => field.offsetHeight)
   fields.forEach((field, index) => {
@@ -48,7 +47,7 @@ function keepFields(form: HTMLFormElement): void {
   })
 }
 
-/** The dialog around the form keeps the height that it opened with; anew where the window has another width. */
+/** Keeps the dialog at its initial height until the window width changes. */
 function useDialogHeight(form: { current: HTMLFormElement | null }): void {
   useEffect(() => {
     const body = form.current?.closest<HTMLElement>('.mantine-Modal-body')

@@ -1,4 +1,4 @@
-/** Drawn on 24 × 24, in the colour of the text around them; never the only bearer of a meaning. */
+/** Shapes on a 24 × 24 grid in the text colour; an icon never carries meaning alone. */
 const SHAPES = {
   home: 'M4 11l8-7 8 7M6 10v10h12V10M10 20v-6h4v6',
   globe: 'M12 3a9 9 0 100 18 9 9 0 000-18zM3.5 9.5h17M3.5 14.5h17M12 3c-5 5-5 13 0 18M12 3c5 5 5 13 0 18',
@@ -16,7 +16,8 @@ const SHAPES = {
   pulse: 'M3 12h4l3-8 4 16 3-8h4',
   box: 'M4 8l8-4 8 4v8l-8 4-8-4zM4 8l8 4 8-4M12 12v8',
   book: 'M5 4h11a3 3 0 013 3v13H8a3 3 0 01-3-3zM5 17a3 3 0 013-3h11',
-  people: 'M9 5a3.500 3.500 0 100 7 3.500 3.500 0 000-7zM2.500 19.500c.6-3.500 3-5 6.500-5s5.900 1.500 6.500 5M16 5.500a3.200 3.200 0 010 6.200M18 14.800c2 .7 3.200 2.200 3.600 4.700',
+  people:
+    'M9 5a3.500 3.500 0 100 7 3.500 3.500 0 000-7zM2.500 19.500c.6-3.500 3-5 6.500-5s5.900 1.500 6.500 5M16 5.500a3.200 3.200 0 010 6.200M18 14.800c2 .7 3.200 2.200 3.600 4.700',
   scroll: 'M6 3.500h9l4 4v13H6zM15 3.500v4h4M9 12h7M9 16h7',
   search: 'M11 4a7 7 0 100 14 7 7 0 000-14zM16 16l4.500 4.500',
   plus: 'M12 5v14M5 12h14',

@@ -1,6 +1,6 @@
-import { Copy } from './Copy'
+import { CopyButton } from './Copy'
 
-/** Data as JSON, whatever it says: text. */
+/** Data as JSON, always shown as text. */
 export function Json({ value, what }: { value: unknown; what: string }) {
   const text = JSON.stringify(value, null, 2)
   return (
@@ -8,7 +8,7 @@ export function Json({ value, what }: { value: unknown; what: string }) {
       <pre tabIndex={0} aria-label={what} className="wrap">
         {text}
       </pre>
-      <Copy text={text} what={what} />
+      <CopyButton text={text} what={what} />
     </div>
   )
 }

@@ -1,17 +1,14 @@
 import { useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
 
-/**
- * A screen: its title (also the tab's), what it is for, and what can be done on it. Who comes from another screen
- * finds the focus on the title.
- */
+/** A screen with its title, description and actions. After a navigation the title has the focus. */
 export function Page(props: { title: string; lead?: ReactNode; actions?: ReactNode; back?: ReactNode; children: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null)
   const path = useRouterState({ select: (state) => state.location.pathname })
   useEffect(() => {
-    // The first screen after a load leaves the focus where the browser puts it.
-    if (visited.has('any') && !heading.current?.closest('main')?.contains(document.activeElement)) heading.current?.focus()
-    visited.add('any')
+    // After a page load the focus stays where the browser puts it.
+    if (seen.has('any') && !heading.current?.closest('main')?.contains(document.activeElement)) heading.current?.focus()
+    seen.add('any')
   }, [path])
   return (
     <>
@@ -31,16 +28,16 @@ export function Page(props: { title: string; lead?: ReactNode; actions?: ReactNo
   )
 }
 
-const visited = new Set<string>()
+const seen = new Set<string>()
 
-/** A part of a screen with a heading of its own. */
+/** A section of a screen with its heading. */
 export function Section(props: { title: string; lead?: ReactNode; actions?: ReactNode; children: ReactNode; bare?: boolean }) {
   return (
     <section className={props.bare ? 'section' : 'section card'}>
       <header className="section-head">
         <div>
           <h2>{props.title}</h2>
-          {props.lead && <p className="soft">{props.lead}</p>}
+          {props.lead && <p className="muted">{props.lead}</p>}
         </div>
         {props.actions && <div className="page-actions">{props.actions}</div>}
       </header>
@@ -49,7 +46,7 @@ export function Section(props: { title: string; lead?: ReactNode; actions?: Reac
   )
 }
 
-/** Names and values, side by side where there is room. */
+/** Names and values as a description list. */
 export function Facts({ rows }: { rows: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className="facts">

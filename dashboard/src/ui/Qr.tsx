@@ -1,7 +1,7 @@
 import { encode } from 'uqr'
 
-/** A QR code, drawn here: what it holds never leaves the page. */
-export function Qr({ text, label }: { text: string; label: string }) {
+/** A QR code, drawn locally: its content never leaves the page. */
+export function QrCode({ text, label }: { text: string; label: string }) {
   const { data, size } = encode(text, { border: 3 })
   const dark = data.flatMap((row, y) => row.flatMap((is, x) => (is ? [`M${x} ${y}h1v1h-1z`] : [])))
   return (

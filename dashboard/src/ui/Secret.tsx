@@ -1,12 +1,12 @@
-import { Copy } from './Copy'
+import { CopyButton } from './Copy'
 
-/** Something that is shown this once. */
+/** A secret that is shown once. */
 export function Secret({ label, value }: { label: string; value: string }) {
   return (
     <div className="secret">
       <span className="secret-label">{label}</span>
       <code data-testid="secret">{value}</code>
-      <Copy text={value} what={label.toLowerCase()} size="md" />
+      <CopyButton text={value} what={label.toLowerCase()} size="md" />
     </div>
   )
 }

@@ -5,18 +5,18 @@ interface Props {
   opened: boolean
   onDone: () => void
   title: string
-  /** The button's text: that what is shown is kept, or where to go on. */
+  /** The label of the button that closes the dialog. */
   action: string
   children: ReactNode
 }
 
-/** What keeps a dialog open until its own button closes it: Escape and a click outside would lose what it shows. */
-export const HOLDS_SECRET = { closeOnEscape: false, closeOnClickOutside: false, withCloseButton: false } as const
+/** Props of a dialog that only its own button closes, because Escape or an outside click would lose the secret. */
+export const SECRET_MODAL_PROPS = { closeOnEscape: false, closeOnClickOutside: false, withCloseButton: false } as const
 
-/** A dialog with something that is shown only once; nothing but its button closes it. */
+/** A dialog with a secret that is shown once; only its button closes it. */
 export function SecretModal({ opened, onDone, title, action, children }: Props) {
   return (
-    <Modal opened={opened} onClose={onDone} title={title} size="lg" {...HOLDS_SECRET}>
+    <Modal opened={opened} onClose={onDone} title={title} size="lg" {...SECRET_MODAL_PROPS}>
       <div className="stack" data-holds-secret>
         {children}
         <div className="right">

@@ -1,9 +1,9 @@
 import { MantineThemeProvider, TagsInput, type TagsInputProps } from '@mantine/core'
 
-// It opens no list, and must not say that it does.
+// Without suggestions there is no listbox to announce.
 const THEME = { components: { ComboboxEventsTarget: { defaultProps: { withAriaAttributes: false } } } }
 
-/** Several values, typed one after the other. */
+/** Several typed values. */
 export function Tags(props: TagsInputProps) {
   return (
     <MantineThemeProvider theme={THEME}>

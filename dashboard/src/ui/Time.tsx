@@ -7,9 +7,9 @@ const EXACT = new Intl.DateTimeFormat(LOCALE, { month: 'short', day: 'numeric', 
 const LONG_EXACT = new Intl.DateTimeFormat(LOCALE, { year: 'numeric', month: 'short', day: 'numeric', ...CLOCK, second: '2-digit' })
 const AGO = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' })
 
-/** A time of the API where the person is, with UTC on hover. `form` ago: as a distance, while it is less than a week. */
+/** A time in the browser's zone with UTC on hover. `ago`: relative if less than a week away. */
 export function Time({ at, form = 'short' }: { at: string | null | undefined; form?: 'short' | 'exact' | 'ago' }) {
-  if (!at) return <span className="soft">never</span>
+  if (!at) return <span className="muted">never</span>
   const date = new Date(at)
   return (
     <time dateTime={at} title={`${at.replace('T', ' ').replace(/\.\d+Z$/, '')} UTC`}>

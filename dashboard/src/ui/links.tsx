@@ -12,6 +12,6 @@ function AnchorItem(props: Anchor<MenuItemProps>) {
   return <Menu.Item component="a" {...props} />
 }
 
-/** Buttons and entries of menus that lead to a screen: links, which open in a new tab as well. */
+/** Buttons and menu items that are links, so that they can open in a new tab. */
 export const LinkButton = createLink(AnchorButton)
 export const LinkItem = createLink(AnchorItem)

@@ -1,6 +1,6 @@
 import type { Schema } from '../client'
 
-/** A small world to develop against: typed, so that it breaks when the API changes. */
+/** Typed fixtures for development. */
 const at = (minutesAgo: number) => new Date(Date.now() - minutesAgo * 60_000).toISOString()
 
 export const account: Schema['OwnAccount'] = {
@@ -48,7 +48,11 @@ export const mailboxes: Schema['MailboxRecord'][] = ['alice', 'bob', 'charlie'].
   message_count: [812, 4071, 12][index]!,
   protocols: { imap: true, pop3: index === 0, smtp: true, sieve: true },
   forward: { destinations: index === 1 ? ['bob@elsewhere.test'] : [], keep_copy: true },
-  last_login: { at: index === 2 ? null : at(20 * (index + 1)), protocol: index === 2 ? null : 'imap', ip: index === 2 ? null : '192.0.2.10' },
+  last_login: {
+    at: index === 2 ? null : at(20 * (index + 1)),
+    protocol: index === 2 ? null : 'imap',
+    ip: index === 2 ? null : '192.0.2.10',
+  },
   created_at: at(60 * 24 * 80),
   updated_at: at(60 * 24),
   deleted_at: null,
@@ -107,7 +111,7 @@ export const messages: Schema['MessageResponse'][] = Array.from({ length: 30 }, 
   }
 })
 
-/** Of the full profile, since a real server of the other is there at once by `make up`. */
+/** The full profile; `make up` starts a real server with the embedded profile. */
 export const version: Schema['VersionResponse'] = { version: '0.0.0', commit: null, api: 'v1', profile: 'full' }
 
 export const queue: Schema['QueuedMessage'][] = (['deferred', 'hold', 'active'] as const).map((state, index) => ({
@@ -116,6 +120,8 @@ export const queue: Schema['QueuedMessage'][] = (['deferred', 'hold', 'active'] 
   arrived_at: at(20 + index * 45),
   size: 4_120 * (index + 1),
   sender: 'shop@example.test',
-  recipients: [{ address: `customer${index}@elsewhere.test`, reason: index ? '' : 'host mx.elsewhere.test said: 451 4.7.1 Try again later' }],
+  recipients: [
+    { address: `customer${index}@elsewhere.test`, reason: index ? '' : 'host mx.elsewhere.test said: 451 4.7.1 Try again later' },
+  ],
   next_attempt_at: index ? null : at(-7),
 }))

@@ -1,6 +1,6 @@
 import * as fixtures from './fixtures'
 
-/** `npm run dev:mock`: the dashboard without a server. What is no collection answers as the API's document shows it. */
+/** `npm run dev:mock`: the dashboard without a server. Collections are stored in memory; other requests get the example of the OpenAPI document. */
 interface Row {
   id: string
 }
@@ -25,7 +25,7 @@ export async function mock(request: Request): Promise<Response> {
   await new Promise((resolve) => setTimeout(resolve, 120))
   if (path === '/auth/login') isLoggedIn = true
   if (path === '/auth/logout') isLoggedIn = false
-  if (!isLoggedIn) return refusal(401, 'AUTH_REQUIRED', 'Log in first.')
+  if (!isLoggedIn) return refusal(401, 'AUTH_REQUIRED', 'Sign in first.')
   if (path === '/auth/me') return envelope(fixtures.account)
   if (path === '/version') return envelope(fixtures.version)
   if (path === '/queue') return page(fixtures.queue, url.searchParams)
@@ -59,7 +59,7 @@ function page(rows: readonly object[], query: URLSearchParams): Response {
   return envelope(found.slice(begin, begin + limit), 200, { pagination: { next_cursor: has_more ? String(begin + limit) : '', has_more } })
 }
 
-/** The example of the document. */
+/** The example of the OpenAPI document. */
 async function documented(method: string, path: string): Promise<Response> {
   const { default: document } = await import('../../../../docs/reference/openapi.json')
   const paths = document.paths as unknown as Record<string, Record<string, Operation>>

@@ -1,88 +1,78 @@
 import { Button, Group, Modal, PasswordInput, TextInput } from '@mantine/core'
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ask, client, type Schema } from '../../api/client'
+import { fetchData, client, type Schema } from '../../api/client'
 import { ApiError } from '../../api/errors'
 import { hasPasskeys, registerPasskey } from '../../api/passkeys'
-import { Allowed } from '../../ui/Allowed'
+import { Allowed } from '../../access/Allowed'
 import { Badge } from '../../ui/Badge'
 import { ErrorNote } from '../../ui/ErrorNote'
 import { Form } from '../../ui/Form'
-import { useChange } from '../../ui/form'
+import { useApiMutation } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
 import { Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
-import { toast } from '../../ui/Toasts'
+import { notify } from '../../ui/notify'
 import { RecoveryCodes } from './RecoveryCodes'
 
 type Passkey = Schema['PasskeyRecord']
-type Asked = { what: 'add' | 'renew' } | { what: 'rename' | 'delete'; passkey: Passkey } | null
+type Dialog = { action: 'add' | 'renew' } | { action: 'rename' | 'delete'; passkey: Passkey } | null
 
 export function passkeysQuery() {
-  return queryOptions({ queryKey: ['passkeys'], queryFn: () => ask(client.GET('/auth/passkeys')) })
+  return queryOptions({ queryKey: ['passkeys'], queryFn: () => fetchData(client.GET('/auth/passkeys')) })
 }
 
 export function Passkeys({ account }: { account: Schema['OwnAccount'] }) {
   const { data, error } = useQuery(passkeysQuery())
-  const [asked, setAsked] = useState<Asked>(null)
+  const [dialog, setDialog] = useState<Dialog>(null)
   const [codes, setCodes] = useState<readonly string[] | null>(null)
-  const close = () => setAsked(null)
+  const close = () => setDialog(null)
+  const showCodes = (created: readonly string[] | null) => {
+    setCodes(created)
+    close()
+  }
   return (
     <Section
       title="Passkeys"
-      lead="A finger, a face or a security key in place of the password; nobody can phish it."
+      lead="Sign in with a fingerprint, a face or a security key instead of a password. Passkeys resist phishing."
       actions={
-        <Allowed to="factor.enrol" unless={hasPasskeys() ? null : 'Browsers offer passkeys on https and on this machine only.'}>
-          <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAsked({ what: 'add' })}>
+        <Allowed action="factor.enrol" disabledReason={hasPasskeys() ? null : 'Passkeys require HTTPS or localhost.'}>
+          <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setDialog({ action: 'add' })}>
             Add a passkey
           </Button>
         </Allowed>
       }
     >
       <ErrorNote error={error} />
-      {data?.length === 0 && <p className="soft">None yet.</p>}
+      {data?.length === 0 && <p className="muted">No passkeys yet.</p>}
       {data && data.length > 0 && (
         <ul className="lines">
           {data.map((passkey) => (
-            <Line key={passkey.id} passkey={passkey} onAsk={(what) => setAsked({ what, passkey })} />
+            <PasskeyRow key={passkey.id} passkey={passkey} onAction={(action) => setDialog({ action, passkey })} />
           ))}
         </ul>
       )}
       {!account.totp_enabled && data && data.length > 0 && (
         <div>
-          <Button variant="default" onClick={() => setAsked({ what: 'renew' })}>
+          <Button variant="default" onClick={() => setDialog({ action: 'renew' })}>
             New recovery codes
           </Button>
         </div>
       )}
-      <Modal opened={asked !== null} onClose={close} title={asked ? TITLES[asked.what] : ''}>
-        {asked?.what === 'add' && (
-          <Add
-            onDone={(made) => {
-              setCodes(made.recovery_codes)
-              close()
-            }}
-          />
-        )}
-        {asked?.what === 'renew' && (
-          <Renew
-            onDone={(made) => {
-              setCodes(made)
-              close()
-            }}
-          />
-        )}
-        {asked?.what === 'rename' && <Rename passkey={asked.passkey} onDone={close} />}
-        {asked?.what === 'delete' && <Delete passkey={asked.passkey} onDone={close} />}
+      <Modal opened={dialog !== null} onClose={close} title={dialog ? TITLES[dialog.action] : ''}>
+        {dialog?.action === 'add' && <AddForm onDone={(created) => showCodes(created.recovery_codes)} />}
+        {dialog?.action === 'renew' && <RenewCodesForm onDone={showCodes} />}
+        {dialog?.action === 'rename' && <RenameForm passkey={dialog.passkey} onDone={close} />}
+        {dialog?.action === 'delete' && <DeleteForm passkey={dialog.passkey} onDone={close} />}
       </Modal>
       <RecoveryCodes codes={codes} onDone={() => setCodes(null)} />
     </Section>
   )
 }
 
-const TITLES = { add: 'Add a passkey', renew: 'New recovery codes', rename: 'Rename the passkey', delete: 'Delete the passkey' } as const
+const TITLES = { add: 'Add a passkey', renew: 'New recovery codes', rename: 'Rename passkey', delete: 'Delete passkey' } as const
 
-function Line({ passkey, onAsk }: { passkey: Passkey; onAsk: (what: 'rename' | 'delete') => void }) {
+function PasskeyRow({ passkey, onAction }: { passkey: Passkey; onAction: (action: 'rename' | 'delete') => void }) {
   return (
     <li>
       <div className="between">
@@ -90,33 +80,33 @@ function Line({ passkey, onAsk }: { passkey: Passkey; onAsk: (what: 'rename' | '
           <span className="strong">{passkey.name}</span> {passkey.backed_up && <Badge tone="info">synced</Badge>}
         </span>
         <Group gap="xs">
-          <Button size="xs" variant="default" aria-label={`Rename ${passkey.name}`} onClick={() => onAsk('rename')}>
+          <Button size="xs" variant="default" aria-label={`Rename ${passkey.name}`} onClick={() => onAction('rename')}>
             Rename
           </Button>
-          <Button size="xs" variant="light" color="red" aria-label={`Delete ${passkey.name}`} onClick={() => onAsk('delete')}>
+          <Button size="xs" variant="light" color="red" aria-label={`Delete ${passkey.name}`} onClick={() => onAction('delete')}>
             Delete
           </Button>
         </Group>
       </div>
-      <p className="soft small">
-        Made <Time at={passkey.created_at} form="ago" />, last used <Time at={passkey.last_used_at} form="ago" />
+      <p className="muted small">
+        Created <Time at={passkey.created_at} form="ago" />, last used <Time at={passkey.last_used_at} form="ago" />
       </p>
     </li>
   )
 }
 
-/** Whether the server wants the password again: the session is no longer young. */
-function isStale(error: unknown): boolean {
+/** Whether the server requires the password, because the sign-in is too old. */
+function needsPassword(error: unknown): boolean {
   return error instanceof ApiError && (error.details['reason'] === 'login_again' || error.code === 'INVALID_CREDENTIALS')
 }
 
-/** Its place is kept from the beginning: whether it is needed only the server's answer tells. */
-function Again({ password, onChange, isNeeded }: { password: string; onChange: (password: string) => void; isNeeded: boolean }) {
+/** Always shown, because only the server knows whether the password is required. */
+function PasswordAgain({ password, onChange, isNeeded }: { password: string; onChange: (password: string) => void; isNeeded: boolean }) {
   return (
     <PasswordInput
-      label="Your password"
-      description="Needed where your sign-in is more than 15 minutes old"
-      error={isNeeded && !password ? 'Needed: your sign-in is more than 15 minutes old.' : undefined}
+      label="Current password"
+      description="Required if you signed in more than 15 minutes ago"
+      error={isNeeded && !password ? 'Required: you signed in more than 15 minutes ago.' : undefined}
       autoComplete="current-password"
       value={password}
       onChange={(event) => onChange(event.currentTarget.value)}
@@ -124,15 +114,15 @@ function Again({ password, onChange, isNeeded }: { password: string; onChange: (
   )
 }
 
-function Add({ onDone }: { onDone: (made: Schema['PasskeyRegistrationResponse']) => void }) {
+function AddForm({ onDone }: { onDone: (created: Schema['PasskeyRegistrationResponse']) => void }) {
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const queries = useQueryClient()
   const add = useMutation({
     mutationFn: () => registerPasskey(name.trim() || 'Passkey', password),
-    onSuccess: async (made) => {
-      toast(`${made.passkey.name} is registered.`)
-      onDone(made)
+    onSuccess: async (created) => {
+      notify(`Added ${created.passkey.name}.`)
+      onDone(created)
       await Promise.all(['passkeys', 'me', 'sessions'].map((key) => queries.invalidateQueries({ queryKey: [key] })))
     },
   })
@@ -146,18 +136,25 @@ function Add({ onDone }: { onDone: (made: Schema['PasskeyRegistrationResponse'])
         </Button>
       }
     >
-      <TextInput label="Name" description="To tell it from your others" placeholder="My laptop" data-autofocus value={name} onChange={(event) => setName(event.currentTarget.value)} />
-      <Again password={password} onChange={setPassword} isNeeded={isStale(add.error)} />
+      <TextInput
+        label="Name"
+        description="Helps you recognize it"
+        placeholder="My laptop"
+        data-autofocus
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <PasswordAgain password={password} onChange={setPassword} isNeeded={needsPassword(add.error)} />
     </Form>
   )
 }
 
-function Renew({ onDone }: { onDone: (codes: readonly string[]) => void }) {
+function RenewCodesForm({ onDone }: { onDone: (codes: readonly string[]) => void }) {
   const [password, setPassword] = useState('')
-  const renew = useChange({
-    change: () => ask(client.POST('/auth/passkeys/recovery-codes', { body: password ? { current_password: password } : {} })),
-    refreshes: ['sessions'],
-    then: (answer) => onDone(answer.recovery_codes),
+  const renew = useApiMutation({
+    request: () => fetchData(client.POST('/auth/passkeys/recovery-codes', { body: password ? { current_password: password } : {} })),
+    invalidates: ['sessions'],
+    onSuccess: (answer) => onDone(answer.recovery_codes),
   })
   return (
     <Form
@@ -165,23 +162,23 @@ function Renew({ onDone }: { onDone: (codes: readonly string[]) => void }) {
       error={renew.error}
       actions={
         <Button type="submit" loading={renew.isPending}>
-          Make new ones
+          Generate new codes
         </Button>
       }
     >
-      <p>The codes that you had stop working, and your other sessions end.</p>
-      <Again password={password} onChange={setPassword} isNeeded={isStale(renew.error)} />
+      <p>Your current recovery codes stop working, and your other sessions end.</p>
+      <PasswordAgain password={password} onChange={setPassword} isNeeded={needsPassword(renew.error)} />
     </Form>
   )
 }
 
-function Rename({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) {
+function RenameForm({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) {
   const [name, setName] = useState(passkey.name)
-  const rename = useChange({
-    change: () => ask(client.PATCH('/auth/passkeys/{id}', { params: { path: { id: passkey.id } }, body: { name } })),
-    refreshes: ['passkeys'],
-    told: 'The passkey has another name.',
-    then: onDone,
+  const rename = useApiMutation({
+    request: () => fetchData(client.PATCH('/auth/passkeys/{id}', { params: { path: { id: passkey.id } }, body: { name } })),
+    invalidates: ['passkeys'],
+    message: 'Passkey renamed.',
+    onSuccess: onDone,
   })
   return (
     <Form
@@ -198,14 +195,19 @@ function Rename({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) {
   )
 }
 
-function Delete({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) {
+function DeleteForm({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) {
   const [password, setPassword] = useState('')
-  const remove = useChange({
-    change: () =>
-      ask(client.DELETE('/auth/passkeys/{id}', { params: { path: { id: passkey.id } }, body: password ? { current_password: password } : {} })),
-    refreshes: ['passkeys', 'me', 'sessions'],
-    told: (answer) => answer.message,
-    then: onDone,
+  const remove = useApiMutation({
+    request: () =>
+      fetchData(
+        client.DELETE('/auth/passkeys/{id}', {
+          params: { path: { id: passkey.id } },
+          body: password ? { current_password: password } : {},
+        }),
+      ),
+    invalidates: ['passkeys', 'me', 'sessions'],
+    message: (answer) => answer.message,
+    onSuccess: onDone,
   })
   return (
     <Form
@@ -223,9 +225,9 @@ function Delete({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) {
       }
     >
       <p>
-        <strong className="break">{passkey.name}</strong> lets you in no more, and your other sessions end.
+        <strong className="break">{passkey.name}</strong> can no longer be used to sign in, and your other sessions end.
       </p>
-      <Again password={password} onChange={setPassword} isNeeded={isStale(remove.error)} />
+      <PasswordAgain password={password} onChange={setPassword} isNeeded={needsPassword(remove.error)} />
     </Form>
   )
 }

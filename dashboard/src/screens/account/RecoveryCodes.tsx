@@ -1,11 +1,11 @@
-import { Copy } from '../../ui/Copy'
+import { CopyButton } from '../../ui/Copy'
 import { SecretModal } from '../../ui/SecretModal'
 
-/** Recovery codes, this once; null where there are none to show. */
+/** Shows new recovery codes once; null: nothing to show. */
 export function RecoveryCodes({ codes, onDone }: { codes: readonly string[] | null; onDone: () => void }) {
   return (
-    <SecretModal opened={codes !== null} onDone={onDone} title="Your recovery codes" action="I have kept them">
-      <p>Each code signs you in once when the phone is lost. They are shown only now: keep them where you keep passwords.</p>
+    <SecretModal opened={codes !== null} onDone={onDone} title="Recovery codes" action="I've saved them">
+      <p>Each code signs you in once if you lose your device. They are shown only once: save them in your password manager.</p>
       <ul className="codes" aria-label="Recovery codes">
         {codes?.map((code) => (
           <li key={code}>
@@ -14,7 +14,7 @@ export function RecoveryCodes({ codes, onDone }: { codes: readonly string[] | nu
         ))}
       </ul>
       <div>
-        <Copy text={(codes ?? []).join('\n')} what="recovery codes" size="md" />
+        <CopyButton text={(codes ?? []).join('\n')} what="recovery codes" size="md" />
       </div>
     </SecretModal>
   )

@@ -2,45 +2,45 @@ import { Button } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ask, client, type Schema } from '../../api/client'
-import { clearAll } from '../../api/queries'
+import { fetchData, client, type Schema } from '../../api/client'
+import { clearCaches } from '../../api/queries'
 import { PATHS } from '../../paths'
 import { Badge } from '../../ui/Badge'
-import { Confirm } from '../../ui/Confirm'
+import { ConfirmDelete } from '../../ui/Confirm'
 import { ErrorBar } from '../../ui/ErrorBar'
 import { ErrorNote } from '../../ui/ErrorNote'
-import { useChange } from '../../ui/form'
+import { useApiMutation } from '../../ui/useForm'
 import { Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
-import { dropDraft } from '../send/draft'
+import { deleteDraft } from '../send/draft'
 
 export function sessionsQuery() {
-  return queryOptions({ queryKey: ['sessions'], queryFn: () => ask(client.GET('/auth/sessions')) })
+  return queryOptions({ queryKey: ['sessions'], queryFn: () => fetchData(client.GET('/auth/sessions')) })
 }
 
 export function Sessions() {
   const { data, error } = useQuery(sessionsQuery())
   const navigate = useNavigate()
-  const [isAsked, setAsked] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const leave = () => {
-    clearAll()
-    dropDraft()
+    clearCaches()
+    deleteDraft()
     void navigate({ to: PATHS.login })
   }
-  const end = useChange({
-    change: (session: Schema['SessionRecord']) => ask(client.DELETE('/auth/sessions/{id}', { params: { path: { id: session.id } } })),
-    refreshes: ['sessions'],
-    told: 'The session is ended.',
-    then: (_, session) => session.current && leave(),
+  const end = useApiMutation({
+    request: (session: Schema['SessionRecord']) =>
+      fetchData(client.DELETE('/auth/sessions/{id}', { params: { path: { id: session.id } } })),
+    invalidates: ['sessions'],
+    message: 'Session ended.',
+    onSuccess: (_, session) => session.current && leave(),
   })
-  const endAll = useChange({ change: () => ask(client.POST('/auth/logout-all')), refreshes: [], then: leave })
   return (
     <Section
       title="Sessions"
-      lead="Where you are logged in."
+      lead="Devices that are signed in to your account."
       actions={
-        <Button variant="light" color="red" onClick={() => setAsked(true)}>
-          End all
+        <Button variant="light" color="red" onClick={() => setConfirming(true)}>
+          End all sessions{' '}
         </Button>
       }
     >
@@ -51,22 +51,36 @@ export function Sessions() {
           <li key={session.id}>
             <div className="between">
               <span className="break">
-                <span className="strong">{session.ip_address ?? 'unknown address'}</span> {session.current && <Badge tone="good">this one</Badge>}
+                <span className="strong">{session.ip_address ?? 'unknown address'}</span>{' '}
+                {session.current && <Badge tone="good">current</Badge>}
               </span>
-              <Button size="xs" variant="default" onClick={() => end.mutate(session)} aria-label={session.current ? 'End this session' : `End the session from ${session.ip_address}`}>
+              <Button
+                size="xs"
+                variant="default"
+                onClick={() => end.mutate(session)}
+                aria-label={session.current ? 'End this session' : `End the session from ${session.ip_address}`}
+              >
                 End
               </Button>
             </div>
-            <p className="soft small break">{session.user_agent ?? 'unknown program'}</p>
-            <p className="soft small">
-              Since <Time at={session.created_at} />, until <Time at={session.expires_at} /> at the latest
+            <p className="muted small break">{session.user_agent ?? 'unknown user agent'}</p>
+            <p className="muted small">
+              Signed in <Time at={session.created_at} />, expires <Time at={session.expires_at} />
             </p>
           </li>
         ))}
       </ul>
-      <Confirm opened={isAsked} onClose={() => setAsked(false)} title="End all sessions" action="End all" busy={endAll.isPending} error={endAll.error} onConfirm={() => endAll.mutate(undefined)}>
-        You are logged out everywhere, here too.
-      </Confirm>
+      <ConfirmDelete
+        opened={isConfirming}
+        onClose={() => setConfirming(false)}
+        title="End all sessions"
+        action="End all sessions"
+        request={() => fetchData(client.POST('/auth/logout-all'))}
+        invalidates={[]}
+        onDeleted={leave}
+      >
+        You are signed out on all devices, including this one.
+      </ConfirmDelete>
     </Section>
   )
 }

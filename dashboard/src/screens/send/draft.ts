@@ -1,42 +1,42 @@
 const NAME = 'mailkeep-draft'
 
-/** A message that is written and not sent yet. */
+/** An unsent message. */
 export interface Draft<Values> {
-  /** Id of the account that writes it: others who log in in this tab don't see it. */
-  whose: string
-  /** What the address of the screen gave it to begin with. */
+  /** The author's account: other accounts in this tab don't see the draft. */
+  accountId: string
+  /** The query parameters with which the draft started. */
   address: string
   values: Values
   form: 'text' | 'html'
-  /** Names of the attached files, whose content is not kept. */
+  /** Names of the attached files. Their content is not stored. */
   files: readonly string[]
 }
 
-/** Keep it in this tab until it is sent: it outlasts a session that ends, and a reload. */
-export function keepDraft(draft: Draft<unknown>): void {
+/** Stores the draft in this tab. It survives a reload and an expired session. */
+export function saveDraft(draft: Draft<unknown>): void {
   try {
     sessionStorage.setItem(NAME, JSON.stringify(draft))
   } catch {
-    // A browser that keeps nothing, or not so much: writing goes on without.
-    dropDraft()
+    // The storage is disabled or full: continue without a stored draft.
+    deleteDraft()
   }
 }
 
-/** The draft of this account that was begun at this address, null where there is none. */
-export function keptDraft<Values>(whose: string, address: string): Draft<Values> | null {
+/** The draft of this account for these query parameters, or null. */
+export function loadDraft<Values>(accountId: string, address: string): Draft<Values> | null {
   try {
-    const kept = JSON.parse(sessionStorage.getItem(NAME) ?? 'null') as Draft<Values> | null
-    if (kept && kept.whose !== whose) dropDraft()
-    return kept?.whose === whose && kept.address === address ? kept : null
+    const draft = JSON.parse(sessionStorage.getItem(NAME) ?? 'null') as Draft<Values> | null
+    if (draft && draft.accountId !== accountId) deleteDraft()
+    return draft?.accountId === accountId && draft.address === address ? draft : null
   } catch {
     return null
   }
 }
 
-export function dropDraft(): void {
+export function deleteDraft(): void {
   try {
     sessionStorage.removeItem(NAME)
   } catch {
-    // There is none where nothing is kept.
+    // The storage is disabled.
   }
 }

@@ -1,0 +1,40 @@
+import { describe, expect, test } from 'vitest'
+import { ApiError, describeError, errorFromResponse, fieldErrors, isSignedOut } from './errors'
+
+const error = (code: string, details: Record<string, unknown> = {}) => new ApiError({ code, message: `${code}!`, details })
+
+describe('errorFromResponse', () => {
+  test('reads code, details, request ID and Retry-After', () => {
+    const body = { error: { code: 'UNAVAILABLE', message: 'Down.', details: { reason: 'x' } }, meta: { request_id: 'r1' } }
+    const found = errorFromResponse(body, new Response(null, { status: 503, headers: { 'retry-after': '7' } }))
+    expect(found).toMatchObject({ code: 'UNAVAILABLE', status: 503, details: { reason: 'x' }, requestId: 'r1', retryAfter: 7 })
+  })
+  test('names the status of a body without an envelope', () => {
+    const found = errorFromResponse('<html>', new Response(null, { status: 502, headers: { 'x-request-id': 'r2' } }))
+    expect(found).toMatchObject({ code: 'UNREADABLE_ANSWER', requestId: 'r2', retryAfter: null })
+    expect(found.message).toContain('502')
+  })
+})
+
+test('field errors come from a list, a single field or the code', () => {
+  expect(fieldErrors(error('INVALID_FIELD', { fields: [{ field: 'name', reason: 'is too long' }] }))).toEqual({ name: 'Is too long.' })
+  expect(fieldErrors(error('CONFLICT', { field: 'email' }))).toEqual({ email: 'CONFLICT!' })
+  expect(fieldErrors(error('WEAK_PASSWORD'))).toEqual({ password: 'WEAK_PASSWORD!' })
+  expect(fieldErrors(error('INVALID_URL'))).toEqual({ url: 'INVALID_URL!' })
+  expect(fieldErrors(error('NOT_FOUND'))).toEqual({})
+  expect(fieldErrors(new Error('x'))).toEqual({})
+})
+
+test('advice says what to do, and a wait time wins', () => {
+  expect(describeError(error('RATE_LIMIT_EXCEEDED')).advice).toBe('Wait a moment, then try again.')
+  expect(describeError(new ApiError({ code: 'UNAVAILABLE', message: 'x', retryAfter: 5 })).advice).toBe('Try again in 5 s.')
+  expect(describeError(new TypeError('x'))).toMatchObject({ code: 'PAGE', advice: 'Reload the page.' })
+})
+
+test('only missing and expired sessions count as signed out', () => {
+  expect([isSignedOut(error('SESSION_INVALID')), isSignedOut(error('AUTH_REQUIRED')), isSignedOut(error('FORBIDDEN'))]).toEqual([
+    true,
+    true,
+    false,
+  ])
+})

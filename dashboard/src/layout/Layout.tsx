@@ -1,0 +1,156 @@
+import { ActionIcon, Button, Drawer, Kbd, Menu, Tooltip, useMantineColorScheme } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
+import { type ReactNode, useEffect } from 'react'
+import { fetchData, client } from '../api/client'
+import { clearCaches } from '../api/queries'
+import { PATHS } from '../paths'
+import { ROLE_NAMES } from '../access/policy'
+import { deleteDraft } from '../screens/send/draft'
+import { useAccount, useUnavailableReason } from '../access/Allowed'
+import { entryAt, Navigation } from './Navigation'
+import { Unavailable } from './Unavailable'
+import { useApiMutation } from '../ui/useForm'
+import { Icon, Logo } from '../ui/Icon'
+import { LinkItem } from '../ui/links'
+import { CommandPalette, openCommandPalette } from './CommandPalette'
+import { ScreenRequests } from '../ui/RequestSnippet'
+import { Shortcuts } from './Shortcuts'
+
+/** The frame of every screen that needs a session: navigation, command palette, shortcuts. */
+export function Layout({ children }: { children?: ReactNode }) {
+  const [isMenuOpen, menu] = useDisclosure(false)
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  useEffect(() => menu.close(), [path])
+  useLeaveWhenSignedOut()
+  return (
+    <div className="frame">
+      <a className="skip" href="#content">
+        Skip to content
+      </a>
+      <header className="top">
+        <ActionIcon className="top-menu" variant="subtle" color="gray" size="lg" aria-label="Menu" onClick={menu.open}>
+          <Icon name="menu" />
+        </ActionIcon>
+        <Link to={PATHS.overview} className="brand">
+          <Logo /> <span className="brand-name">Mailkeep</span>
+        </Link>
+        <Button
+          className="top-search"
+          variant="default"
+          leftSection={<Icon name="search" size={15} />}
+          rightSection={<Kbd size="xs">Ctrl K</Kbd>}
+          onClick={openCommandPalette}
+        >
+          Search
+        </Button>
+        <ActionIcon className="top-search-small" variant="subtle" color="gray" size="lg" aria-label="Search" onClick={openCommandPalette}>
+          <Icon name="search" />
+        </ActionIcon>
+        <ScreenRequests />
+        <ThemeSwitch />
+        <AccountMenu />
+      </header>
+      <aside className="side">
+        <Navigation />
+      </aside>
+      <Drawer opened={isMenuOpen} onClose={menu.close} size={280} title="Menu">
+        <Navigation />
+      </Drawer>
+      <main id="content" tabIndex={-1}>
+        {children ? <div className="content">{children}</div> : <Screen />}
+      </main>
+      <CommandPalette />
+      <Shortcuts onPalette={openCommandPalette} />
+    </div>
+  )
+}
+
+/** The screen, or why it is not available. */
+function Screen() {
+  // During a navigation the outlet still shows the previous screen, so this is the path of the match.
+  const path = useRouterState({ select: (state) => state.matches.at(-1)?.pathname ?? '' })
+  const unavailableReason = useUnavailableReason()
+  const entry = entryAt(path)
+  const reason = entry && unavailableReason(entry)
+  return (
+    <div className="content" data-screen={path}>
+      {reason ? <Unavailable key={path} title={entry.label} reason={reason} queue={entry.screen === 'queue'} /> : <Outlet />}
+    </div>
+  )
+}
+
+// Without `keepTransitions` Mantine adds a style element, which the content security policy forbids.
+export function ThemeSwitch() {
+  const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true })
+  const isDark = colorScheme === 'dark' || (colorScheme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches)
+  const label = isDark ? 'Light theme' : 'Dark theme'
+  return (
+    <Tooltip label={label}>
+      <ActionIcon variant="subtle" color="gray" size="lg" aria-label={label} onClick={() => setColorScheme(isDark ? 'light' : 'dark')}>
+        <Icon name={isDark ? 'sun' : 'moon'} />
+      </ActionIcon>
+    </Tooltip>
+  )
+}
+
+/** Ends the session and opens the sign-in screen. */
+export function useSignOut() {
+  const navigate = useNavigate()
+  return useApiMutation({
+    request: () => fetchData(client.POST('/auth/logout')),
+    invalidates: [],
+    onSuccess: () => {
+      clearCaches()
+      deleteDraft()
+      void navigate({ to: PATHS.login })
+    },
+  })
+}
+
+function AccountMenu() {
+  const account = useAccount()
+  const signOut = useSignOut()
+  return (
+    <Menu position="bottom-end" width={260}>
+      <Menu.Target>
+        <ActionIcon variant="light" size="lg" radius="xl" aria-label={`Account of ${account.email}`}>
+          <Icon name="person" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <span className="menu-email">{account.email}</span>
+          <br />
+          {ROLE_NAMES[account.role]}
+        </Menu.Label>
+        <LinkItem to={PATHS.account} leftSection={<Icon name="person" size={16} />}>
+          Account{' '}
+        </LinkItem>
+        {!account.second_factor_required && (
+          <LinkItem to={PATHS.start} leftSection={<Icon name="flag" size={16} />}>
+            First steps
+          </LinkItem>
+        )}
+        <Menu.Divider />
+        <Menu.Item leftSection={<Icon name="out" size={16} />} onClick={() => signOut.mutate(undefined)}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+/** When the session ended elsewhere, opens the sign-in screen, which returns to this screen afterwards. */
+function useLeaveWhenSignedOut() {
+  const navigate = useNavigate()
+  useEffect(() => {
+    const leave = () => {
+      const next = location.pathname + location.search
+      clearCaches()
+      void navigate({ to: PATHS.login, search: { next } })
+    }
+    window.addEventListener('mailkeep:logged-out', leave)
+    return () => window.removeEventListener('mailkeep:logged-out', leave)
+  }, [navigate])
+}

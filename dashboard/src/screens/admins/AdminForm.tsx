@@ -1,0 +1,123 @@
+import { Button, Group, PasswordInput, Select, TextInput } from '@mantine/core'
+import { useEffect } from 'react'
+import { fetchData, client, type Schema } from '../../api/client'
+import { type Role, ROLE_NAMES, ROLES } from '../../access/policy'
+import { useAccount } from '../../access/Allowed'
+import { useOnlyDomain } from '../domains/DomainSelect'
+import { DomainMultiSelect } from '../domains/DomainMultiSelect'
+import { Form } from '../../ui/Form'
+import { useApiMutation, useForm } from '../../ui/useForm'
+import { RequestButton } from '../../ui/RequestSnippet'
+
+type Admin = Schema['AdminRecord']
+
+/** Creates or edits an administrator. */
+export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void }) {
+  const save = useApiMutation({
+    request: (values: ReturnType<typeof initial>) =>
+      admin
+        ? fetchData(client.PATCH('/admins/{id}', { params: { path: { id: admin.id } }, body: patchBody(values, admin) }))
+        : fetchData(client.POST('/admins', { body: createBody(values) })),
+    invalidates: ['admins', 'me'],
+    message: (answer) => (admin ? `Saved ${answer.email}.` : `Created ${answer.email}.`),
+    onSuccess: onDone,
+  })
+  const form = useForm(initial(admin), save.error)
+  const account = useAccount()
+  const isOwn = admin?.id === account.id
+  const only = useOnlyDomain()
+  useEffect(() => {
+    if (only && !admin) form.set('domain_ids', [only])
+  }, [only])
+  const isDomainAdmin = form.values.role === 'domain_admin'
+  return (
+    <Form
+      onSubmit={() => save.mutate(form.values)}
+      error={save.error}
+      formFields={form.names}
+      actions={
+        <>
+          <RequestButton
+            call={
+              admin
+                ? { method: 'PATCH', path: `/admins/${admin.id}`, body: patchBody(form.values, admin) }
+                : { method: 'POST', path: '/admins', body: createBody(form.values) }
+            }
+          />
+          <Group>
+            <Button variant="default" onClick={onDone}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              {admin ? 'Save' : 'Create administrator'}
+            </Button>
+          </Group>
+        </>
+      }
+    >
+      <TextInput
+        label="Email"
+        type="email"
+        description="Used to sign in"
+        autoComplete="off"
+        spellCheck={false}
+        data-autofocus
+        {...form.textField('email')}
+      />
+      <PasswordInput
+        label={admin ? 'New password' : 'Password'}
+        description={
+          admin
+            ? 'Leave blank to keep the current password. A new password ends the other sessions of the account.'
+            : 'At least 8 characters, not a common password. Ask the person to change it after the first sign-in.'
+        }
+        autoComplete="new-password"
+        {...form.textField('password')}
+      />
+      {isOwn && (
+        <PasswordInput
+          label="Current password"
+          description="Required to change your own email or password"
+          autoComplete="current-password"
+          {...form.textField('current_password')}
+        />
+      )}
+      <Select
+        label="Role"
+        allowDeselect={false}
+        data={ROLES.map((role) => ({ value: role, label: ROLE_NAMES[role] }))}
+        value={form.values.role}
+        onChange={(role) => form.set('role', role as Role)}
+        error={form.errorOf('role')}
+      />
+      <DomainMultiSelect
+        label="Domains"
+        description={isDomainAdmin ? 'Without a domain, the account has no access.' : 'This role has access to all domains.'}
+        disabled={!isDomainAdmin}
+        {...form.field('domain_ids')}
+        {...(!isDomainAdmin && { value: [], placeholder: 'All domains' })}
+      />
+    </Form>
+  )
+}
+
+function initial(admin: Admin | undefined) {
+  return {
+    email: admin?.email ?? '',
+    password: '',
+    current_password: '',
+    role: (admin?.role ?? 'domain_admin') as Role,
+    domain_ids: admin?.domain_ids ?? [],
+  }
+}
+
+function createBody(values: ReturnType<typeof initial>): Schema['AdminCreate'] {
+  const { email, password, role, domain_ids } = values
+  return { email: email.trim(), password, role, ...(role === 'domain_admin' && { domain_ids }) }
+}
+
+function patchBody(values: ReturnType<typeof initial>, admin: Admin): Schema['AdminPatch'] {
+  const { email, password, ...rest } = createBody(values)
+  const { current_password } = values
+  return { ...rest, ...(email !== admin.email && { email }), ...(password && { password }), ...(current_password && { current_password }) }
+}

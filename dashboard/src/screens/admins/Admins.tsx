@@ -1,0 +1,135 @@
+import { Button, Group, Modal } from '@mantine/core'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { fetchData, client, type Schema } from '../../api/client'
+import { PATHS } from '../../paths'
+import { ROLE_NAMES } from '../../access/policy'
+import { useSearchParams } from '../../search'
+import { AdminForm } from './AdminForm'
+import { Allowed, useAccount } from '../../access/Allowed'
+import { Badge } from '../../ui/Badge'
+import { ConfirmDelete } from '../../ui/Confirm'
+import { type Column, DataList } from '../../ui/DataList'
+import { DomainName } from '../domains/DomainSelect'
+import { EmptyState } from '../../ui/Empty'
+import { Icon } from '../../ui/Icon'
+import { Page } from '../../ui/Page'
+import { Time } from '../../ui/Time'
+
+type Admin = Schema['AdminRecord']
+
+const route = getRouteApi('/app/admins')
+
+export function Admins() {
+  const { new: isNew } = route.useSearch()
+  const [, change] = useSearchParams()
+  const [edited, setEdited] = useState<Admin | null>(null)
+  const [deleted, setDeleted] = useState<Admin | null>(null)
+  const account = useAccount()
+  const columns: readonly Column<Admin>[] = [
+    {
+      header: 'Email',
+      wide: true,
+      cell: (row) => (
+        <span>
+          <span className="strong">{row.email}</span>
+          {row.id === account.id && <span className="muted"> (you)</span>}
+        </span>
+      ),
+    },
+    { header: 'Role', cell: (row) => ROLE_NAMES[row.role] },
+    { header: 'Domains', cell: (row) => <AssignedDomains to={row} /> },
+    { header: 'Second factor', cell: (row) => <SecondFactor of={row} /> },
+    { header: 'Last sign-in', cell: (row) => <Time at={row.last_login_at} form="ago" /> },
+    {
+      header: '',
+      align: 'right',
+      cell: (row) => (
+        <Group gap={4} wrap="nowrap" justify="flex-end">
+          <Allowed action="admin.write">
+            <Button variant="subtle" size="compact-sm" aria-label={`Edit ${row.email}`} onClick={() => setEdited(row)}>
+              Edit
+            </Button>
+          </Allowed>
+          <Allowed action="admin.write" disabledReason={row.id === account.id ? "You can't delete your own account." : null}>
+            <Button variant="subtle" color="red" size="compact-sm" aria-label={`Delete ${row.email}`} onClick={() => setDeleted(row)}>
+              Delete
+            </Button>
+          </Allowed>
+        </Group>
+      ),
+    },
+  ]
+  return (
+    <Page
+      title="Administrators"
+      lead="Domain administrators manage their assigned domains, administrators all domains, super administrators also the server."
+      actions={
+        <Allowed action="admin.write">
+          <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: 'yes' })}>
+            New administrator
+          </Button>
+        </Allowed>
+      }
+    >
+      <DataList
+        label="Administrators"
+        queryKey={['admins', 'list']}
+        load={async () => ({ rows: await fetchData(client.GET('/admins')), next: null })}
+        columns={columns}
+        rowKey={(row) => row.id}
+        empty={
+          <EmptyState icon="people" title="No administrators">
+            You see your own account and administrators who share a domain with you.
+          </EmptyState>
+        }
+      />
+      <Modal opened={isNew !== undefined} onClose={() => change({ new: undefined })} title="New administrator" size="lg">
+        {isNew !== undefined && <AdminForm onDone={() => change({ new: undefined })} />}
+      </Modal>
+      <Modal opened={edited !== null} onClose={() => setEdited(null)} title={`Edit ${edited?.email ?? ''}`} size="lg">
+        {edited && <AdminForm admin={edited} onDone={() => setEdited(null)} />}
+      </Modal>
+      <DeleteAdmin admin={deleted} onClose={() => setDeleted(null)} />
+    </Page>
+  )
+}
+
+function AssignedDomains({ to }: { to: Admin }) {
+  if (to.role !== 'domain_admin') return <>all domains</>
+  const [first, ...others] = to.domain_ids
+  if (!first) return <Badge tone="warn">none</Badge>
+  return (
+    <span>
+      <Link to={PATHS.domain} params={{ id: first }}>
+        <DomainName id={first} />
+      </Link>
+      {others.length > 0 && <span className="muted"> and {others.length} more</span>}
+    </span>
+  )
+}
+
+function SecondFactor({ of }: { of: Admin }) {
+  const factors = [
+    of.totp_enabled && 'authenticator',
+    of.passkeys > 0 && (of.passkeys === 1 ? 'passkey' : `${of.passkeys} passkeys`),
+  ].filter(Boolean)
+  return factors.length ? <Badge tone="good">{factors.join(', ')}</Badge> : <Badge tone="warn">none</Badge>
+}
+
+function DeleteAdmin({ admin, onClose }: { admin: Admin | null; onClose: () => void }) {
+  const id = admin?.id ?? ''
+  return (
+    <ConfirmDelete
+      opened={admin !== null}
+      onClose={onClose}
+      title={`Delete ${admin?.email ?? ''}`}
+      name={admin?.email ?? ''}
+      request={() => fetchData(client.DELETE('/admins/{id}', { params: { path: { id } } }))}
+      invalidates={['admins', 'api-keys']}
+      message={(answer) => answer.message}
+    >
+      The account's sessions end and its API keys are revoked immediately. Its entries stay in the audit log. This can't be undone.
+    </ConfirmDelete>
+  )
+}

@@ -1,0 +1,291 @@
+import { ActionIcon, Button, Group, Modal, Switch, TextInput, Tooltip } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { fetchData, fetchPage, client, type Schema } from '../../api/client'
+import { formatNumber } from '../../locale'
+import { useSearchParams } from '../../search'
+import { Addresses } from '../../ui/Addresses'
+import { Allowed, useAccount, useDenialReason } from '../../access/Allowed'
+import { Badge } from '../../ui/Badge'
+import { ConfirmDelete } from '../../ui/Confirm'
+import { type Column, DataList, LoadingLines } from '../../ui/DataList'
+import { DomainName, domainQuery, DomainSelect, domainsQuery, useOnlyDomain } from '../domains/DomainSelect'
+import { EmptyState } from '../../ui/Empty'
+import { ErrorNote } from '../../ui/ErrorNote'
+import { DomainFilter, Filters } from '../../ui/Filters'
+import { Form } from '../../ui/Form'
+import { useApiMutation, useForm } from '../../ui/useForm'
+import { Icon } from '../../ui/Icon'
+import { Page } from '../../ui/Page'
+import { Time } from '../../ui/Time'
+import { Destination } from '../routing/Routing'
+
+type Alias = Schema['AliasRecord']
+
+const route = getRouteApi('/app/aliases')
+const INVALIDATES = ['aliases', 'domains', 'routing']
+/** A longer list is truncated, and only these routes are requested. */
+const MAX_SHOWN = 10
+
+export function Aliases() {
+  const search = route.useSearch()
+  const [, change] = useSearchParams()
+  const isReadOnly = useDenialReason('alias.write')
+  const [deleted, setDeleted] = useState<Alias | null>(null)
+  const account = useAccount()
+  const needsDomain = account.role === 'domain_admin'
+  const first = useQuery({ ...domainsQuery(), enabled: needsDomain }).data?.rows[0]
+  // The API requires a domain from domain administrators; the first one is the default.
+  const domain = search.domain ?? (needsDomain ? first?.id : undefined)
+  const createButton = (
+    <Allowed action="alias.write">
+      <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: 'yes' })}>
+        New alias
+      </Button>
+    </Allowed>
+  )
+  const close = () => change({ new: undefined, edit: undefined })
+  return (
+    <Page title="Aliases" lead="Addresses that forward to mailboxes or external addresses." actions={createButton}>
+      <Filters names={needsDomain ? [] : ['domain']}>
+        <DomainFilter {...(needsDomain && { implied: domain ?? null })} />
+      </Filters>
+      {needsDomain && !domain ? (
+        <NoDomain />
+      ) : (
+        <DataList
+          label="Aliases"
+          queryKey={['aliases', 'list', domain]}
+          load={(page) =>
+            fetchPage(
+              client.GET('/aliases', {
+                params: { query: { ...page, sort: page.sort as 'created_at', ...(domain && { domain_id: domain }) } },
+              }),
+            )
+          }
+          columns={columns((alias) => change({ edit: alias.id }), setDeleted)}
+          rowKey={(row) => row.id}
+          empty={
+            <EmptyState icon="branch" title="No aliases yet" action={createButton}>
+              An alias such as sales@ forwards to one or more addresses. A catch-all alias receives mail for all addresses of the domain
+              that do not exist.
+            </EmptyState>
+          }
+        />
+      )}
+      <Modal opened={search.new !== undefined && !isReadOnly} onClose={close} title="New alias" size="lg">
+        <AliasForm {...(domain && { domainId: domain })} onDone={close} />
+      </Modal>
+      <Modal opened={search.edit !== undefined && !isReadOnly} onClose={close} title="Edit alias" size="lg">
+        {search.edit && <EditAlias id={search.edit} onDone={close} />}
+      </Modal>
+      {deleted && <DeleteAlias alias={deleted} onClose={() => setDeleted(null)} />}
+    </Page>
+  )
+}
+
+function NoDomain() {
+  return (
+    <div className="card">
+      <EmptyState icon="globe" title="No domains assigned">
+        Aliases belong to domains. Ask an administrator to assign a domain to you.
+      </EmptyState>
+    </div>
+  )
+}
+
+function columns(onEdit: (alias: Alias) => void, onDelete: (alias: Alias) => void): readonly Column<Alias>[] {
+  return [
+    { header: 'Alias', cell: (row) => <AliasAddress alias={row} /> },
+    { header: 'Destinations', wide: true, cell: (row) => <span title={shorten(row.destination)}>{shorten(row.destination)}</span> },
+    { header: 'State', cell: (row) => (row.active ? <Badge tone="good">active</Badge> : <Badge tone="warn">inactive</Badge>) },
+    { header: 'Created', sort: 'created_at', cell: (row) => <Time at={row.created_at} form="ago" /> },
+    {
+      header: '',
+      align: 'right',
+      cell: (row) => (
+        <Group gap={4} justify="flex-end" wrap="nowrap">
+          <RowButton name="edit" label={`Edit ${row.source_local_part || 'the catch-all'}`} onClick={() => onEdit(row)} />
+          <RowButton name="trash" label={`Delete ${row.source_local_part || 'the catch-all'}`} onClick={() => onDelete(row)} />
+        </Group>
+      ),
+    },
+  ]
+}
+
+function RowButton({ name, label, onClick }: { name: 'edit' | 'trash'; label: string; onClick: () => void }) {
+  return (
+    <Allowed action="alias.write">
+      <ActionIcon variant="subtle" color="gray" size="lg" aria-label={label} onClick={onClick}>
+        <Icon name={name} size={16} />
+      </ActionIcon>
+    </Allowed>
+  )
+}
+
+function AliasAddress({ alias }: { alias: Alias }) {
+  return (
+    <span className="strong break">
+      {alias.source_local_part || (
+        <Tooltip label="Receives mail for addresses that do not exist">
+          <span>
+            <Badge tone="info">catch-all</Badge>{' '}
+          </span>
+        </Tooltip>
+      )}
+      <span className="muted">
+        @<DomainName id={alias.domain_id} />
+      </span>
+    </span>
+  )
+}
+
+function EditAlias({ id, onDone }: { id: string; onDone: () => void }) {
+  const { data, error } = useQuery({
+    queryKey: ['aliases', 'one', id],
+    queryFn: () => fetchData(client.GET('/aliases/{id}', { params: { path: { id } } })),
+  })
+  if (!data) return error ? <ErrorNote error={error} /> : <LoadingLines />
+  return (
+    <div className="stack">
+      {data.warnings.length > 0 && (
+        <div className="note note-warn">
+          <Icon name="warn" />
+          <div>
+            {data.warnings.map((warning) => (
+              <p key={warning}>{warning}</p>
+            ))}
+          </div>
+        </div>
+      )}
+      <AliasForm alias={data} onDone={onDone} />
+    </div>
+  )
+}
+
+function AliasForm({ alias, domainId, onDone }: { alias?: Alias; domainId?: string; onDone: () => void }) {
+  const save = useApiMutation({
+    request: ({ source, domain_id, destinations, active }: Values): Promise<Alias> => {
+      const body = { destination: destinations.join(','), active }
+      return alias
+        ? fetchData(client.PATCH('/aliases/{id}', { params: { path: { id: alias.id } }, body }))
+        : fetchData(client.POST('/aliases', { body: { ...body, domain_id: domain_id ?? '', source_local_part: source.trim() } }))
+    },
+    invalidates: INVALIDATES,
+    message: alias ? 'Alias saved.' : 'Alias created.',
+    onSuccess: onDone,
+  })
+  const form = useForm<Values>(
+    {
+      source: alias?.source_local_part ?? '',
+      domain_id: alias?.domain_id ?? domainId ?? null,
+      destinations: alias?.destination.split(',') ?? [],
+      active: alias?.active ?? true,
+    },
+    save.error,
+  )
+  const only = useOnlyDomain()
+  const domain_id = form.values.domain_id ?? only
+  return (
+    <Form
+      onSubmit={() => save.mutate({ ...form.values, domain_id })}
+      error={save.error}
+      formFields={[...form.names, 'source_local_part', 'destination']}
+      actions={
+        <>
+          <Button variant="default" onClick={onDone}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={save.isPending}>
+            {alias ? 'Save' : 'Create alias'}
+          </Button>
+        </>
+      }
+    >
+      {!alias && (
+        <div className="pair">
+          <TextInput
+            label="Local part"
+            description="Blank = catch-all"
+            placeholder="sales"
+            data-autofocus
+            autoComplete="off"
+            spellCheck={false}
+            {...form.textField('source')}
+            error={form.errorOf('source_local_part')}
+          />
+          <DomainSelect
+            label="Domain"
+            description="The part after the @"
+            placeholder="Select a domain"
+            {...form.field('domain_id')}
+            value={domain_id}
+          />
+        </div>
+      )}
+      <Addresses
+        label="Destinations"
+        description="Press Enter after each address"
+        placeholder="alice@example.com"
+        {...form.field('destinations')}
+        error={form.errorOf('destination')}
+      />
+      <RoutePreview addresses={form.values.destinations} />
+      <Switch label="Active" {...form.checkbox('active')} />
+    </Form>
+  )
+}
+
+interface Values {
+  source: string
+  domain_id: string | null
+  destinations: string[]
+  active: boolean
+}
+
+function shorten(destination: string): string {
+  const addresses = destination.split(',')
+  const rest = addresses.length - MAX_SHOWN
+  return addresses.slice(0, MAX_SHOWN).join(', ') + (rest > 0 ? ` and ${formatNumber(rest)} more` : '')
+}
+
+/** The current routing of the destinations, in a box of fixed size. */
+function RoutePreview({ addresses }: { addresses: readonly string[] }) {
+  const [debounced] = useDebouncedValue(addresses, 250)
+  return (
+    <div className="note preview" role="region" aria-label="Routing preview" tabIndex={0}>
+      <Icon name="route" />
+      <div>
+        <p className="note-title">Current routing of these addresses</p>
+        {debounced.length === 0 && <p className="muted">Add an address to see its routing.</p>}
+        {debounced.slice(0, MAX_SHOWN).map((address) => (
+          <Destination key={address} address={address} />
+        ))}
+        {debounced.length > MAX_SHOWN && <p className="muted">and {formatNumber(debounced.length - MAX_SHOWN)} more</p>}
+      </div>
+    </div>
+  )
+}
+
+function DeleteAlias({ alias, onClose }: { alias: Alias; onClose: () => void }) {
+  const domain = useQuery(domainQuery(alias.domain_id)).data
+  return (
+    <ConfirmDelete
+      opened
+      onClose={onClose}
+      title="Delete alias"
+      action="Delete alias"
+      request={() => fetchData(client.DELETE('/aliases/{id}', { params: { path: { id: alias.id } } }))}
+      invalidates={INVALIDATES}
+      message="Alias deleted."
+    >
+      Mail for{' '}
+      <strong className="break">
+        {alias.source_local_part || 'all other addresses'}@{domain?.unicode_name}
+      </strong>{' '}
+      is no longer forwarded to {shorten(alias.destination)}. Without another mailbox, alias or catch-all, it is rejected.
+    </ConfirmDelete>
+  )
+}

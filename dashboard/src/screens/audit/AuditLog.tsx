@@ -1,0 +1,291 @@
+import { Button, Menu, Modal } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { useState } from 'react'
+import { fetchData, fetchPage, client, type Schema } from '../../api/client'
+import { adminsQuery } from '../../api/lists'
+import { formatNumber } from '../../locale'
+import { toUtc } from '../../search'
+import { Allowed } from '../../access/Allowed'
+import { AuditObject } from './AuditObject'
+import { AuditChange } from './AuditChange'
+import { Badge, type Tone } from '../../ui/Badge'
+import { pluralize } from '../../units'
+import { CopyButton } from '../../ui/Copy'
+import { type Column, DataList } from '../../ui/DataList'
+import { EmptyState } from '../../ui/Empty'
+import { NoMatches } from '../../ui/NoMatches'
+import { ErrorNote } from '../../ui/ErrorNote'
+import { ChoiceFilter, DomainFilter, Filters, TextFilter } from '../../ui/Filters'
+import { Icon } from '../../ui/Icon'
+import { Facts, Page } from '../../ui/Page'
+import { Time } from '../../ui/Time'
+
+type Entry = Schema['AuditEntryResponse']
+
+const route = getRouteApi('/app/audit')
+const FILTERS = ['action', 'admin', 'resource', 'domain', 'age'] as const
+const RESOURCES = [
+  'admin',
+  'alias',
+  'api_key',
+  'audit',
+  'domain',
+  'mailbox',
+  'message',
+  'passkey',
+  'queue',
+  'sandbox',
+  'session',
+  'suspension',
+  'webhook',
+]
+const PERIODS: Readonly<Record<string, readonly [number, string]>> = {
+  hour: [3_600_000, 'Last hour'],
+  day: [86_400_000, 'Last 24 hours'],
+  week: [604_800_000, 'Last 7 days'],
+  month: [2_592_000_000, 'Last 30 days'],
+}
+
+const OUTCOMES: Readonly<Record<string, Tone>> = { success: 'good', denied: 'warn', failed: 'bad' }
+
+export function AuditLog() {
+  const search = route.useSearch()
+  const [shown, setShown] = useState<Entry | null>(null)
+  // Names of objects may come from other entries of the page.
+  const [page, setPage] = useState<readonly Entry[]>([])
+  const [opened] = useState(() => new Date().toISOString())
+  // Later pages use the period of the first page.
+  const at = (search.cursor && toUtc(search.at)) || opened
+  const period = PERIODS[search.age ?? '']
+  const filter = {
+    ...(search.action && { action: search.action }),
+    ...(search.admin && { admin_id: search.admin }),
+    ...(search.resource && { resource_type: search.resource }),
+    ...(search.domain && { domain_id: search.domain }),
+    ...(period && { since: new Date(Date.parse(at) - period[0]).toISOString() }),
+  }
+  const columns: readonly Column<Entry>[] = [
+    {
+      header: 'Action',
+      cell: (row) => (
+        <button type="button" className="row-button row-link" onClick={() => setShown(row)}>
+          {row.action}
+        </button>
+      ),
+    },
+    { header: 'Outcome', cell: (row) => <Outcome of={row} /> },
+    { header: 'Resource', wide: true, cell: (row) => <AuditObject of={row} rows={page} /> },
+    {
+      header: 'Actor',
+      cell: (row) => (
+        <span className="party" title={row.actor.label}>
+          <Actor of={row} />
+        </span>
+      ),
+    },
+    { header: 'IP address', cell: (row) => row.ip_address ?? '' },
+    { header: 'Time', sort: 'created_at', cell: (row) => <Time at={row.created_at} form="exact" /> },
+  ]
+  return (
+    <Page
+      title="Audit log"
+      lead="Every change and every denied attempt, with its actor. Entries are hash-chained and sealed, so tampering is detected."
+      actions={<Actions filter={filter} />}
+    >
+      <Filters names={FILTERS}>
+        <TextFilter name="action" label="Action, for example alias.create" main />
+        <ChoiceFilter name="resource" label="Resource" data={RESOURCES.map((value) => ({ value, label: value.replaceAll('_', ' ') }))} />
+        <AdminFilter />
+        <DomainFilter />
+        <ChoiceFilter name="age" label="Period" data={Object.entries(PERIODS).map(([value, [, label]]) => ({ value, label }))} />
+      </Filters>
+      <DataList
+        label="Audit log"
+        queryKey={['audit', 'list', filter]}
+        {...(period && { cursorParams: { at } })}
+        load={async (paging) => {
+          const result = await fetchPage(client.GET('/audit', { params: { query: { ...filter, ...paging, sort: 'created_at' } } }))
+          setPage(result.rows)
+          return result
+        }}
+        columns={columns}
+        rowKey={(row) => row.id}
+        empty={
+          Object.keys(filter).length > 0 ? (
+            <NoMatches what="entries" filters={FILTERS} />
+          ) : (
+            <EmptyState icon="scroll" title="No entries yet">
+              Changes to your domains appear here.
+            </EmptyState>
+          )
+        }
+      />
+      <Modal opened={shown !== null} onClose={() => setShown(null)} title={shown?.action ?? ''} size="xl">
+        {shown && <EntryDetails of={shown} rows={page} />}
+      </Modal>
+    </Page>
+  )
+}
+
+function Outcome({ of }: { of: Entry }) {
+  return <Badge tone={OUTCOMES[of.outcome] ?? 'calm'}>{of.outcome}</Badge>
+}
+
+const ACTOR_PREFIXES: Readonly<Record<string, string>> = { session: '', api_key: 'key ', system: 'system: ', cli: 'command line: ' }
+
+function Actor({ of }: { of: Entry }) {
+  return (
+    <span>
+      <span className="muted">{ACTOR_PREFIXES[of.actor.type] ?? `${of.actor.type} `}</span>
+      {of.actor.label}
+    </span>
+  )
+}
+
+function AdminFilter() {
+  const { data } = useQuery(adminsQuery())
+  return <ChoiceFilter name="admin" label="Administrator" data={(data ?? []).map((row) => ({ value: row.id, label: row.email }))} />
+}
+
+function Actions({ filter }: { filter: Readonly<Record<string, string>> }) {
+  const [isOpen, setOpen] = useState(false)
+  const query = (format: string) => new URLSearchParams({ ...filter, format }).toString()
+  const verify = useMutation({ mutationFn: () => fetchData(client.GET('/audit/verify')), onMutate: () => setOpen(true) })
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" leftSection={<Icon name="down_load" size={16} />}>
+            Export
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>Entries that match the filters</Menu.Label>
+          {['csv', 'json', 'ndjson'].map((format) => (
+            <Allowed key={format} action="audit.export">
+              <Menu.Item component="a" href={`/api/v1/audit/export?${query(format)}`} download>
+                {format.toUpperCase()}
+              </Menu.Item>
+            </Allowed>
+          ))}
+        </Menu.Dropdown>
+      </Menu>
+      <Allowed action="audit.verify">
+        <Button leftSection={<Icon name="shield" size={16} />} loading={verify.isPending} onClick={() => verify.mutate()}>
+          Verify
+        </Button>
+      </Allowed>
+      <Modal opened={isOpen && !verify.isPending} onClose={() => setOpen(false)} title="Verification" size="lg">
+        <ErrorNote error={verify.error} />
+        {verify.data && <VerificationResult of={verify.data} />}
+      </Modal>
+    </>
+  )
+}
+
+function VerificationResult({ of }: { of: Schema['VerificationResponse'] }) {
+  return (
+    <div className="stack">
+      <div className={`note ${of.ok ? 'note-good' : 'note-bad'}`} role="status">
+        <Icon name={of.ok ? 'check' : 'warn'} />
+        <div>
+          <p className="note-title">
+            {of.ok
+              ? 'The audit log is intact.'
+              : `The audit log was tampered with: ${pluralize(of.bad_count, 'invalid entry', 'invalid entries')}.`}
+          </p>
+          <p>
+            {pluralize(of.checked, 'sealed entry', 'sealed entries')} verified; {pluralize(of.unsealed, 'entry is', 'entries are')} newer
+            than the last seal.
+          </p>
+        </div>
+      </div>
+      {of.bad.length > 0 && (
+        <ul className="faults">
+          {of.bad.map((fault, index) => (
+            <li key={index}>
+              <Badge tone="bad">{fault.problem}</Badge> <code>{fault.id ?? `seal ${fault.seal ?? ''}`}</code>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Facts
+        rows={[
+          [
+            'Last seal',
+            of.head ? (
+              <>
+                {formatNumber(of.head.sequence)}, <Time at={of.head.sealed_at} />
+              </>
+            ) : (
+              'none'
+            ),
+          ],
+          ['Hash of the seal', of.head ? <code>{of.head.hash}</code> : ''],
+          [
+            'Public key',
+            <span className="row">
+              <code>{of.public_key}</code>
+              <CopyButton text={of.public_key} what="public key" />
+            </span>,
+          ],
+        ]}
+      />
+      <p className="muted small">
+        Store the public key and an NDJSON export elsewhere to verify the log without this server:{' '}
+        <code>mailkeep audit verify FILE --public-key KEY</code>.
+      </p>
+    </div>
+  )
+}
+
+function EntryDetails({ of, rows }: { of: Entry; rows: readonly Entry[] }) {
+  const facts = [
+    ['Actor', <Actor of={of} />],
+    ['Time', <Time at={of.created_at} form="exact" />],
+    [
+      'Outcome',
+      <>
+        <Outcome of={of} /> {of.error_code && <code>{of.error_code}</code>}
+      </>,
+    ],
+    [
+      'Object',
+      <>
+        {of.resource_type.replaceAll('_', ' ')}: <AuditObject of={of} rows={rows} />
+      </>,
+    ],
+    [
+      'ID',
+      of.resource_id ? (
+        <span className="copyable">
+          <code>{of.resource_id}</code>
+          <CopyButton text={of.resource_id} what="ID" />
+        </span>
+      ) : (
+        'none'
+      ),
+    ],
+    ['Domain', of.domain_name ?? 'none'],
+    ['IP address', of.ip_address ?? 'local'],
+    ['User agent', of.user_agent ?? 'unknown'],
+    [
+      'Request',
+      of.request_id ? (
+        <span className="row">
+          <code>{of.request_id}</code>
+          <CopyButton text={of.request_id} what="request ID" />
+        </span>
+      ) : (
+        'none'
+      ),
+    ],
+  ] as const
+  return (
+    <div className="stack">
+      <Facts rows={facts} />
+      <AuditChange details={of.details} />
+    </div>
+  )
+}

@@ -1,0 +1,206 @@
+import { Button } from '@mantine/core'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { fetchData, client, type Schema } from '../../api/client'
+import { formatNumber } from '../../locale'
+import { PATHS } from '../../paths'
+import { Allowed, useDenialReason } from '../../access/Allowed'
+import { useSearchParams } from '../../search'
+import { DetailTabs } from '../../ui/DetailTabs'
+import { StatusBadge } from '../../ui/Badge'
+import { formatBytes, pluralize } from '../../units'
+import { ConfirmDelete } from '../../ui/Confirm'
+import { CopyButton } from '../../ui/Copy'
+import { LoadingLines } from '../../ui/DataList'
+import { DomainForm } from './DomainForm'
+import { domainQuery } from './DomainSelect'
+import { ErrorNote } from '../../ui/ErrorNote'
+import { isNotFound, ObjectNotFound } from '../../ui/ObjectNotFound'
+import { Icon } from '../../ui/Icon'
+import { Facts, Page, Section } from '../../ui/Page'
+import { useReady } from '../../ui/useReady'
+import { Time } from '../../ui/Time'
+import { DomainState } from './Domains'
+
+const route = getRouteApi('/app/domains/$id')
+
+export function Domain() {
+  const { id } = route.useParams()
+  const { data, error } = useQuery(domainQuery(id))
+  // Loaded together, so that the keys do not move what is below them.
+  const keys = useQuery(keysQuery(id))
+  const isReady = useReady(!keys.isPending)
+  const canEdit = useDenialReason('domain.write') === null
+  const [, change] = useSearchParams()
+  const back = <Link to={PATHS.domains}>← Domains</Link>
+  if (isNotFound(error)) return <ObjectNotFound title="Domain not found" back={back} error={error} />
+  if (!data || !isReady)
+    return (
+      <Page title={data?.unicode_name ?? 'Domain'} back={back}>
+        {error ? <ErrorNote error={error} /> : <LoadingLines />}
+      </Page>
+    )
+  return (
+    <Page
+      title={data.unicode_name}
+      back={back}
+      lead={
+        <>
+          <DomainState domain={data} /> {data.description}
+        </>
+      }
+      actions={
+        <Allowed action="domain.write">
+          <Button leftSection={<Icon name="edit" size={16} />} onClick={() => change({ tab: 'settings' })}>
+            Edit
+          </Button>
+        </Allowed>
+      }
+    >
+      <DetailTabs
+        tabs={[
+          { value: 'overview', label: 'Overview', content: <Overview domain={data} /> },
+          { value: 'dkim', label: 'DKIM', content: <DkimKeys domain={data} /> },
+          ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings domain={data} /> }] : []),
+        ]}
+      />
+    </Page>
+  )
+}
+
+function Overview({ domain }: { domain: Schema['DomainRecord'] }) {
+  return (
+    <Section title="Domain">
+      <Facts rows={facts(domain)} />
+    </Section>
+  )
+}
+
+function Settings({ domain }: { domain: Schema['DomainRecord'] }) {
+  const [isDeleting, setDeleting] = useState(false)
+  return (
+    <>
+      <Section title="Settings">
+        <DomainForm domain={domain} />
+      </Section>
+      <Section title="Danger zone">
+        <div className="between">
+          <p className="muted">Delete this domain. It must have no mailboxes and no aliases.</p>
+          <Allowed action="domain.write" disabledReason={deletionBlocker(domain)}>
+            <Button variant="light" color="red" onClick={() => setDeleting(true)}>
+              Delete domain
+            </Button>
+          </Allowed>
+        </div>
+      </Section>
+      <DeleteDomain domain={domain} opened={isDeleting} onClose={() => setDeleting(false)} />
+    </>
+  )
+}
+
+function facts(domain: Schema['DomainRecord']) {
+  const most = (limit: number | null) => (limit === null ? '' : ` of ${formatNumber(limit)}`)
+  const { usage } = domain
+  return [
+    [
+      'Mailboxes',
+      <Link to={PATHS.mailboxes} search={{ domain: domain.id }}>{`${formatNumber(usage.mailboxes)}${most(domain.max_mailboxes)}`}</Link>,
+    ],
+    [
+      'Aliases',
+      <Link to={PATHS.aliases} search={{ domain: domain.id }}>{`${formatNumber(usage.aliases)}${most(domain.max_aliases)}`}</Link>,
+    ],
+    ['Storage', formatBytes(usage.bytes)],
+    [
+      'Messages',
+      <Link to={PATHS.messages} search={{ domain: domain.id }}>
+        View messages
+      </Link>,
+    ],
+    ['Default mailbox quota', domain.default_quota_bytes ? formatBytes(domain.default_quota_bytes) : 'unlimited'],
+    ['Subaddressing', domain.plus_delimiter ? <code>{`name${domain.plus_delimiter}tag`}</code> : 'none'],
+    ['Relay', domain.relay ? <code>{`${domain.relay.host}:${domain.relay.port}`}</code> : 'none'],
+    [
+      'DNS',
+      <>
+        <StatusBadge of={domain.dns.status} /> {domain.dns.checked_at && <Time at={domain.dns.checked_at} form="ago" />}
+      </>,
+    ],
+    ['ASCII (Punycode) name', <code>{domain.name}</code>],
+    ['Created', <Time at={domain.created_at} />],
+    [
+      'ID',
+      <span className="copyable">
+        <code>{domain.id}</code>
+        <CopyButton text={domain.id} what="ID" />
+      </span>,
+    ],
+  ] as const
+}
+
+/** Why the domain can't be deleted yet, or null. */
+function deletionBlocker({ usage }: Schema['DomainRecord']): string | null {
+  if (usage.mailboxes + usage.aliases === 0) return null
+  return `Delete its ${pluralize(usage.mailboxes, 'mailbox', 'mailboxes')} and ${pluralize(usage.aliases, 'alias', 'aliases')} first.`
+}
+
+function keysQuery(id: string) {
+  return queryOptions({
+    queryKey: ['domains', 'dkim', id],
+    queryFn: () => fetchData(client.GET('/domains/{id}/dkim-keys', { params: { path: { id } } })),
+  })
+}
+
+function DkimKeys({ domain }: { domain: Schema['DomainRecord'] }) {
+  const { data, error } = useQuery(keysQuery(domain.id))
+  return (
+    <Section title="DKIM" lead="Outgoing mail is signed with these keys. Receivers look them up in your DNS: publish each as a TXT record.">
+      <ErrorNote error={error} />
+      {data?.map((key) => (
+        <div className="stack dkim" key={key.id}>
+          <div className="row">
+            <span className="strong">{key.selector}</span>
+            <StatusBadge of={key.stage} />
+            <span className="muted">{key.algorithm}</span>
+            <span className="muted">
+              DNS: <StatusBadge of={key.dns.status} />
+            </span>
+          </div>
+          <RecordField name="Name" value={key.dns.name} />
+          <RecordField name="Value" value={key.dns.value} />
+        </div>
+      ))}
+    </Section>
+  )
+}
+
+function RecordField({ name, value }: { name: string; value: string }) {
+  return (
+    <div className="record">
+      <span className="muted small">{name}</span>
+      <code>{value}</code>
+      <CopyButton text={value} what={name.toLowerCase()} />
+    </div>
+  )
+}
+
+function DeleteDomain(props: { domain: Schema['DomainRecord']; opened: boolean; onClose: () => void }) {
+  const { domain, ...dialog } = props
+  const navigate = useNavigate()
+  return (
+    <ConfirmDelete
+      {...dialog}
+      title={`Delete ${domain.unicode_name}`}
+      action="Delete domain"
+      name={domain.unicode_name}
+      request={() => fetchData(client.DELETE('/domains/{id}', { params: { path: { id: domain.id } } }))}
+      invalidates={['domains']}
+      removes={['domains', 'one', domain.id]}
+      message={`Deleted ${domain.unicode_name}.`}
+      onDeleted={() => void navigate({ to: PATHS.domains })}
+    >
+      Deletes the domain with its DKIM keys, webhooks and administrator assignments. Mail for it is rejected from now on.
+    </ConfirmDelete>
+  )
+}

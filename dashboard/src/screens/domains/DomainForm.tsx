@@ -1,0 +1,156 @@
+import { Button, NumberInput, PasswordInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { fetchData, client, type Schema } from '../../api/client'
+import { pickUnit } from '../../units'
+import { domainBody, initialValues } from './domainValues'
+import { Form } from '../../ui/Form'
+import { useApiMutation, useForm } from '../../ui/useForm'
+
+type Domain = Schema['DomainRecord']
+
+/** Creates or edits a domain. */
+export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDone?: (domain: Domain) => void; onCancel?: () => void }) {
+  const [unit] = useState(() => pickUnit(domain?.default_quota_bytes))
+  const save = useApiMutation({
+    request: (values: ReturnType<typeof initialValues>): Promise<Domain> =>
+      domain
+        ? fetchData(client.PATCH('/domains/{id}', { params: { path: { id: domain.id } }, body: domainBody(values, unit) }))
+        : fetchData(client.POST('/domains', { body: { name: values.name.trim(), ...domainBody(values, unit) } })),
+    invalidates: ['domains'],
+    message: (answer) => (domain ? `Saved ${answer.unicode_name}.` : `Created ${answer.unicode_name}.`),
+    onSuccess: (answer) => {
+      form.set('relay_password', '')
+      onDone?.(answer)
+    },
+  })
+  const form = useForm(initialValues(domain, unit), save.error)
+  const hasRelay = form.values.relay_host.trim() !== ''
+  return (
+    <Form
+      onSubmit={() => save.mutate(form.values)}
+      error={save.error}
+      formFields={[
+        ...form.names,
+        'default_quota_bytes',
+        'plus_delimiter',
+        'relay.host',
+        'relay.port',
+        'relay.tls',
+        'relay.username',
+        'relay.password',
+      ]}
+      actions={
+        <>
+          {onCancel && (
+            <Button variant="default" onClick={onCancel}>
+              Cancel
+            </Button>
+          )}
+          <Button type="submit" loading={save.isPending}>
+            {domain ? 'Save' : 'Create domain'}
+          </Button>
+        </>
+      }
+    >
+      {!domain && (
+        <TextInput
+          label="Domain name"
+          placeholder="example.com"
+          description="The part after the @ of its addresses. It can't be changed later."
+          data-autofocus
+          autoComplete="off"
+          spellCheck={false}
+          {...form.textField('name')}
+        />
+      )}
+      <Textarea label="Description" rows={2} resize="vertical" {...form.textField('description')} />
+      <div className="pair">
+        <NumberInput
+          label="Default mailbox quota"
+          suffix={` ${unit.name}`}
+          min={0}
+          decimalScale={2}
+          description="0 = unlimited"
+          {...form.field('quota')}
+          error={form.errorOf('default_quota_bytes')}
+        />
+        <Select
+          label="Subaddressing"
+          description="Mail for name+tag is delivered to name"
+          data={[
+            { value: '+', label: 'name+tag' },
+            { value: '-', label: 'name-tag' },
+            { value: '', label: 'Off' },
+          ]}
+          allowDeselect={false}
+          {...form.field('plus')}
+          error={form.errorOf('plus_delimiter')}
+        />
+      </div>
+      <div className="pair">
+        <NumberInput label="Mailbox limit" placeholder="Unlimited" min={0} allowDecimal={false} {...form.field('max_mailboxes')} />
+        <NumberInput label="Alias limit" placeholder="Unlimited" min={0} allowDecimal={false} {...form.field('max_aliases')} />
+      </div>
+      <fieldset className="fieldset">
+        <legend>Relay</legend>
+        <TextInput
+          label="Host"
+          placeholder="smtp.example.net"
+          description="Delivers the domain's outbound mail. Blank: the server's relay, or direct delivery."
+          autoComplete="off"
+          spellCheck={false}
+          {...form.textField('relay_host')}
+          error={form.errorOf('relay.host')}
+        />
+        <div className="pair">
+          <Select
+            label="Encryption"
+            disabled={!hasRelay}
+            data={[
+              { value: 'starttls', label: 'STARTTLS' },
+              { value: 'tls', label: 'TLS' },
+              { value: 'none', label: 'None (no authentication)' },
+            ]}
+            allowDeselect={false}
+            {...form.field('relay_tls')}
+            error={form.errorOf('relay.tls')}
+          />
+          <NumberInput
+            label="Port"
+            disabled={!hasRelay}
+            min={1}
+            max={65535}
+            allowDecimal={false}
+            {...form.field('relay_port')}
+            error={form.errorOf('relay.port')}
+          />
+        </div>
+        <div className="pair">
+          <TextInput
+            label="User name"
+            disabled={!hasRelay}
+            autoComplete="off"
+            spellCheck={false}
+            {...form.textField('relay_username')}
+            error={form.errorOf('relay.username')}
+          />
+          <PasswordInput
+            label="Password"
+            disabled={!hasRelay}
+            autoComplete="new-password"
+            description={
+              domain?.relay?.has_password
+                ? 'A password is stored. Enter it again if you change the host, port, encryption or user name.'
+                : undefined
+            }
+            {...form.textField('relay_password')}
+            error={form.errorOf('relay.password')}
+          />
+        </div>
+      </fieldset>
+      <Switch label="Active" description="While inactive, inbound mail is deferred and nothing is sent." {...form.checkbox('active')} />
+      <Switch label="Sending enabled" {...form.checkbox('sending_enabled')} />
+      <Switch label="Receiving enabled" {...form.checkbox('receiving_enabled')} />
+    </Form>
+  )
+}

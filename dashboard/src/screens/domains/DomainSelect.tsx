@@ -1,0 +1,61 @@
+import { Select, type SelectProps } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { fetchData, fetchPage, client, type Schema } from '../../api/client'
+
+/** The first domains by name whose names contain `q`. */
+export function domainsQuery(q = '') {
+  return queryOptions({
+    queryKey: ['domains', 'choice', q],
+    queryFn: () =>
+      fetchPage(client.GET('/domains', { params: { query: { limit: 200, sort: 'name', order: 'asc', ...(q && { name: q }) } } })),
+    staleTime: 30_000,
+    placeholderData: keepPreviousData,
+  })
+}
+
+export function domainQuery(id: string) {
+  return queryOptions({
+    queryKey: ['domains', 'one', id],
+    queryFn: () => fetchData(client.GET('/domains/{id}', { params: { path: { id } } })),
+    staleTime: 30_000,
+  })
+}
+
+/** The ID of the only domain; null if there are none or several. */
+export function useOnlyDomain(): string | null {
+  const rows = useQuery(domainsQuery()).data?.rows
+  return (rows?.length === 1 && rows[0]?.id) || null
+}
+
+/** The name of a domain; empty while loading. */
+export function DomainName({ id }: { id: string | null }) {
+  const first = useQuery(domainsQuery())
+  const known = first.data?.rows.find((row) => row.id === id)
+  const single = useQuery({ ...domainQuery(id ?? ''), enabled: Boolean(id && first.isSuccess && !known), retry: false })
+  return <>{(known ?? single.data)?.unicode_name ?? ''}</>
+}
+
+type Props = Omit<SelectProps, 'data' | 'searchValue' | 'onSearchChange'>
+
+/** Selects a domain. With many domains, it lists those that contain the typed text. */
+export function DomainSelect(props: Props) {
+  const [typed, setTyped] = useState('')
+  const [q] = useDebouncedValue(typed, 200)
+  const chosen = useQuery({ ...domainQuery(props.value ?? ''), enabled: Boolean(props.value) }).data
+  const many = (useQuery(domainsQuery()).data?.rows.length ?? 0) >= 200
+  const isChosen = chosen?.unicode_name === q
+  const found = useQuery(domainsQuery(many && !isChosen ? q : '')).data?.rows ?? []
+  const rows: readonly Schema['DomainRecord'][] = chosen && !found.some((row) => row.id === chosen.id) ? [chosen, ...found] : found
+  return (
+    <Select
+      searchable
+      nothingFoundMessage="No matching domains"
+      clearButtonProps={{ 'aria-label': 'Clear domain' }}
+      {...props}
+      data={rows.map((row) => ({ value: row.id, label: row.unicode_name }))}
+      onSearchChange={setTyped}
+    />
+  )
+}

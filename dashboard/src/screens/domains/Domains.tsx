@@ -1,0 +1,102 @@
+import { Button, Modal } from '@mantine/core'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { fetchPage, client, type Schema } from '../../api/client'
+import { formatNumber } from '../../locale'
+import { PATHS } from '../../paths'
+import { useSearchParams } from '../../search'
+import { Allowed, useDenialReason } from '../../access/Allowed'
+import { Badge, StatusBadge } from '../../ui/Badge'
+import { formatBytes } from '../../units'
+import { type Column, DataList } from '../../ui/DataList'
+import { DomainForm } from './DomainForm'
+import { EmptyState } from '../../ui/Empty'
+import { NoMatches } from '../../ui/NoMatches'
+import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
+import { Icon } from '../../ui/Icon'
+import { Page } from '../../ui/Page'
+import { Time } from '../../ui/Time'
+
+type Domain = Schema['DomainRecord']
+
+const route = getRouteApi('/app/domains')
+
+const COLUMNS: readonly Column<Domain>[] = [
+  {
+    header: 'Domain',
+    sort: 'name',
+    wide: true,
+    cell: (row) => (
+      <Link className="row-link" to={PATHS.domain} params={{ id: row.id }}>
+        {row.unicode_name}
+      </Link>
+    ),
+  },
+  { header: 'State', cell: (row) => <DomainState domain={row} /> },
+  { header: 'DNS', cell: (row) => <StatusBadge of={row.dns.status} /> },
+  { header: 'Mailboxes', align: 'right', cell: (row) => formatNumber(row.usage.mailboxes) },
+  { header: 'Aliases', align: 'right', cell: (row) => formatNumber(row.usage.aliases) },
+  { header: 'Storage', align: 'right', cell: (row) => formatBytes(row.usage.bytes) },
+  { header: 'Created', sort: 'created_at', cell: (row) => <Time at={row.created_at} form="ago" /> },
+]
+
+/** The status of a domain. */
+export function DomainState({ domain }: { domain: Domain }) {
+  if (!domain.active) return <Badge tone="warn">inactive</Badge>
+  if (!domain.sending_enabled) return <Badge tone="warn">receives only</Badge>
+  if (!domain.receiving_enabled) return <Badge tone="warn">sends only</Badge>
+  return <Badge tone="good">active</Badge>
+}
+
+export function Domains() {
+  const { q, active, new: isNew } = route.useSearch()
+  const [, change] = useSearchParams()
+  const navigate = useNavigate()
+  const isReadOnly = useDenialReason('domain.create')
+  const createButton = (
+    <Allowed action="domain.create">
+      <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: 'yes' })}>
+        New domain
+      </Button>
+    </Allowed>
+  )
+  const filter = { ...(q && { name: q }), ...(active && { active: active === 'yes' }) }
+  return (
+    <Page title="Domains" lead="The part after the @. Mail is sent from and received for these." actions={createButton}>
+      <Filters names={['q', 'active']}>
+        <TextFilter name="q" label="Search by name" main />
+        <ChoiceFilter
+          name="active"
+          label="State"
+          data={[
+            { value: 'yes', label: 'Active' },
+            { value: 'no', label: 'Inactive' },
+          ]}
+        />
+      </Filters>
+      <DataList
+        label="Domains"
+        queryKey={['domains', 'list', filter]}
+        load={(page) => fetchPage(client.GET('/domains', { params: { query: { ...filter, ...page, sort: page.sort as 'name' } } }))}
+        columns={COLUMNS}
+        rowKey={(row) => row.id}
+        empty={
+          q || active ? (
+            <NoMatches what="domains" filters={['q', 'active']} />
+          ) : (
+            <EmptyState icon="globe" title="No domains yet" action={createButton}>
+              {isReadOnly
+                ? 'No domain is assigned to you. Ask an administrator to assign one.'
+                : 'Add the domain of your addresses. Mailkeep generates a DKIM key and lists the DNS records to publish.'}
+            </EmptyState>
+          )
+        }
+      />
+      <Modal opened={isNew !== undefined && !isReadOnly} onClose={() => change({ new: undefined })} title="New domain" size="lg">
+        <DomainForm
+          onDone={(domain) => void navigate({ to: PATHS.domain, params: { id: domain.id } })}
+          onCancel={() => change({ new: undefined })}
+        />
+      </Modal>
+    </Page>
+  )
+}

@@ -1,0 +1,50 @@
+import type { Schema } from '../../api/client'
+import type { Unit } from '../../units'
+
+type Domain = Schema['DomainRecord']
+
+export function initialValues(domain: Domain | undefined, unit: Unit) {
+  return {
+    name: domain?.name ?? '',
+    description: domain?.description ?? '',
+    active: domain?.active ?? true,
+    sending_enabled: domain?.sending_enabled ?? true,
+    receiving_enabled: domain?.receiving_enabled ?? true,
+    max_mailboxes: (domain?.max_mailboxes ?? '') as number | string,
+    max_aliases: (domain?.max_aliases ?? '') as number | string,
+    quota: (domain ? domain.default_quota_bytes / unit.size : 1) as number | string,
+    plus: domain ? (domain.plus_delimiter ?? '') : '+',
+    relay_host: domain?.relay?.host ?? '',
+    relay_port: (domain?.relay?.port ?? 587) as number | string,
+    relay_tls: domain?.relay?.tls ?? 'starttls',
+    relay_username: domain?.relay?.username ?? '',
+    relay_password: '',
+  }
+}
+
+export function domainBody(values: ReturnType<typeof initialValues>, unit: Unit) {
+  const limit = (given: number | string) => (given === '' ? null : Number(given))
+  return {
+    description: values.description,
+    active: values.active,
+    sending_enabled: values.sending_enabled,
+    receiving_enabled: values.receiving_enabled,
+    max_mailboxes: limit(values.max_mailboxes),
+    max_aliases: limit(values.max_aliases),
+    default_quota_bytes: Math.round(Number(values.quota || 0) * unit.size),
+    plus_delimiter: values.plus || null,
+    relay: relayBody(values),
+  }
+}
+
+/** Without a password the API keeps the stored one, unless other relay settings change. */
+function relayBody(values: ReturnType<typeof initialValues>) {
+  if (!values.relay_host.trim()) return null
+  return {
+    host: values.relay_host.trim(),
+    port: Number(values.relay_port || 587),
+    tls: values.relay_tls as 'none' | 'starttls' | 'tls',
+    username: values.relay_username.trim(),
+    ...(values.relay_password ? { password: values.relay_password } : {}),
+  }
+}

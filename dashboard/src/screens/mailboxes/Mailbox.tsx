@@ -1,0 +1,275 @@
+import { Button, Modal, Switch, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { fetchData, client, type Schema } from '../../api/client'
+import { formatNumber } from '../../locale'
+import { PATHS } from '../../paths'
+import { Allowed, useAccount, useDenialReason } from '../../access/Allowed'
+import { useSearchParams } from '../../search'
+import { DetailTabs } from '../../ui/DetailTabs'
+import { formatBytes, pluralize } from '../../units'
+import { ConfirmDelete } from '../../ui/Confirm'
+import { CopyButton } from '../../ui/Copy'
+import { LoadingLines } from '../../ui/DataList'
+import { DomainName } from '../domains/DomainSelect'
+import { ErrorBar } from '../../ui/ErrorBar'
+import { ErrorNote } from '../../ui/ErrorNote'
+import { isNotFound, ObjectNotFound } from '../../ui/ObjectNotFound'
+import { Form } from '../../ui/Form'
+import { useApiMutation } from '../../ui/useForm'
+import { Icon } from '../../ui/Icon'
+import { LinkButton } from '../../ui/links'
+import { MailboxForm } from './MailboxForm'
+import { Facts, Page, Section } from '../../ui/Page'
+import { Time } from '../../ui/Time'
+import { MailboxState, Usage } from './Mailboxes'
+
+type MailboxRecord = Schema['MailboxRecord']
+
+const route = getRouteApi('/app/mailboxes/$id')
+const INVALIDATES = ['mailboxes', 'domains', 'suspensions', 'routing']
+
+export function Mailbox() {
+  const { id } = route.useParams()
+  const { data, error } = useQuery({
+    queryKey: ['mailboxes', 'one', id],
+    queryFn: () => fetchData(client.GET('/mailboxes/{id}', { params: { path: { id } } })),
+  })
+  const canEdit = useDenialReason('mailbox.write') === null
+  const [, change] = useSearchParams()
+  const back = <Link to={PATHS.mailboxes}>← Mailboxes</Link>
+  if (isNotFound(error)) return <ObjectNotFound title="Mailbox not found" back={back} error={error} />
+  if (!data)
+    return (
+      <Page title="Mailbox" back={back}>
+        {error ? <ErrorNote error={error} /> : <LoadingLines />}
+      </Page>
+    )
+  return (
+    <Page
+      title={data.address}
+      back={back}
+      lead={
+        <>
+          <MailboxState mailbox={data} /> {data.name}
+        </>
+      }
+      actions={
+        <>
+          <LinkButton to={PATHS.messages} search={{ q: data.address }} variant="default" leftSection={<Icon name="mail" size={16} />}>
+            View messages
+          </LinkButton>
+          <Allowed action="mailbox.write">
+            <Button leftSection={<Icon name="edit" size={16} />} onClick={() => change({ tab: 'settings' })}>
+              Edit
+            </Button>
+          </Allowed>
+        </>
+      }
+    >
+      {data.suspended && <SuspensionNote mailbox={data} />}
+      <DetailTabs
+        tabs={[
+          { value: 'overview', label: 'Overview', content: <Overview mailbox={data} /> },
+          ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings mailbox={data} /> }] : []),
+        ]}
+      />
+    </Page>
+  )
+}
+
+function Overview({ mailbox: data }: { mailbox: MailboxRecord }) {
+  return (
+    <Section title="Mailbox">
+      <Facts
+        rows={[
+          ['Storage', <Usage mailbox={data} />],
+          ['Messages', formatNumber(data.message_count)],
+          [
+            'Domain',
+            <Link to={PATHS.domain} params={{ id: data.domain_id }}>
+              <DomainName id={data.domain_id} />
+            </Link>,
+          ],
+          ['Allowed protocols', protocols(data)],
+          [
+            'Last sign-in',
+            data.last_login.at ? (
+              <>
+                <Time at={data.last_login.at} form="ago" />{' '}
+                <span className="muted">
+                  by {data.last_login.protocol} from {data.last_login.ip}
+                </span>
+              </>
+            ) : (
+              'never'
+            ),
+          ],
+          [
+            'Forwards to',
+            data.forward.destinations.length
+              ? `${data.forward.destinations.join(', ')}${data.forward.keep_copy ? ', keeps a copy' : ', keeps no copy'}`
+              : 'none',
+          ],
+          ['Created', <Time at={data.created_at} />],
+          [
+            'ID',
+            <span className="copyable">
+              <code>{data.id}</code>
+              <CopyButton text={data.id} what="ID" />
+            </span>,
+          ],
+        ]}
+      />
+    </Section>
+  )
+}
+
+function Settings({ mailbox }: { mailbox: MailboxRecord }) {
+  return (
+    <>
+      <Section title="Settings">
+        <MailboxForm mailbox={mailbox} />
+      </Section>
+      <DangerZone mailbox={mailbox} />
+    </>
+  )
+}
+
+function protocols({ protocols: may }: MailboxRecord): string {
+  const names = Object.entries({ IMAP: may.imap, POP3: may.pop3, SMTP: may.smtp, ManageSieve: may.sieve }).filter(([, can]) => can)
+  return names.map(([name]) => name).join(', ') || 'nothing'
+}
+
+function SuspensionNote({ mailbox }: { mailbox: MailboxRecord }) {
+  const { role } = useAccount()
+  const lift = useApiMutation({
+    request: () => fetchData(client.POST('/mailboxes/{id}/unsuspend', { params: { path: { id: mailbox.id } } })),
+    invalidates: INVALIDATES,
+    message: `${mailbox.address} can send again.`,
+  })
+  const why = mailbox.suspended
+  if (!why) return null
+  return (
+    <div className="note note-bad">
+      <Icon name="pause" />
+      <div>
+        <p className="note-title">Sending is suspended: {why.reason || 'no reason given'}</p>
+        <p>
+          By {why.by === 'rules' ? 'the abuse rules' : why.by}, <Time at={why.at} form="ago" />. It still receives mail. Lifting the
+          suspension resets the count of recipients.
+        </p>
+        <ErrorBar error={lift.error} />
+        <div>
+          <Allowed
+            action="mailbox.write"
+            disabledReason={
+              why.by === 'rules' && role === 'domain_admin' ? 'Suspended by the abuse rules: only administrators can lift it.' : null
+            }
+          >
+            <Button size="xs" loading={lift.isPending} onClick={() => lift.mutate(undefined)}>
+              Lift suspension
+            </Button>
+          </Allowed>
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function DangerZone({ mailbox }: { mailbox: MailboxRecord }) {
+  const [dialog, setDialog] = useState<'suspend' | 'delete' | null>(null)
+  return (
+    <Section title="Danger zone">
+      <div className="between">
+        <p className="muted">A suspended mailbox can't send. It still receives mail.</p>
+        <Allowed action="mailbox.write" disabledReason={mailbox.suspended ? 'Sending is already suspended.' : null}>
+          <Button variant="default" onClick={() => setDialog('suspend')}>
+            Suspend sending
+          </Button>
+        </Allowed>
+      </div>
+      <div className="between">
+        <p className="muted">Delete this mailbox. Its mail stays in the trash for 30 days.</p>
+        <Allowed action="mailbox.write">
+          <Button variant="light" color="red" onClick={() => setDialog('delete')}>
+            Delete mailbox
+          </Button>
+        </Allowed>
+      </div>
+      <Modal opened={dialog === 'suspend'} onClose={() => setDialog(null)} title={`Suspend sending from ${mailbox.address}`}>
+        {dialog === 'suspend' && <SuspendForm mailbox={mailbox} onDone={() => setDialog(null)} />}
+      </Modal>
+      <DeleteMailbox mailbox={mailbox} opened={dialog === 'delete'} onClose={() => setDialog(null)} />
+    </Section>
+  )
+}
+
+function SuspendForm({ mailbox, onDone }: { mailbox: MailboxRecord; onDone: () => void }) {
+  const [reason, setReason] = useState('')
+  const suspend = useApiMutation({
+    request: () => fetchData(client.POST('/mailboxes/{id}/suspend', { params: { path: { id: mailbox.id } }, body: { reason } })),
+    invalidates: INVALIDATES,
+    message: `Suspended sending from ${mailbox.address}.`,
+    onSuccess: onDone,
+  })
+  return (
+    <Form
+      onSubmit={() => suspend.mutate(undefined)}
+      error={suspend.error}
+      actions={
+        <>
+          <Button variant="default" onClick={onDone}>
+            Cancel
+          </Button>
+          <Button type="submit" color="red" loading={suspend.isPending}>
+            Suspend
+          </Button>
+        </>
+      }
+    >
+      <TextInput
+        label="Reason"
+        description="Shown on the mailbox and in the rejection to senders."
+        data-autofocus
+        value={reason}
+        onChange={(event) => setReason(event.currentTarget.value)}
+      />
+    </Form>
+  )
+}
+
+function DeleteMailbox({ mailbox, ...dialog }: { mailbox: MailboxRecord; opened: boolean; onClose: () => void }) {
+  const [isPermanent, setPermanent] = useState(false)
+  const navigate = useNavigate()
+  return (
+    <ConfirmDelete
+      {...dialog}
+      title={`Delete ${mailbox.address}`}
+      action={isPermanent ? 'Delete permanently' : 'Delete'}
+      name={isPermanent ? mailbox.address : null}
+      request={() => fetchData(client.DELETE('/mailboxes/{id}', { params: { path: { id: mailbox.id }, query: { purge: isPermanent } } }))}
+      invalidates={INVALIDATES}
+      removes={['mailboxes', 'one', mailbox.id]}
+      message={(answer) => answer.message}
+      onDeleted={() => void navigate({ to: PATHS.mailboxes })}
+    >
+      <div className="stack">
+        <p>
+          The mailbox rejects mail from now on. It contains {pluralize(mailbox.message_count, 'message')} ({formatBytes(mailbox.used_bytes)}
+          ).
+        </p>
+        <div className="overlap">
+          <p className={isPermanent ? undefined : 'invisible'} aria-hidden={!isPermanent}>
+            They are deleted permanently. This can't be undone.
+          </p>
+          <p className={isPermanent ? 'invisible' : undefined} aria-hidden={isPermanent}>
+            They stay in the trash for 30 days and can be restored.
+          </p>
+        </div>
+        <Switch label="Delete its mail permanently" checked={isPermanent} onChange={(event) => setPermanent(event.currentTarget.checked)} />
+      </div>
+    </ConfirmDelete>
+  )
+}

@@ -1,0 +1,99 @@
+import { Button, Checkbox, Fieldset, Group, NumberInput, PasswordInput, Switch, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { fetchData, client, type Schema } from '../../api/client'
+import { Addresses } from '../../ui/Addresses'
+import { pickUnit } from '../../units'
+import { DomainSelect, useOnlyDomain } from '../domains/DomainSelect'
+import { createBody, initialValues, patchBody, type Values } from './mailboxValues'
+import { Form } from '../../ui/Form'
+import { useApiMutation, useForm } from '../../ui/useForm'
+
+type Mailbox = Schema['MailboxRecord']
+
+const PROTOCOLS = { imap: 'IMAP', pop3: 'POP3', smtp: 'SMTP (sending)', sieve: 'ManageSieve' } as const
+
+/** Creates or edits a mailbox. */
+export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDone?: (mailbox: Mailbox) => void; onCancel?: () => void }) {
+  const { mailbox } = props
+  const [unit] = useState(() => pickUnit(mailbox?.quota_bytes))
+  const save = useApiMutation({
+    request: (values: Values): Promise<Mailbox> =>
+      mailbox
+        ? fetchData(client.PATCH('/mailboxes/{id}', { params: { path: { id: mailbox.id } }, body: patchBody(values, unit) }))
+        : fetchData(client.POST('/mailboxes', { body: createBody(values, unit) })),
+    invalidates: ['mailboxes', 'domains', 'routing'],
+    message: (answer) => (mailbox ? `Saved ${answer.address}.` : `Created ${answer.address}.`),
+    onSuccess: (answer) => {
+      form.set('password', '')
+      props.onDone?.(answer)
+    },
+  })
+  const form = useForm(initialValues(mailbox, props.domainId, unit), save.error)
+  const only = useOnlyDomain()
+  const domain_id = form.values.domain_id ?? only
+  return (
+    <Form
+      onSubmit={() => save.mutate({ ...form.values, domain_id })}
+      error={save.error}
+      formFields={[...form.names, 'quota_bytes', 'forward', 'forward.destinations']}
+      actions={
+        <>
+          {props.onCancel && (
+            <Button variant="default" onClick={props.onCancel}>
+              Cancel
+            </Button>
+          )}
+          <Button type="submit" loading={save.isPending}>
+            {mailbox ? 'Save' : 'Create mailbox'}
+          </Button>
+        </>
+      }
+    >
+      {!mailbox && (
+        <div className="pair">
+          <TextInput
+            label="Local part"
+            placeholder="alice"
+            data-autofocus
+            autoComplete="off"
+            spellCheck={false}
+            {...form.textField('local_part')}
+          />
+          <DomainSelect label="Domain" placeholder="Select a domain" {...form.field('domain_id')} value={domain_id} />
+        </div>
+      )}
+      <TextInput label="Owner's name" placeholder="Alice Example" autoComplete="off" {...form.textField('name')} />
+      <PasswordInput
+        label={mailbox ? 'New password' : 'Password'}
+        description={mailbox ? 'Leave blank to keep the current password.' : 'At least 8 characters, not a common password.'}
+        autoComplete="new-password"
+        {...form.textField('password')}
+      />
+      <NumberInput
+        label="Quota"
+        description="0 = unlimited; blank = domain default"
+        suffix={` ${unit.name}`}
+        min={0}
+        decimalScale={2}
+        {...form.field('quota')}
+        error={form.errorOf('quota_bytes')}
+      />
+      <Addresses
+        label="Forward to"
+        description="Press Enter after each address"
+        placeholder="alice@elsewhere.example"
+        {...form.field('forward_to')}
+        error={form.errorOf('forward.destinations') ?? form.errorOf('forward')}
+      />
+      <Checkbox label="Keep a copy" {...form.checkbox('keep_copy')} disabled={form.values.forward_to.length === 0} />
+      <Fieldset legend="Allowed protocols">
+        <Group>
+          {(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[]).map((name) => (
+            <Checkbox key={name} label={PROTOCOLS[name]} {...form.checkbox(name)} />
+          ))}
+        </Group>
+      </Fieldset>
+      <Switch label="Active" description="An inactive mailbox rejects mail and sign-ins." {...form.checkbox('active')} />
+    </Form>
+  )
+}

@@ -1,0 +1,44 @@
+import type { Schema } from '../../api/client'
+import type { Unit } from '../../units'
+
+type Mailbox = Schema['MailboxRecord']
+
+export function initialValues(mailbox: Mailbox | undefined, domainId: string | undefined, unit: Unit) {
+  return {
+    local_part: '',
+    domain_id: domainId ?? null,
+    name: mailbox?.name ?? '',
+    password: '',
+    quota: (mailbox ? mailbox.quota_bytes / unit.size : '') as number | string,
+    forward_to: mailbox?.forward.destinations ?? [],
+    keep_copy: mailbox?.forward.keep_copy ?? true,
+    active: mailbox?.active ?? true,
+    imap: mailbox?.protocols.imap ?? true,
+    pop3: mailbox?.protocols.pop3 ?? true,
+    smtp: mailbox?.protocols.smtp ?? true,
+    sieve: mailbox?.protocols.sieve ?? true,
+  }
+}
+
+export type Values = Omit<ReturnType<typeof initialValues>, 'domain_id'> & { domain_id: string | null }
+
+export function patchBody(values: Values, unit: Unit): Schema['MailboxPatch'] {
+  return {
+    name: values.name,
+    active: values.active,
+    protocols: { imap: values.imap, pop3: values.pop3, smtp: values.smtp, sieve: values.sieve },
+    forward: { destinations: values.forward_to, keep_copy: values.keep_copy },
+    ...(values.password && { password: values.password }),
+    ...(values.quota !== '' && { quota_bytes: Math.round(Number(values.quota) * unit.size) }),
+  }
+}
+
+export function createBody(values: Values, unit: Unit): Schema['MailboxCreate'] {
+  return {
+    ...patchBody(values, unit),
+    local_part: values.local_part.trim(),
+    domain_id: values.domain_id ?? '',
+    name: values.name,
+    active: values.active,
+  }
+}

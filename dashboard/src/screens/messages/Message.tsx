@@ -1,0 +1,247 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { fetchData, fetchPage, fetchText, client, type Schema } from '../../api/client'
+import { ApiError } from '../../api/errors'
+import { PATHS } from '../../paths'
+import { useDenialReason } from '../../access/Allowed'
+import { Badge, StatusBadge, toneOf } from '../../ui/Badge'
+import { formatBytes, pluralize } from '../../units'
+import { CopyButton } from '../../ui/Copy'
+import { LoadingLines } from '../../ui/DataList'
+import { DomainName } from '../domains/DomainSelect'
+import { DetailTabs } from '../../ui/DetailTabs'
+import { ErrorNote } from '../../ui/ErrorNote'
+import { isNotFound, ObjectNotFound } from '../../ui/ObjectNotFound'
+import { Icon } from '../../ui/Icon'
+import { Facts, Page, Section } from '../../ui/Page'
+import { Time } from '../../ui/Time'
+
+type MessageRecord = Schema['MessageResponse']
+
+const route = getRouteApi('/app/messages/$id')
+const PENDING: readonly string[] = ['submitting', 'queued', 'deferred', 'partial']
+
+export function Message() {
+  const { id } = route.useParams()
+  const { data, error } = useQuery({
+    queryKey: ['messages', 'one', id],
+    queryFn: () => fetchData(client.GET('/messages/{id}', { params: { path: { id } } })),
+    // Refreshed until the delivery status is final.
+    refetchInterval: ({ state }) => (state.data && PENDING.includes(state.data.status) ? 2_000 : false),
+  })
+  const back = <Link to={PATHS.messages}>← Messages</Link>
+  if (isNotFound(error)) return <ObjectNotFound title="Message not found" back={back} error={error} />
+  if (!data)
+    return (
+      <Page title="Message" back={back}>
+        {error ? <ErrorNote error={error} /> : <LoadingLines />}
+      </Page>
+    )
+  return (
+    <Page
+      title={data.subject || '(no subject)'}
+      back={back}
+      lead={
+        <>
+          <StatusBadge of={data.status} /> {data.direction === 'inbound' ? 'received' : 'sent'} <Time at={data.created_at} form="exact" />
+        </>
+      }
+    >
+      <Section title="Message">
+        <Facts rows={facts(data)} />
+      </Section>
+      <Recipients message={data} />
+      <DetailTabs
+        tabs={[
+          { value: 'timeline', label: 'Timeline', content: <Timeline message={data} /> },
+          { value: 'raw', label: 'Raw', content: <Raw message={data} /> },
+        ]}
+      />
+    </Page>
+  )
+}
+
+function facts(message: MessageRecord): (readonly [string, React.ReactNode])[] {
+  const copied = (value: string, what: string) => (
+    <span className="copyable">
+      <code>{value}</code>
+      <CopyButton text={value} what={what} />
+    </span>
+  )
+  const { spam, auth } = message
+  const checks = [auth.spf && `SPF ${auth.spf}`, auth.dkim && `DKIM ${auth.dkim}`, auth.dmarc && `DMARC ${auth.dmarc}`].filter(Boolean)
+  return [
+    ['From', message.from || '(empty sender)'],
+    ['To', message.to.join(', ') || '(no recipients)'],
+    ...(message.cc.length ? [['Cc', message.cc.join(', ')] as const] : []),
+    ['Size', formatBytes(message.size)],
+    ['Source', { api: 'API', smtp: 'SMTP', system: 'Mailkeep' }[message.source]],
+    ['Domain', message.domain_id && <DomainName id={message.domain_id} />],
+    ['Message-ID', copied(message.message_id, 'Message-ID')],
+    ...(message.queue_id ? [['Queue ID', copied(message.queue_id, 'queue ID')] as const] : []),
+    ['ID', copied(message.id, 'ID')],
+    ...(message.tags.length
+      ? [
+          [
+            'Tags',
+            <span className="row">
+              {message.tags.map((tag) => (
+                <Badge key={tag}>{tag}</Badge>
+              ))}
+            </span>,
+          ] as const,
+        ]
+      : []),
+    ...Object.entries(message.metadata).map(([name, value]) => [name, String(value)] as const),
+    ...(checks.length ? [['Authentication', checks.join(' · ')] as const] : []),
+    ...(spam.score === null ? [] : [['Spam', `${spam.score} (${spam.action ?? 'no action'})`] as const]),
+  ]
+}
+
+function Recipients({ message }: { message: MessageRecord }) {
+  if (message.recipients.length === 0) return null
+  return (
+    <Section title="Recipients">
+      <ul className="lines">
+        {message.recipients.map((recipient) => (
+          <li key={recipient.address}>
+            <div className="between">
+              <span className="strong break">{recipient.address}</span>
+              <StatusBadge of={recipient.status} />
+            </div>
+            <RemoteReply
+              smtp_code={recipient.smtp_code}
+              enhanced_code={recipient.enhanced_code}
+              diagnostic={recipient.diagnostic}
+              remote_host={recipient.remote_host}
+            />
+            {recipient.next_attempt_at && (
+              <p className="muted small">
+                Next attempt <Time at={recipient.next_attempt_at} form="exact" />, after {pluralize(recipient.attempts, 'attempt')}
+              </p>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+type Reply = Pick<Schema['TimelineDetail'], 'smtp_code' | 'enhanced_code' | 'diagnostic' | 'remote_host'>
+
+/** The reply of the remote server. */
+function RemoteReply({ smtp_code, enhanced_code, diagnostic, remote_host }: Reply) {
+  const codes = [smtp_code, enhanced_code].filter(Boolean).join(' ')
+  if (!codes && !diagnostic && !remote_host) return null
+  return (
+    <blockquote className="words">
+      <span className="mono">
+        {codes} {diagnostic}
+      </span>
+      {remote_host && <span className="muted small"> — {remote_host}</span>}
+    </blockquote>
+  )
+}
+
+function Timeline({ message }: { message: MessageRecord }) {
+  const { data, error } = useQuery({
+    queryKey: ['messages', 'timeline', message.id, message.status, message.recipients],
+    queryFn: () =>
+      fetchPage(client.GET('/messages/{id}/events', { params: { path: { id: message.id }, query: { limit: 200, order: 'asc' } } })),
+    placeholderData: (before) => before,
+  })
+  if (error) return <ErrorNote error={error} />
+  if (!data) return <LoadingLines />
+  return (
+    <>
+      <ol className="timeline">
+        {data.rows.map((entry, index) => (
+          <li key={index} data-tone={toneOf(entry.kind)}>
+            <div className="between">
+              <span>
+                <span className="strong">{entry.kind}</span>
+                {entry.recipient && <span className="muted break"> · {entry.recipient}</span>}
+                {entry.detail.attempt !== null && <span className="muted"> · attempt {entry.detail.attempt}</span>}
+              </span>
+              <span className="muted small">
+                <Time at={entry.at} form="exact" />
+              </span>
+            </div>
+            <RemoteReply {...entry.detail} />
+            {entry.detail.next_attempt_at && (
+              <p className="muted small">
+                Next attempt <Time at={entry.detail.next_attempt_at} form="exact" />
+              </p>
+            )}
+          </li>
+        ))}
+      </ol>
+      {data.next && <p className="muted">The first 200 entries.</p>}
+    </>
+  )
+}
+
+function Raw({ message }: { message: MessageRecord }) {
+  const barred = useDenialReason('message.raw_inbound')
+  const isInbound = message.direction === 'inbound'
+  const [isShown, setShown] = useState(!isInbound)
+  const { data, error } = useQuery({
+    queryKey: ['messages', 'raw', message.id],
+    queryFn: () => fetchText(client.GET('/messages/{id}/raw', { params: { path: { id: message.id } }, parseAs: 'text' })),
+    enabled: isShown,
+    staleTime: Infinity,
+    retry: false,
+  })
+  if (isInbound && barred)
+    return (
+      <div className="note note-warn">
+        <Icon name="shield" />
+        <div>
+          <p>{barred}</p>
+        </div>
+      </div>
+    )
+  if (!isShown)
+    return (
+      <div className="note">
+        <Icon name="shield" />
+        <div>
+          <p>Received mail is private. Reading it is recorded in the audit log.</p>
+          <div>
+            <Button size="xs" onClick={() => setShown(true)}>
+              Show content
+            </Button>
+          </div>
+        </div>
+      </div>
+    )
+  if (error instanceof ApiError && error.details['reason'] === 'expired')
+    return <p className="muted">The content has expired. The timeline is still available.</p>
+  if (error) return <ErrorNote error={error} />
+  if (data === undefined) return <LoadingLines />
+  return (
+    <div className="stack">
+      <div className="row">
+        {/* The download has the original bytes; as text, bytes that are not UTF-8 would be lost. */}
+        <Button
+          component="a"
+          href={`/api/v1/messages/${message.id}/raw`}
+          download={`${message.id}.eml`}
+          size="xs"
+          variant="default"
+          leftSection={<Icon name="down_load" size={14} />}
+        >
+          Download .eml
+        </Button>
+        <CopyButton text={data} what="raw message" />
+      </div>
+      <pre tabIndex={0} aria-label="Raw message">
+        {data.length > MAX_SHOWN ? `${data.slice(0, MAX_SHOWN)}\n… ${formatBytes(data.length - MAX_SHOWN)} more in the download` : data}
+      </pre>
+    </div>
+  )
+}
+
+const MAX_SHOWN = 200_000

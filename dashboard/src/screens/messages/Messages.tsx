@@ -1,0 +1,143 @@
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { fetchPage, client, type Schema } from '../../api/client'
+import { PATHS } from '../../paths'
+import { SiblingTabs } from '../../layout/Navigation'
+import { toUtc } from '../../search'
+import { Allowed } from '../../access/Allowed'
+import { StatusBadge } from '../../ui/Badge'
+import { formatBytes } from '../../units'
+import { type Column, DataList } from '../../ui/DataList'
+import { EmptyState } from '../../ui/Empty'
+import { NoMatches } from '../../ui/NoMatches'
+import { ChoiceFilter, DomainFilter, Filters, MoreFilters, TextFilter, TimeFilter } from '../../ui/Filters'
+import { Icon } from '../../ui/Icon'
+import { LinkButton } from '../../ui/links'
+import { Page } from '../../ui/Page'
+import { Time } from '../../ui/Time'
+import { ExactMatches } from './ExactMatches'
+
+type Message = Schema['MessageResponse']
+
+const route = getRouteApi('/app/messages')
+
+const STATUSES: readonly Message['status'][] = [
+  'queued',
+  'deferred',
+  'delivered',
+  'relayed',
+  'bounced',
+  'failed',
+  'partial',
+  'received',
+  'rejected',
+  'submitting',
+  'unknown',
+  'lost',
+]
+const FILTERS = ['q', 'direction', 'status', 'domain', 'from', 'to', 'subject', 'message_id', 'queue_id', 'tag', 'since', 'until'] as const
+const MORE = ['from', 'to', 'subject', 'tag', 'message_id', 'queue_id', 'since', 'until'] as const
+
+const COLUMNS: readonly Column<Message>[] = [
+  { header: 'Status', cell: (row) => <StatusBadge of={row.status} /> },
+  {
+    header: 'Subject',
+    wide: true,
+    cell: (row) => (
+      <Link className="row-link" to={PATHS.message} params={{ id: row.id }} title={row.subject}>
+        {row.subject || '(no subject)'}
+      </Link>
+    ),
+  },
+  { header: 'From', cell: (row) => <Addresses addresses={[row.from || '(empty sender)']} /> },
+  { header: 'To', cell: (row) => <Addresses addresses={row.recipients.length ? row.recipients.map((each) => each.address) : row.to} /> },
+  { header: 'Size', align: 'right', cell: (row) => formatBytes(row.size) },
+  { header: 'Time', cell: (row) => <Time at={row.created_at} form="ago" /> },
+]
+
+function Addresses({ addresses }: { addresses: readonly string[] }) {
+  return (
+    <span className="party" title={addresses.join(', ')}>
+      {addresses[0]}
+      {addresses.length > 1 && <span className="muted"> +{addresses.length - 1}</span>}
+    </span>
+  )
+}
+
+export function Messages() {
+  const search = route.useSearch()
+  const { q, direction, status, domain, from, to, subject, message_id, queue_id, tag, since, until } = search
+  const filter = {
+    ...(q && { q }),
+    ...(direction && { direction: direction as Message['direction'] }),
+    ...(status && { status: status as Message['status'] }),
+    ...(domain && { domain_id: domain }),
+    ...(from && { from }),
+    ...(to && { to }),
+    ...(subject && { subject }),
+    ...(message_id && { message_id: message_id.replace(/^<|>$/g, '') }),
+    ...(queue_id && { queue_id }),
+    ...(tag && { tag }),
+    ...(toUtc(since) && { since: toUtc(since) }),
+    ...(toUtc(until) && { until: toUtc(until) }),
+  }
+  return (
+    <Page title="Messages" lead="Sent and received messages with their delivery status." actions={<SendButton />}>
+      <SiblingTabs screen="messages" label="Messages" />
+      <Filters names={FILTERS}>
+        <TextFilter name="q" label="Search by sender, recipient, subject, ID or tag" hint="Search messages" main />
+        <ChoiceFilter name="status" label="Status" data={STATUSES.map((value) => ({ value, label: value }))} />
+        <ChoiceFilter
+          name="direction"
+          label="Direction"
+          data={[
+            { value: 'outbound', label: 'Sent' },
+            { value: 'inbound', label: 'Received' },
+          ]}
+        />
+        <DomainFilter />
+        <MoreFilters names={MORE}>
+          <TextFilter name="from" label="From" />
+          <TextFilter name="to" label="To" />
+          <TextFilter name="subject" label="Subject" />
+          <TextFilter name="tag" label="Tag" />
+          <TextFilter name="message_id" label="Message-ID" />
+          <TextFilter name="queue_id" label="Queue ID" />
+          <TimeFilter name="since" label="After" />
+          <TimeFilter name="until" label="Before" />
+        </MoreFilters>
+      </Filters>
+      <ExactMatches text={q ?? ''} />
+      <DataList
+        label="Messages"
+        queryKey={['messages', 'list', filter]}
+        load={({ cursor, limit }) =>
+          fetchPage(client.GET('/messages', { params: { query: { ...filter, limit, ...(cursor && { cursor }) } } }))
+        }
+        columns={COLUMNS}
+        rowKey={(row) => row.id}
+        refetchEvery={5_000}
+        empty={
+          Object.keys(filter).length > 0 ? (
+            <NoMatches what="messages" filters={FILTERS}>
+              Words match parts of the sender, recipients and subject. IDs and tags must be complete.
+            </NoMatches>
+          ) : (
+            <EmptyState icon="mail" title="No messages yet" action={<SendButton />}>
+              Sent and received messages appear here with their delivery status.
+            </EmptyState>
+          )
+        }
+      />
+    </Page>
+  )
+}
+
+function SendButton() {
+  return (
+    <Allowed action="send">
+      <LinkButton to={PATHS.send} leftSection={<Icon name="send" size={16} />}>
+        Send
+      </LinkButton>
+    </Allowed>
+  )
+}

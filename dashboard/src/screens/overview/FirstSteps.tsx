@@ -1,0 +1,113 @@
+import { queryOptions, useQueries } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { fetchData, fetchPage, client } from '../../api/client'
+import { PATHS, type ScreenName } from '../../paths'
+import { type Action, denialReason } from '../../access/policy'
+import { useAccount } from '../../access/Allowed'
+import { Badge } from '../../ui/Badge'
+import { Icon } from '../../ui/Icon'
+import { LinkButton } from '../../ui/links'
+import { Page } from '../../ui/Page'
+
+interface Step {
+  title: string
+  text: ReactNode
+  to: ScreenName
+  search?: Record<string, string>
+  does: string
+  action: Action
+}
+
+const STEPS: readonly Step[] = [
+  {
+    title: 'Add a domain',
+    text: 'The part after the @ of your addresses. Mailkeep makes its DKIM key at once.',
+    to: 'domains',
+    search: { new: 'yes' },
+    does: 'New domain',
+    action: 'domain.create',
+  },
+  {
+    title: 'Create a mailbox',
+    text: 'An address that receives mail, with its own password.',
+    to: 'mailboxes',
+    search: { new: 'yes' },
+    does: 'New mailbox',
+    action: 'mailbox.write',
+  },
+  {
+    title: 'Create an API key',
+    text: 'Your applications send with it. You can limit it to domains.',
+    to: 'keys',
+    search: { new: 'yes' },
+    does: 'New API key',
+    action: 'api_key.write',
+  },
+  {
+    title: 'Send the first message',
+    text: 'To any address. In the sandbox, mail is captured instead of delivered.',
+    to: 'send',
+    does: 'Write message',
+    action: 'send',
+  },
+]
+
+/** Whether any message was sent. */
+export function sentQuery() {
+  return queryOptions({
+    queryKey: ['messages', 'any'],
+    queryFn: async () =>
+      (await fetchPage(client.GET('/messages', { params: { query: { limit: 1, direction: 'outbound' } } }))).rows.length > 0,
+  })
+}
+
+/** Which steps are complete; null while loading. */
+export function useSteps(): readonly (boolean | null)[] {
+  const one = { limit: 1 } as const
+  const found = useQueries({
+    queries: [
+      {
+        queryKey: ['domains', 'any'],
+        queryFn: async () => (await fetchPage(client.GET('/domains', { params: { query: one } }))).rows.length > 0,
+      },
+      {
+        queryKey: ['mailboxes', 'any'],
+        queryFn: async () => (await fetchPage(client.GET('/mailboxes', { params: { query: one } }))).rows.length > 0,
+      },
+      { queryKey: ['keys', 'any'], queryFn: async () => (await fetchData(client.GET('/api-keys'))).length > 0 },
+      sentQuery(),
+    ],
+  })
+  return found.map((each) => each.data ?? null)
+}
+
+export function FirstSteps() {
+  const account = useAccount()
+  const done = useSteps()
+  const next = done.indexOf(false)
+  const isAll = done.every((each) => each === true)
+  return (
+    <Page title="First steps" lead={isAll ? 'All steps are complete.' : 'From an empty server to a delivered message.'}>
+      <ol className="guide">
+        {STEPS.map((step, index) => (
+          <li key={step.title} className="card" aria-current={index === next ? 'step' : undefined} data-done={done[index] ?? undefined}>
+            <span className="guide-mark">{done[index] ? <Icon name="check" /> : index + 1}</span>
+            <div className="guide-text">
+              <h2>
+                {step.title} {done[index] && <Badge tone="good">done</Badge>}
+              </h2>
+              <p className="muted">{step.text}</p>
+            </div>
+            {denialReason(account, step.action) ? (
+              !done[index] && <span className="muted small">Ask an administrator.</span>
+            ) : (
+              <LinkButton to={PATHS[step.to]} search={step.search ?? {}} variant={index === next ? 'filled' : 'default'}>
+                {step.does}
+              </LinkButton>
+            )}
+          </li>
+        ))}
+      </ol>
+    </Page>
+  )
+}

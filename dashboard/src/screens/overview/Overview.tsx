@@ -1,0 +1,317 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { fetchData, fetchPage, client, type Schema } from '../../api/client'
+import { ApiError } from '../../api/errors'
+import { versionQuery } from '../../api/queries'
+import { PATHS } from '../../paths'
+import { denialReason } from '../../access/policy'
+import { Allowed, useAccount } from '../../access/Allowed'
+import { StatusBadge } from '../../ui/Badge'
+import { LoadingLines } from '../../ui/DataList'
+import { domainsQuery } from '../domains/DomainSelect'
+import { EmptyState } from '../../ui/Empty'
+import { ErrorBar } from '../../ui/ErrorBar'
+import { ErrorNote } from '../../ui/ErrorNote'
+import { Icon, type IconName } from '../../ui/Icon'
+import { LinkButton } from '../../ui/links'
+import { Page, Section } from '../../ui/Page'
+import { useReady } from '../../ui/useReady'
+import { Time } from '../../ui/Time'
+import { sentQuery, useSteps } from './FirstSteps'
+
+type Message = Schema['MessageResponse']
+
+/** Recent messages and current problems. */
+export function Overview() {
+  return (
+    <Page
+      title="Overview"
+      lead="Recent messages and current problems."
+      actions={
+        <Allowed action="send">
+          <LinkButton to={PATHS.send} leftSection={<Icon name="send" size={16} />}>
+            Send
+          </LinkButton>
+        </Allowed>
+      }
+    >
+      <Content />
+    </Page>
+  )
+}
+
+/** Rendered when it is known which notes appear at the top, so that nothing moves later. */
+function Content() {
+  const sent = useQuery(sentQuery())
+  const health = useHealth()
+  const isReady = useReady(!sent.isPending && !health.isPending)
+  if (!isReady) return <LoadingLines count={8} />
+  return (
+    <>
+      {/* Only before the first message was sent. */}
+      {sent.data === false && <RemainingSteps />}
+      <UnhealthyServices />
+      <Attention />
+      <RecentMessages />
+    </>
+  )
+}
+
+function RemainingSteps() {
+  const left = useSteps().filter((each) => each === false).length
+  return (
+    <div className="note">
+      <Icon name="flag" />
+      <div>
+        <p className="note-title">{left === 1 ? 'One step' : `${left} steps`} to the first delivered message</p>
+        <p>
+          <Link to={PATHS.start}>View first steps</Link>
+        </p>
+      </div>
+    </div>
+  )
+}
+
+/** 24 hours before the last full hour, so that the query key is stable for a while. */
+function yesterday(): string {
+  return new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - 86_400_000).toISOString()
+}
+
+const REFRESH = { refetchInterval: 30_000, retry: false } as const
+
+function useHealth() {
+  const health = useQuery({ queryKey: ['health'], queryFn: () => fetchData(client.GET('/health')), ...REFRESH })
+  // A server that is down responds with an error that has the report in its details.
+  const report = health.error instanceof ApiError ? (health.error.details as Partial<Schema['HealthResponse']>) : health.data
+  const status = report?.status ?? (health.error ? 'down' : null)
+  return { isPending: health.isPending, status, unhealthy: report?.checks?.filter((check) => check.status !== 'ok') ?? [] }
+}
+
+/** The services of the server that are not healthy. */
+function UnhealthyServices() {
+  const account = useAccount()
+  const health = useHealth()
+  const details = useQuery({
+    queryKey: ['health', 'details'],
+    queryFn: () => fetchData(client.GET('/health/details')),
+    enabled: !denialReason(account, 'health.read'),
+    ...REFRESH,
+  })
+  const explained = details.data?.components.filter((each) => each.status === 'degraded' || each.status === 'down') ?? []
+  const unexplained = health.unhealthy.filter((check) => !explained.some((each) => each.component === check.component))
+  const unhealthy = [...explained, ...unexplained.map((check) => ({ ...check, advice: null }))]
+  if (unhealthy.length === 0) return null
+  return (
+    <div className="note note-bad" role="alert">
+      <Icon name="warn" />
+      <div>
+        <p className="note-title">{unhealthy.length === 1 ? '1 service is unhealthy' : `${unhealthy.length} services are unhealthy`}</p>
+        <ul>
+          {unhealthy.map((check) => (
+            <li key={check.component}>
+              <span className="strong">{check.component}</span> <StatusBadge of={check.status} /> {check.advice}
+            </li>
+          ))}
+        </ul>
+        <p>
+          What the parts say themselves stands in the log of the instance; <code>mailkeep status</code> and <code>mailkeep doctor</code>{' '}
+          look closer.
+        </p>
+      </div>
+    </div>
+  )
+}
+
+function Attention() {
+  const account = useAccount()
+  const since = yesterday()
+  const ofStatus = (status: Message['status']) => ({
+    queryKey: ['messages', 'attention', status, since],
+    queryFn: () => fetchPage(client.GET('/messages', { params: { query: { status, since, limit: 100 } } })),
+  })
+  const bounced = useQuery(ofStatus('bounced'))
+  const failed = useQuery(ofStatus('failed'))
+  const deferred = useQuery(ofStatus('deferred'))
+  const domains = useQuery(domainsQuery())
+  const hasSuspensions = !denialReason(account, 'suspension.list')
+  const suspensions = useQuery({
+    queryKey: ['suspensions', 'attention'],
+    queryFn: () => fetchPage(client.GET('/abuse/suspensions', { params: { query: { limit: 100 } } })),
+    enabled: hasSuspensions,
+    ...REFRESH,
+  })
+  const hasWebhooks = !denialReason(account, 'webhook.list')
+  const webhooks = useQuery({
+    queryKey: ['webhooks', 'list'],
+    queryFn: () => fetchData(client.GET('/webhooks')),
+    enabled: hasWebhooks,
+    ...REFRESH,
+  })
+  const disabled = webhooks.data?.filter((row) => row.disabled_at) ?? []
+  const troubled = webhooks.data?.filter((row) => row.failing_since && !row.disabled_at) ?? []
+  const { data: built } = useQuery(versionQuery())
+  const hasQueue = built?.profile === 'full' && !denialReason(account, 'queue.list')
+  const queue = useQuery({
+    queryKey: ['queue', 'attention'],
+    queryFn: () => fetchPage(client.GET('/queue', { params: { query: { state: 'deferred', limit: 100 } } })),
+    enabled: hasQueue,
+    ...REFRESH,
+  })
+  const health = useHealth()
+  const failing = domains.data?.rows.filter((row) => row.dns.status === 'failing' || row.dns.status === 'attention') ?? []
+  const checked = domains.data?.rows.filter((row) => row.dns.status !== 'unchecked') ?? []
+  const dnsCount = !domains.data ? '…' : checked.length > 0 ? String(failing.length) : '–'
+  const dnsHint = () => {
+    if (domains.data && domains.data.rows.length === 0) return 'no domains'
+    if (domains.data && checked.length === 0) return 'DNS records are not checked'
+    return failing.length === 1 ? 'domain needs attention' : 'domains need attention'
+  }
+  const count = (page: { rows: readonly unknown[]; next: string | null } | undefined) =>
+    page ? `${page.rows.length}${page.next ? '+' : ''}` : '…'
+  const error = bounced.error ?? failed.error ?? deferred.error ?? domains.error
+  return (
+    <div className="tiles">
+      <ErrorBar error={error} />
+      <Tile
+        icon="warn"
+        count={count(bounced.data)}
+        isBad={Boolean(bounced.data?.rows.length)}
+        hint="last 24 hours"
+        link={
+          <Link to={PATHS.messages} search={{ status: 'bounced' }}>
+            Bounced
+          </Link>
+        }
+      />
+      <Tile
+        icon="cross"
+        count={count(failed.data)}
+        isBad={Boolean(failed.data?.rows.length)}
+        hint="last 24 hours"
+        link={
+          <Link to={PATHS.messages} search={{ status: 'failed' }}>
+            Failed
+          </Link>
+        }
+      />
+      {!hasQueue && (
+        <Tile
+          icon="clock"
+          count={count(deferred.data)}
+          isBad={false}
+          hint="retrying"
+          link={
+            <Link to={PATHS.messages} search={{ status: 'deferred' }}>
+              {' '}
+              Deferred
+            </Link>
+          }
+        />
+      )}
+      {hasQueue && (
+        <Tile
+          icon="queue"
+          count={count(queue.data)}
+          isBad={false}
+          hint="deferred"
+          link={
+            <Link to={PATHS.queue} search={{ state: 'deferred' }}>
+              Queue
+            </Link>
+          }
+        />
+      )}
+      {hasSuspensions && (
+        <Tile
+          icon="pause"
+          count={count(suspensions.data)}
+          isBad={Boolean(suspensions.data?.rows.length)}
+          hint="can't send"
+          link={<Link to={PATHS.suspensions}>Suspended</Link>}
+        />
+      )}
+      <Tile icon="globe" count={dnsCount} isBad={failing.length > 0} hint={dnsHint()} link={<Link to={PATHS.domains}>DNS</Link>} />
+      {hasWebhooks && (
+        <Tile
+          icon="hook"
+          count={webhooks.data ? String(disabled.length + troubled.length) : '…'}
+          isBad={disabled.length + troubled.length > 0}
+          hint={
+            [disabled.length && `${disabled.length} disabled`, troubled.length && `${troubled.length} failing`]
+              .filter(Boolean)
+              .join(', ') || (webhooks.data?.length === 0 ? 'none configured' : 'all working')
+          }
+          link={<Link to={PATHS.webhooks}>Webhooks</Link>}
+        />
+      )}
+      <Tile
+        icon="pulse"
+        link="Server"
+        count={health.status ?? '…'}
+        isBad={health.status !== null && health.status !== 'ok'}
+        hint={
+          health.unhealthy.map((check) => check.component).join(', ') ||
+          (health.status === 'down' ? 'not responding' : 'all services running')
+        }
+      />
+    </div>
+  )
+}
+
+function Tile(props: { icon: IconName; link: ReactNode; count: string; isBad: boolean; hint: string }) {
+  return (
+    <div className="card tile" data-bad={props.isBad || undefined}>
+      <h2>
+        <Icon name={props.icon} size={16} /> {props.link}
+      </h2>
+      <p className="tile-count">{props.count}</p>
+      <p className="muted small">{props.hint}</p>
+    </div>
+  )
+}
+
+function RecentMessages() {
+  const { data, error } = useQuery({
+    queryKey: ['messages', 'recent'],
+    queryFn: () => fetchPage(client.GET('/messages', { params: { query: { limit: 10 } } })),
+    refetchInterval: 5_000,
+  })
+  return (
+    <Section
+      title="Recent messages"
+      actions={
+        <LinkButton to={PATHS.messages} variant="default" size="xs">
+          All messages
+        </LinkButton>
+      }
+    >
+      <ErrorNote error={error} />
+      {!data && !error && <LoadingLines count={6} />}
+      {data?.rows.length === 0 && (
+        <EmptyState icon="mail" title="No messages yet">
+          Sent and received messages appear here.
+        </EmptyState>
+      )}
+      <ul className="lines">
+        {data?.rows.map((message) => (
+          <li key={message.id} className="recent">
+            <StatusBadge of={message.status} />
+            <div className="recent-text">
+              <Link className="row-link" to={PATHS.message} params={{ id: message.id }}>
+                {message.subject || '(no subject)'}
+              </Link>
+              <span className="muted small break">
+                {message.from || '(empty sender)'} → {(message.recipients[0]?.address ?? message.to[0]) || '(no recipients)'}
+                {message.recipients.length > 1 && ` +${message.recipients.length - 1}`}
+              </span>
+            </div>
+            <span className="muted small">
+              <Time at={message.created_at} form="ago" />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+  )
+}

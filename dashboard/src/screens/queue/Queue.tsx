@@ -1,0 +1,232 @@
+import { Checkbox, Modal } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { fetchPage, client, type Schema } from '../../api/client'
+import { PATHS } from '../../paths'
+import { SiblingTabs } from '../../layout/Navigation'
+import { toUtc, useSearchParams } from '../../search'
+import { Badge, type Tone } from '../../ui/Badge'
+import { formatBytes, pluralize } from '../../units'
+import { CopyButton } from '../../ui/Copy'
+import { type Column, DataList, LoadingLines } from '../../ui/DataList'
+import { EmptyState } from '../../ui/Empty'
+import { NoMatches } from '../../ui/NoMatches'
+import { ErrorNote } from '../../ui/ErrorNote'
+import { ChoiceFilter, Filters, MoreFilters, TextFilter, TimeFilter } from '../../ui/Filters'
+import { LinkButton } from '../../ui/links'
+import { Facts, Page } from '../../ui/Page'
+import { Time } from '../../ui/Time'
+import { QueueActions, type QueueFilter } from './QueueActions'
+
+type QueuedMessage = Schema['QueuedMessage']
+
+const route = getRouteApi('/app/queue')
+const FILTERS = ['recipient', 'state', 'sender', 'domain', 'queue_id', 'since', 'until'] as const
+const MORE = ['domain', 'queue_id', 'since', 'until'] as const
+const STATES: readonly { value: QueuedMessage['state']; label: string }[] = [
+  { value: 'deferred', label: 'Deferred' },
+  { value: 'hold', label: 'On hold' },
+  { value: 'active', label: 'Active' },
+  { value: 'incoming', label: 'Incoming' },
+]
+
+/** The queue of the mail server. */
+export function Queue() {
+  const { recipient, state, sender, domain, queue_id, since, until } = route.useSearch()
+  const filter: QueueFilter = {
+    ...(recipient && { recipient }),
+    ...(state && { state: state as QueuedMessage['state'] }),
+    ...(sender && { sender }),
+    ...(domain && { domain }),
+    ...(queue_id && { queue_id }),
+    ...(toUtc(since) && { since: toUtc(since) }),
+    ...(toUtc(until) && { until: toUtc(until) }),
+  }
+  return (
+    <Page title="Queue" lead="Messages waiting for delivery, with the last response of the remote server.">
+      <SiblingTabs screen="messages" label="Messages" />
+      <Filters names={FILTERS}>
+        <TextFilter name="recipient" label="Recipient" main />
+        <ChoiceFilter name="state" label="State" data={STATES} />
+        <TextFilter name="sender" label="Sender" />
+        <MoreFilters names={MORE}>
+          <TextFilter name="domain" label="Recipient domain" />
+          <TextFilter name="queue_id" label="Queue ID" />
+          <TimeFilter name="since" label="Arrived after" />
+          <TimeFilter name="until" label="Arrived before" />
+        </MoreFilters>
+      </Filters>
+      {/* The key resets the selection when the filter changes. */}
+      <QueueList key={JSON.stringify(filter)} filter={filter} />
+      <MessageModal />
+    </Page>
+  )
+}
+
+function QueueList({ filter }: { filter: QueueFilter }) {
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const select = (ids: readonly string[], isSelected: boolean) =>
+    setSelected((before) => {
+      const next = new Set(before)
+      for (const id of ids)
+        if (isSelected) next.add(id)
+        else next.delete(id)
+      return next
+    })
+  return (
+    <DataList
+      label="Queue"
+      queryKey={['queue', 'list', filter]}
+      load={(page) => fetchPage(client.GET('/queue', { params: { query: { ...filter, ...page, sort: 'arrived_at' } } }))}
+      columns={columns(selected, select)}
+      rowKey={(row) => row.queue_id}
+      refetchEvery={10_000}
+      toolbar={(rows) => (
+        <QueueActions rows={rows} selected={selected} filter={filter} onSelect={select} onDone={() => setSelected(new Set())} />
+      )}
+      empty={
+        Object.keys(filter).length > 0 ? (
+          <NoMatches what="messages" filters={FILTERS}>
+            Recipient and sender match parts of addresses; the domain must be complete.
+          </NoMatches>
+        ) : (
+          <EmptyState icon="queue" title="The queue is empty">
+            Messages that a remote server defers wait here and are retried automatically.
+          </EmptyState>
+        )
+      }
+    />
+  )
+}
+
+function columns(
+  selected: ReadonlySet<string>,
+  onSelect: (ids: readonly string[], isSelected: boolean) => void,
+): readonly Column<QueuedMessage>[] {
+  return [
+    {
+      header: 'Select',
+      hidesHeader: true,
+      cell: (row) => (
+        <Checkbox
+          aria-label={`Select ${row.queue_id}`}
+          checked={selected.has(row.queue_id)}
+          onChange={(event) => onSelect([row.queue_id], event.currentTarget.checked)}
+        />
+      ),
+    },
+    { header: 'State', cell: (row) => <State of={row} /> },
+    { header: 'Message', cell: (row) => <Envelope of={row} /> },
+    { header: 'Last response', wide: true, cell: (row) => <LastResponse of={row} /> },
+    { header: 'Arrived', sort: 'arrived_at', cell: (row) => <Time at={row.arrived_at} form="ago" /> },
+    {
+      header: 'Next attempt',
+      cell: (row) => (row.next_attempt_at ? <Time at={row.next_attempt_at} form="ago" /> : <span className="muted">–</span>),
+    },
+  ]
+}
+
+const TONES: Readonly<Record<QueuedMessage['state'], Tone>> = { deferred: 'warn', hold: 'bad', active: 'info', incoming: 'info' }
+
+function State({ of }: { of: QueuedMessage }) {
+  return <Badge tone={TONES[of.state]}>{of.state === 'hold' ? 'on hold' : of.state}</Badge>
+}
+
+/** The recipients and the sender. */
+function Envelope({ of }: { of: QueuedMessage }) {
+  const [first, ...others] = of.recipients
+  return (
+    <span className="two-lines">
+      <Link
+        className="row-link party"
+        from={PATHS.queue}
+        to="."
+        search={(before) => ({ ...before, shown: of.queue_id })}
+        state={(before) => before}
+        replace
+        resetScroll={false}
+        title={of.recipients.map((each) => each.address).join(', ')}
+      >
+        {first?.address ?? of.queue_id}
+        {others.length > 0 && <span className="muted"> +{others.length}</span>}
+      </Link>
+      <span className="party muted small" title={of.sender}>
+        from {of.sender || '(empty sender)'}
+      </span>
+    </span>
+  )
+}
+
+function LastResponse({ of }: { of: QueuedMessage }) {
+  const reason = of.recipients.find((each) => each.reason)?.reason
+  return reason ? (
+    <span className="last-response" title={reason}>
+      {reason}
+    </span>
+  ) : (
+    <span className="muted">none</span>
+  )
+}
+
+/** The message of the query parameter `shown`, with all its recipients. */
+function MessageModal() {
+  const { shown } = route.useSearch()
+  const [, change] = useSearchParams()
+  return (
+    <Modal opened={shown !== undefined} onClose={() => change({ shown: undefined })} title="Queued message" size="lg">
+      {shown !== undefined && <Details queueId={shown} />}
+    </Modal>
+  )
+}
+
+function Details({ queueId }: { queueId: string }) {
+  const { data, error } = useQuery({
+    queryKey: ['queue', 'one', queueId],
+    queryFn: () => fetchPage(client.GET('/queue', { params: { query: { queue_id: queueId } } })),
+  })
+  if (error) return <ErrorNote error={error} />
+  if (!data) return <LoadingLines />
+  const [message] = data.rows
+  if (!message) return <p>This message has left the queue. See its delivery status under Messages.</p>
+  return (
+    <div className="stack">
+      <Facts
+        rows={[
+          ['State', <State of={message} />],
+          ['From', message.sender || '(empty sender)'],
+          [
+            'Queue ID',
+            <span className="copyable">
+              <code>{message.queue_id}</code>
+              <CopyButton text={message.queue_id} what="queue ID" />
+            </span>,
+          ],
+          ['Size', formatBytes(message.size)],
+          ['Arrived', <Time at={message.arrived_at} form="exact" />],
+          ['Next attempt', message.next_attempt_at ? <Time at={message.next_attempt_at} form="exact" /> : '–'],
+        ]}
+      />
+      <section className="stack" aria-label="Recipients">
+        <h3>{pluralize(message.recipients.length, 'recipient')} remaining</h3>
+        <ul className="lines">
+          {message.recipients.map((each) => (
+            <li key={each.address}>
+              <span className="strong break">{each.address}</span>
+              {each.reason && (
+                <blockquote className="words">
+                  <span className="mono">{each.reason}</span>
+                </blockquote>
+              )}
+            </li>
+          ))}
+        </ul>
+      </section>
+      <div className="right">
+        <LinkButton to={PATHS.messages} search={{ queue_id: message.queue_id }} variant="default">
+          View in Messages
+        </LinkButton>
+      </div>
+    </div>
+  )
+}

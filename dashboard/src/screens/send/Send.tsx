@@ -1,0 +1,305 @@
+import { Button, FileButton, SegmentedControl, Textarea, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { type DragEvent, useEffect, useRef, useState } from 'react'
+import { truncateAttachments } from '../../api/recordedCalls'
+import { fetchData, client, type Schema } from '../../api/client'
+import { fieldErrors } from '../../api/errors'
+import { PATHS } from '../../paths'
+import { Addresses } from '../../ui/Addresses'
+import { useAccount } from '../../access/Allowed'
+import { formatBytes } from '../../units'
+import { domainsQuery } from '../domains/DomainSelect'
+import { Form } from '../../ui/Form'
+import { useForm } from '../../ui/useForm'
+import { Icon } from '../../ui/Icon'
+import { Page } from '../../ui/Page'
+import { RequestButton } from '../../ui/RequestSnippet'
+import { Tags } from '../../ui/Tags'
+import { notify } from '../../ui/notify'
+import { deleteDraft, saveDraft, loadDraft } from './draft'
+
+const route = getRouteApi('/app/send')
+
+interface Values {
+  from: string
+  from_name: string
+  to: string[]
+  cc: string[]
+  bcc: string[]
+  reply_to: string
+  subject: string
+  body: string
+  tags: string[]
+}
+
+interface Draft {
+  values: Values
+  form: 'text' | 'html'
+  files: readonly File[]
+}
+
+export function Send() {
+  const search = route.useSearch()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const { id: accountId } = useAccount()
+  const address = JSON.stringify(search)
+  const blank: Values = {
+    from: search.from ?? '',
+    from_name: '',
+    to: search.to ? [search.to] : [],
+    cc: [],
+    bcc: [],
+    reply_to: '',
+    subject: search.subject ?? '',
+    body: '',
+    tags: [],
+  }
+  const [draft, setDraft] = useState(() => loadDraft<Values>(accountId, address))
+  const [files, setFiles] = useState<readonly File[]>([])
+  const [format, setFormat] = useState(draft?.form ?? 'text')
+  // One idempotency key per message: a second click or a retry after a lost response sends it once.
+  const key = useRef(newKey())
+  const send = useMutation({
+    mutationFn: async (message: Draft) =>
+      fetchData(client.POST('/send', { params: { header: { 'Idempotency-Key': key.current } }, body: await sendBody(message) })),
+    onSuccess: async (sent) => {
+      deleteDraft()
+      notify(`Accepted for ${sent.recipients.length === 1 ? sent.recipients[0]?.address : `${sent.recipients.length} recipients`}.`)
+      await queries.invalidateQueries({ queryKey: ['messages'] })
+      void navigate({ to: PATHS.message, params: { id: sent.id } })
+    },
+  })
+  const form = useForm<Values>(draft?.values ?? blank, send.error)
+  useEffect(() => {
+    if (JSON.stringify(form.values) === JSON.stringify(blank)) deleteDraft()
+    else
+      saveDraft({
+        accountId,
+        address,
+        values: form.values,
+        form: format,
+        files: files.length ? files.map((file) => file.name) : (draft?.files ?? []),
+      })
+  }, [form.values, format, files])
+  const [showsMore, setShowsMore] = useState(() =>
+    [draft?.values.cc, draft?.values.bcc, draft?.values.tags, draft?.values.reply_to].some((each) => each?.length),
+  )
+  function discardDraft() {
+    setDraft(null)
+    setFiles([])
+    form.reset(blank)
+  }
+  const domains = useQuery(domainsQuery()).data?.rows
+  const example = domains?.find((domain) => domain.active && domain.sending_enabled)?.unicode_name ?? 'example.com'
+  function submit() {
+    const message = { values: form.values, form: format, files }
+    if (!isSame(send.variables, message)) key.current = newKey()
+    send.mutate(message)
+  }
+  const bodyError = form.errorOf('text_body') ?? form.errorOf('html_body')
+  return (
+    <Page title="Send" lead="Send one message from any address of a domain that has sending enabled.">
+      <div
+        className="card compose"
+        onDragOver={(event) => event.preventDefault()}
+        onDrop={(event) => addDroppedFiles(event, (added) => setFiles([...files, ...added]))}
+      >
+        <Form
+          onSubmit={submit}
+          error={send.error}
+          formFields={[...form.names, 'from.email', 'from.name', 'text_body', 'html_body']}
+          actions={
+            <>
+              <RequestButton
+                call={async () => ({
+                  method: 'POST',
+                  path: '/send',
+                  body: truncateAttachments(await sendBody({ values: form.values, form: format, files })),
+                })}
+              />
+              <Button type="submit" loading={send.isPending} leftSection={<Icon name="send" size={16} />}>
+                Send
+              </Button>
+            </>
+          }
+        >
+          {draft && <DraftNote files={draft.files} onDiscard={discardDraft} />}
+          <div className="pair">
+            <TextInput
+              label="From"
+              type="email"
+              placeholder={`shop@${example}`}
+              autoComplete="off"
+              {...form.textField('from')}
+              error={form.errorOf('from') ?? form.errorOf('from.email')}
+            />
+            <TextInput
+              label="Sender name"
+              placeholder="The Shop"
+              autoComplete="off"
+              {...form.textField('from_name')}
+              error={form.errorOf('from.name')}
+            />
+          </div>
+          <Addresses label="To" placeholder="customer@elsewhere.example" {...form.field('to')} error={listError(send.error, 'to')} />
+          {showsMore ? (
+            <>
+              <div className="pair">
+                <Addresses label="Cc" {...form.field('cc')} error={listError(send.error, 'cc')} />
+                <Addresses label="Bcc" {...form.field('bcc')} error={listError(send.error, 'bcc')} />
+              </div>
+              <div className="pair">
+                <TextInput label="Reply-To" type="email" autoComplete="off" {...form.textField('reply_to')} />
+                <Tags
+                  label="Tags"
+                  description="For search and statistics; at most 10"
+                  maxTags={10}
+                  acceptValueOnBlur
+                  {...form.field('tags')}
+                />
+              </div>
+            </>
+          ) : (
+            <div>
+              <Button variant="subtle" size="compact-sm" onClick={() => setShowsMore(true)}>
+                Cc, Bcc, Reply-To and tags
+              </Button>
+            </div>
+          )}
+          <TextInput label="Subject" autoComplete="off" {...form.textField('subject')} />
+          <div className="stack-small">
+            <div className="between">
+              <label htmlFor="compose-body" className="field-label">
+                Message
+              </label>
+              <SegmentedControl
+                size="xs"
+                aria-label="Message format"
+                value={format}
+                onChange={(value) => setFormat(value as 'text' | 'html')}
+                data={[
+                  { value: 'text', label: 'Text' },
+                  { value: 'html', label: 'HTML' },
+                ]}
+              />
+            </div>
+            <Textarea
+              id="compose-body"
+              rows={14}
+              resize="vertical"
+              {...form.textField('body')}
+              error={bodyError}
+              {...(format === 'html' && { classNames: { input: 'mono' }, placeholder: '<p>Hello …</p>' })}
+            />
+          </div>
+          <Attachments files={files} onChange={setFiles} />
+        </Form>
+      </div>
+    </Page>
+  )
+}
+
+/** The error of a list field or of one of its items. */
+function listError(error: unknown, name: string): string | undefined {
+  return Object.entries(fieldErrors(error)).find(([field]) => field === name || field.startsWith(`${name}[`))?.[1]
+}
+
+/** `crypto.randomUUID` exists on HTTPS and localhost only. */
+function newKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-')
+}
+
+function isSame(before: Draft | undefined, now: Draft): boolean {
+  return before?.values === now.values && before.form === now.form && before.files === now.files
+}
+
+/** Shown above a restored draft, with the names of its files. */
+function DraftNote({ files, onDiscard }: { files: readonly string[]; onDiscard: () => void }) {
+  return (
+    <div className="note" role="note">
+      <Icon name="edit" />
+      <div>
+        <p>This is an unsent draft.{files.length > 0 && ` Attach its files again: ${files.join(', ')}.`}</p>
+        <div>
+          <Button size="xs" variant="default" onClick={onDiscard}>
+            Discard draft
+          </Button>
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function Attachments({ files, onChange }: { files: readonly File[]; onChange: (files: readonly File[]) => void }) {
+  const total = files.reduce((sum, file) => sum + file.size, 0)
+  return (
+    <div className="files">
+      <div className="row">
+        <FileButton multiple onChange={(added) => onChange([...files, ...added])}>
+          {(props) => (
+            <Button {...props} variant="default" size="xs" leftSection={<Icon name="clip" size={14} />}>
+              Attach files
+            </Button>
+          )}
+        </FileButton>
+        <span className="muted small">{files.length ? `${formatBytes(total)} in total` : 'or drop files here'}</span>
+      </div>
+      {files.length > 0 && (
+        <ul className="stack-small" aria-label="Attached files" tabIndex={0}>
+          {files.map((file, index) => (
+            <li key={`${file.name} ${index}`} className="row">
+              <Icon name="clip" size={14} />
+              <span className="break">{file.name}</span>
+              <span className="muted small">{formatBytes(file.size)}</span>
+              <Button
+                variant="subtle"
+                color="gray"
+                size="compact-xs"
+                aria-label={`Remove ${file.name}`}
+                onClick={() => onChange(files.filter((_, at) => at !== index))}
+              >
+                Remove
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+function addDroppedFiles(event: DragEvent, add: (files: File[]) => void): void {
+  event.preventDefault()
+  if (event.dataTransfer.files.length) add([...event.dataTransfer.files])
+}
+
+async function sendBody({ values, form, files }: Draft): Promise<Schema['SendBody']> {
+  const named = (addresses: readonly string[]) => addresses.map((email) => ({ email }))
+  return {
+    from: { email: values.from.trim(), ...(values.from_name && { name: values.from_name }) },
+    to: named(values.to),
+    subject: values.subject,
+    ...(form === 'text' ? { text_body: values.body } : { html_body: values.body }),
+    ...(values.cc.length && { cc: named(values.cc) }),
+    ...(values.bcc.length && { bcc: named(values.bcc) }),
+    ...(values.reply_to && { reply_to: { email: values.reply_to.trim() } }),
+    ...(values.tags.length && { tags: values.tags }),
+    ...(files.length && { attachments: await Promise.all(files.map(attachment)) }),
+  }
+}
+
+async function attachment(file: File): Promise<Schema['AttachmentBody']> {
+  const isPlain = /^[\w.+-]+\/[\w.+-]+$/.test(file.type) && !/^(multipart|message)\//.test(file.type)
+  return { filename: file.name, content_type: isPlain ? file.type : 'application/octet-stream', content: await base64(file) }
+}
+
+function base64(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader()
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''))
+    reader.onerror = () => reject(reader.error ?? new Error('The file could not be read.'))
+    reader.readAsDataURL(file)
+  })
+}

@@ -1,0 +1,33 @@
+import { formatNumber } from './locale'
+
+const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const
+
+/** Formats a size with a factor of 1024 between the units. */
+export function formatBytes(count: number): string {
+  let amount = count
+  let unit = 0
+  while (amount >= 1024 && unit < UNITS.length - 1) {
+    amount /= 1024
+    unit += 1
+  }
+  return `${amount >= 10 || unit === 0 ? Math.round(amount) : amount.toFixed(1)} ${UNITS[unit]}`
+}
+
+const GB = 1024 ** 3
+
+/** `size` is in bytes. */
+export interface Unit {
+  name: string
+  size: number
+}
+
+/** The largest unit in which the size has at most two decimals; GB for no size. */
+export function pickUnit(count: number | undefined): Unit {
+  for (let size = GB; count && size > 1; size /= 1024)
+    if ((count * 100) % size === 0) return { name: UNITS[Math.log2(size) / 10] ?? '', size }
+  return count ? { name: 'B', size: 1 } : { name: 'GB', size: GB }
+}
+
+export function pluralize(count: number, one: string, many = `${one}s`): string {
+  return `${formatNumber(count)} ${count === 1 ? one : many}`
+}
