@@ -76,7 +76,7 @@ async def test_sent_mail_after_a_crash_between_history_and_queue_comes_once(
 ):
     alice = await post.api.mailbox()
     await post.send(to=[{"email": ALICE}])
-    fail_once(monkeypatch, sandbox_store, "done")
+    fail_once(monkeypatch, sandbox_store, "remove_recipient")
     with pytest.raises(RuntimeError):
         await post.run_queue()
     used = (await post.api.sql("SELECT used_bytes, message_count FROM mailboxes"))[0]
