@@ -1,4 +1,4 @@
-"""Commands about administrators and API keys: what one needs to get in."""
+"""Commands for administrators and API keys."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _NAME_CHARACTERS = 200
 
 Email = Annotated[str, typer.Argument(metavar="EMAIL", help="The administrator's email.")]
 FromStdin = Annotated[
-    bool, typer.Option("--password-stdin", help="Read the password from standard input instead of making one.")
+    bool, typer.Option("--password-stdin", help="Read the password from standard input instead of generating one.")
 ]
 
 
 def register(app: typer.Typer) -> None:
-    """Make these commands known."""
+    """Add these commands."""
     admin = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Administrators.")
     admin.command(
         "create",
@@ -53,9 +53,7 @@ def register(app: typer.Typer) -> None:
 
 def create_admin(
     email: Email,
-    role: Annotated[
-        Role | None, typer.Option("--role", help="What it may do, else admin; with --domain, domain_admin.")
-    ] = None,
+    role: Annotated[Role | None, typer.Option("--role", help="Default: admin; with --domain: domain_admin.")] = None,
     domain: Annotated[
         list[str] | None, typer.Option("--domain", metavar="NAME", help="A domain of a domain_admin; may be repeated.")
     ] = None,
@@ -63,10 +61,10 @@ def create_admin(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make an administrator.
+    """Create an administrator.
 
-    An admin has all domains, a domain_admin those that are named. The password is made too and shown this once,
-    unless it is given.
+    An admin may access all domains, a domain_admin those that are named. The password is generated and shown
+    once, unless you give one.
     """
     names = domain or []
     meant = role or (Role.DOMAIN_ADMIN if names else Role.ADMIN)
@@ -79,25 +77,26 @@ def create_admin(
 def set_password(
     email: Email, password_stdin: FromStdin = False, data_dir: DataDir = None, as_json: AsJson = False
 ) -> None:
-    """Give an administrator a new password.
+    """Set a new password for an administrator.
 
-    It is shown this once, unless it is given, and ends the account's sessions.
+    It is generated and shown once, unless you give one. The account's sessions end.
     """
     run_command(as_json, _set_password(data_dir, email, _read_password() if password_stdin else None))
 
 
 def reset_factors(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Take an administrator's second factors away: authenticator, passkeys and recovery codes.
+    """Remove an administrator's second factors: authenticator, passkeys and recovery codes.
 
-    For who has lost them. The password stays, the account's sessions end.
+    For administrators who have lost them. The password stays; the account's sessions end.
     """
     run_command(as_json, _reset_factors(data_dir, email))
 
 
 def disconnect(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Unlink an administrator's identity: it logs in by no identity provider any more.
+    """Disconnect an administrator from the identity provider.
 
-    Its sessions end. An account that was made by a provider has no password: `mailkeep admin password` gives it one.
+    The account's sessions end. An account that the provider created has no password: set one with
+    `mailkeep admin password`.
     """
     run_command(as_json, _disconnect(data_dir, email))
 
@@ -108,8 +107,8 @@ def list_admins(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
 
 def create_key(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the key is for.")],
-    admin: Annotated[str, typer.Option("--admin", metavar="EMAIL", help="For whom it acts.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the key.")],
+    admin: Annotated[str, typer.Option("--admin", metavar="EMAIL", help="The administrator whose rights the key has.")],
     domain: Annotated[
         list[str] | None, typer.Option("--domain", metavar="NAME", help="Only for this domain; may be repeated.")
     ] = None,
@@ -122,14 +121,14 @@ def create_key(
     ] = 0,
     network: Annotated[
         list[str] | None,
-        typer.Option("--network", metavar="CIDR", help="Where it may be used from; may be repeated."),
+        typer.Option("--network", metavar="CIDR", help="Network from which it may be used; may be repeated."),
     ] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make an API key, shown this once.
+    """Create an API key; it is shown once.
 
-    It acts for an administrator, with the rights that this one has at the moment.
+    It acts for an administrator and always has that administrator's current rights.
     """
     if not (name.strip() and name.isprintable() and len(name) <= _NAME_CHARACTERS):
         raise typer.BadParameter(f"NAME takes 1 to {_NAME_CHARACTERS} printable characters.")

@@ -1,4 +1,4 @@
-"""Commands about the audit log: is it as it was written?"""
+"""The command that verifies the audit log."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Make these commands known."""
+    """Add these commands."""
     audit = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The audit log.")
     audit.command(
         "verify",
@@ -39,7 +39,7 @@ def register(app: typer.Typer) -> None:
 
 def verify(
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="An export in the form ndjson; else the log itself.")
+        Path | None, typer.Argument(metavar="FILE", help="An export in NDJSON; default: the log itself.")
     ] = None,
     public_key: Annotated[
         str | None,
@@ -53,9 +53,9 @@ def verify(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell whether the audit log is as it was written.
+    """Verify that the audit log has not been changed.
 
-    Names what was altered, removed or put in between: in the log itself, or, without any server, in an export of it.
+    Names entries that were altered, removed or inserted, in the log itself or, without a server, in an export.
     """
     if file is None:
         if public_key is not None:

@@ -1,4 +1,4 @@
-"""Commands about what the data directory holds: its schema and its settings."""
+"""Commands for the database schema and the settings."""
 
 from __future__ import annotations
 
@@ -12,36 +12,38 @@ from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, re
 
 
 def register(app: typer.Typer) -> None:
-    """Make these commands known."""
+    """Add these commands."""
     app.command("migrate", epilog=examples("mailkeep migrate --dry-run", "mailkeep migrate --data-dir /srv/mail"))(
         migrate
     )
-    config = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="See the settings.")
+    config = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Settings.")
     config.command("show", epilog=examples("mailkeep config show --changed", "mailkeep config show --json"))(show)
     app.add_typer(config, name="config")
 
 
 def migrate(
     data_dir: DataDir = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Try them, and take all back.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Try the migrations, and roll them back.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the schema to this version.
+    """Migrate the database schema to this version.
 
-    `mailkeep up` does the same at its start.
+    `mailkeep up` does the same when it starts.
     """
     run_command(as_json, _migrate(data_dir, dry_run))
 
 
 def show(
     data_dir: DataDir = None,
-    defaults: Annotated[bool, typer.Option("--defaults", help="The defaults, whatever is set.")] = False,
+    defaults: Annotated[
+        bool, typer.Option("--defaults", help="Show the defaults instead of the current values.")
+    ] = False,
     changed: Annotated[bool, typer.Option("--changed", help="Only what is set, by file or environment.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show every setting and where it comes from.
 
-    Secrets are masked. What is printed may stand in mailkeep.toml as it is.
+    Secrets are masked. The output is valid in mailkeep.toml.
     """
     if defaults and changed:
         raise typer.BadParameter("--defaults and --changed exclude each other.")

@@ -1,4 +1,4 @@
-"""Commands about the domain's way to the world: the DNS records that it needs."""
+"""The command that prints the DNS records of a domain."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, op
 
 
 def register(app: typer.Typer) -> None:
-    """Make these commands known."""
+    """Add these commands."""
     app.command("dns", epilog=examples("mailkeep dns example.com", "mailkeep dns example.com --json"))(dns)
 
 
@@ -25,8 +25,8 @@ def dns(
 ) -> None:
     """Print the DNS records that a domain needs.
 
-    Lines for a zone file: where its mail comes in, who may send for it, and the keys of its signatures. The server's
-    name is server.hostname, else the system's own, its addresses are server.addresses.
+    The output are lines for a zone file: MX, SPF, DKIM and DMARC. The server's name is server.hostname, else the
+    system's own; its addresses are server.addresses.
     """
     run_command(as_json, _dns(data_dir, domain))
 

@@ -34,12 +34,12 @@ DataDirToStart = Annotated[
         "--data-dir", metavar="DIR", help="The data directory, else ./data; of the profile full, /var/lib/mailkeep."
     ),
 ]
-Listen = Annotated[str | None, typer.Option("--http", metavar="HOST:PORT", help="Where the API listens (http.listen).")]
+Listen = Annotated[str | None, typer.Option("--http", metavar="HOST:PORT", help="Address of the API (http.listen).")]
 ListenSmtp = Annotated[
-    str | None, typer.Option("--smtp", metavar="HOST:PORT", help="Where incoming mail is taken (smtp.listen).")
+    str | None, typer.Option("--smtp", metavar="HOST:PORT", help="Address of the SMTP listener (smtp.listen).")
 ]
 ListenInternal = Annotated[
-    str | None, typer.Option("--internal", metavar="HOST:PORT", help="Where metrics are served (http.internal).")
+    str | None, typer.Option("--internal", metavar="HOST:PORT", help="Address of the metrics (http.internal).")
 ]
 
 
@@ -50,7 +50,7 @@ Profile = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    """Make these commands known."""
+    """Add these commands."""
     app.command(
         "up",
         epilog=examples(
@@ -75,8 +75,8 @@ def up(
 ) -> None:
     """Start Mailkeep in the foreground.
 
-    It ends on Ctrl-C, SIGTERM or `mailkeep down`. Port 0 takes a free one. With --json one object tells the
-    addresses as soon as they are served. The profile `full` is a real mail server: as root, after
+    Stop it with Ctrl-C, SIGTERM or `mailkeep down`. Port 0 is a free port. With --json one object has the
+    addresses as soon as they are served. The profile `full` is a real mail server: run it as root, after
     `mailkeep install`; its ports are settings (`ports.*`).
     """
     given = {"http.listen": http, "smtp.listen": smtp, "http.internal": internal}
@@ -95,37 +95,36 @@ def up(
 
 
 def install(
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Tell what would be done, and do nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and change nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Install what the full profile needs: Debian's packages, and the account that mailboxes belong to.
+    """Install what the full profile needs: Debian packages and the system accounts.
 
-    Needs root. Nothing is started, and nothing of Debian's configuration is written. What is there is left alone.
+    Needs root. Starts nothing, and changes neither Debian's configuration nor what is already installed.
     """
     run_command(as_json, _install(dry_run))
 
 
 def down(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """End the running Mailkeep.
+    """Stop the running Mailkeep.
 
-    Waits until it is gone, 15 seconds at most. Where none runs there is nothing to do: exit code 0.
+    Waits for at most 15 seconds until it has stopped. The exit code is 0 if it did not run.
     """
     run_command(as_json, _down(data_dir))
 
 
 def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Tell whether Mailkeep runs, and how it is.
+    """Show whether Mailkeep runs, and its health.
 
-    Exit code 0 where it runs and is well, 1 where it does not run, 75 where it starts or is not well.
+    Exit codes: 0 running and healthy, 1 not running, 75 starting or not healthy.
     """
     run_command(as_json, _status(data_dir))
 
 
 def doctor(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Find out what is wrong, and what to do.
+    """Check what Mailkeep needs, and say how to fix what is wrong.
 
-    Examines what Mailkeep needs, whether it runs or not, and changes nothing. Where Mailkeep does not
-    run, its database is started for the examination.
+    Changes nothing. Mailkeep may be running or not; if not, its database is started for the checks.
     """
     run_command(as_json, _doctor(data_dir))
 

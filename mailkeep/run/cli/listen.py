@@ -21,7 +21,7 @@ AsLines = Annotated[bool, typer.Option("--json", help="Answer with a JSON object
 
 
 def register(app: typer.Typer) -> None:
-    """Make this command known."""
+    """Add this command."""
     app.command(
         "listen",
         epilog=examples(
@@ -49,9 +49,9 @@ def listen(
 ) -> None:
     """Forward events to a program under development.
 
-    As a webhook gets them: signed, with the secret that is printed first and stays the same for this data directory,
-    or this key. Each event that happens from now on is posted once, one after the other, whatever is answered; a line
-    tells what was. It goes on when the server comes back, and ends on Ctrl-C.
+    Events are posted and signed as for a webhook. The secret is printed first and stays the same for this data
+    directory or this key. Each new event is posted once, in order, whatever the answer is; a line shows the result.
+    The command reconnects when the server comes back. Stop it with Ctrl-C.
     """
     import asyncio
 
@@ -220,7 +220,7 @@ def _print_start(asked: _ListenOptions, secret: str, where: str) -> None:
         print(to_json({"listening": told}), flush=True)
         return
     print(f"Events of {where} go to {asked.forward}, signed with the secret {secret}", flush=True)
-    print("Ctrl-C ends it.", flush=True)
+    print("Stop with Ctrl-C.", flush=True)
 
 
 def _print_result(asked: _ListenOptions, fate: ForwardResult) -> None:

@@ -1,6 +1,6 @@
-"""How commands answer: for people or, with `--json`, for programs; and with which exit code.
+"""The output of commands, for people or, with `--json`, for programs, and their exit codes.
 
-0: done. 1: refused, or something is wrong. 2: the command was not understood. 75 (EX_TEMPFAIL): not now; try again.
+0: done. 1: refused, or something is wrong. 2: usage error. 75 (EX_TEMPFAIL): temporary failure; try again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Answer with one JSON objec
 
 @dataclass(frozen=True, slots=True)
 class MarkedLine:
-    """A line that begins with a mark in a colour of its own (a style of rich)."""
+    """A line that begins with a coloured mark (a style of rich)."""
 
     mark: str
     style: str
@@ -45,7 +45,7 @@ class MarkedLine:
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What a command found or did: for programs, for people, and its exit code."""
+    """The result of a command: data for programs, lines for people, and the exit code."""
 
     data: Mapping[str, Any]
     lines: Sequence[str | MarkedLine]
@@ -58,7 +58,7 @@ def examples(*lines: str) -> str:
 
 
 def run_command(as_json: bool, work: Coroutine[Any, Any, CommandResult]) -> None:
-    """Do a command's work, say its answer, and exit with its code."""
+    """Run a command, print its result, and exit with its code."""
     import asyncio
 
     _silence_libraries()
@@ -69,7 +69,7 @@ def run_command(as_json: bool, work: Coroutine[Any, Any, CommandResult]) -> None
 
 
 def print_result(result: CommandResult, as_json: bool) -> None:
-    """Print an answer on standard output."""
+    """Print a result on standard output."""
     if as_json:
         print(to_json(result.data))
     else:
@@ -94,7 +94,7 @@ def to_json(data: Mapping[str, Any]) -> str:
 
 @contextmanager
 def report_errors(as_json: bool) -> Generator[None]:
-    """Turn troubles that are to be expected into a message and an exit code; bugs keep their traceback."""
+    """Turn expected errors into a message and an exit code; bugs keep their traceback."""
     try:
         yield
     except Refusal as refusal:
@@ -119,9 +119,9 @@ def report_errors(as_json: bool) -> Generator[None]:
 
 @asynccontextmanager
 async def open_app(data_dir: Path | None, *, make: bool = False) -> AsyncGenerator[App]:
-    """The App for a command; without `make` the data directory must be there.
+    """The App for a command; without `make` the data directory must exist.
 
-    A data directory that another command holds is no refusal: trying again will do.
+    If another command has locked the data directory, the failure is temporary.
     """
     import os
 
@@ -143,10 +143,10 @@ async def open_app(data_dir: Path | None, *, make: bool = False) -> AsyncGenerat
 
 
 def require_data_dir(place: Path) -> None:
-    """Fail where there is no data directory: a mistyped one must not become a new instance."""
+    """Fail if there is no data directory: a typing error must not create a new instance."""
     if not place.is_dir():
         raise Failure(
-            f"There is no data directory {place}: `mailkeep up` makes it, or name another with --data-dir.",
+            f"There is no data directory {place}: `mailkeep up` creates it, or name another with --data-dir.",
             permanent=True,
         )
 
@@ -183,13 +183,13 @@ def _print(line: str | MarkedLine, stream: TextIO) -> None:
 
 
 def _replace_unencodable(stream: object) -> None:
-    """A line that the terminal can't show whole is better than a traceback."""
+    """Print question marks for what the terminal can't show."""
     if isinstance(stream, TextIOWrapper) and stream.errors == "strict":
         stream.reconfigure(errors="replace")
 
 
 def _silence_libraries() -> None:
-    """A command says itself what went wrong; what libraries log on the way would be said twice."""
+    """Silence the log of libraries: the command reports the error itself."""
     import logging
 
     logging.getLogger().addHandler(logging.NullHandler())

@@ -1,4 +1,4 @@
-"""Commands that ask: where an address goes, what the API is, which version this is."""
+"""Commands that show the routing of an address, the OpenAPI document and the version."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    """Make these commands known."""
-    routing = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Where mail goes.")
+    """Add these commands."""
+    routing = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Routing.")
     routing.command("explain", epilog=examples("mailkeep routing explain sales+spring@example.com"))(explain)
     app.add_typer(routing, name="routing")
     app.command("openapi", epilog=examples("mailkeep openapi > openapi.json"))(openapi)
@@ -28,9 +28,9 @@ def explain(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell where mail for an address goes.
+    """Explain the routing of an address, step by step.
 
-    And why: by the very function that the mail server asks.
+    The mail server uses the same function.
     """
     run_command(as_json, _explain(data_dir, address))
 
@@ -70,7 +70,7 @@ async def _explain(data_dir: Path | None, address: str) -> CommandResult:
 
 def _explanation(found: RouteExplanation) -> list[str]:
     steps = table(
-        ["STEP", "RESULT", "ADDRESS", "ANSWERED BY"],
+        ["STEP", "RESULT", "ADDRESS", "MATCH"],
         [[one.step, one.result, one.address, _row(one.row)] for one in found.steps],
     )
     return [

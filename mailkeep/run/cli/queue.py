@@ -1,4 +1,4 @@
-"""`mailkeep queue`: what waits in the mail server's queue, and what is done about it, by the agent of the node."""
+"""`mailkeep queue`: lists the mail server's queue and acts on messages in it, by the node agent."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from mailkeep.app import App
     from mailkeep.features.mailflow.queue.model import Action, QueueFilter
 
-Ids = Annotated[list[str] | None, typer.Argument(metavar="[QUEUE_ID]...", help="Messages, by their queue ids.")]
+Ids = Annotated[list[str] | None, typer.Argument(metavar="[QUEUE_ID]...", help="Queue IDs of messages.")]
 Recipient = Annotated[str | None, typer.Option("--recipient", help="Part of a recipient's address.")]
 Sender = Annotated[str | None, typer.Option("--sender", help="Part of the sender's address.")]
 Everything = Annotated[bool, typer.Option("--all", help="Every message.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Count the messages, and change nothing.")]
 QueueStateOption = Literal["incoming", "active", "deferred", "hold"]
 
 
 def register(app: typer.Typer) -> None:
-    """Make these commands known."""
+    """Add these commands."""
     queue = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The mail server's queue (full profile).")
     shown = ("mailkeep queue list", "mailkeep queue list --state deferred --recipient @far.example")
     queue.command("list", epilog=examples(*shown))(list_queue)
@@ -47,11 +47,13 @@ def list_queue(
     state: Annotated[QueueStateOption | None, typer.Option("--state", help="Only messages in this state.")] = None,
     recipient: Recipient = None,
     sender: Sender = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="How many, newest first.")] = 50,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=200, help="Maximum number of messages, newest first.")
+    ] = 50,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what waits, and the last word about each recipient."""
+    """List messages in the queue, with the last reason for each recipient."""
     from mailkeep.features.mailflow.queue.model import QueueFilter
 
     run_command(as_json, _list(data_dir, QueueFilter(state=state, recipient=recipient, sender=sender), limit))

@@ -1,4 +1,4 @@
-"""The command that delivers beside an instance: worker."""
+"""`mailkeep worker`: the command."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from mailkeep.run.cli.output import AsJson, DataDir, examples, report_errors, to
 
 
 def register(app: typer.Typer) -> None:
-    """Make this command known."""
+    """Add this command."""
     app.command("worker", epilog=examples("mailkeep worker", "mailkeep worker --data-dir /srv/mail"))(worker)
 
 
 def worker(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Deliver to webhooks in a process of its own, in the foreground.
+    """Deliver webhooks in an additional process, in the foreground.
 
-    A running Mailkeep has a worker already; any number may help it. They share the work by way of the database, and
-    what one that dies has begun is another's within 30 seconds. It ends on Ctrl-C or SIGTERM. With --json one object
-    tells its process as soon as it works.
+    A running Mailkeep has a worker; you can start more. They share the work through the database; another worker
+    takes over the work of one that dies within 30 seconds. Stop it with Ctrl-C or SIGTERM. With --json one object
+    has its process ID as soon as it works.
     """
     with report_errors(as_json):
         import os

@@ -1,4 +1,4 @@
-"""`mailkeep up`: the embedded profile, all parts in one process; its children are PostgreSQL and the parsers of mail.
+"""`mailkeep up`: the embedded profile, all in one process; its children are PostgreSQL and the message parsers.
 
 Order of start: lock, secret, database, schema, first administrator, sandbox, SMTP listener, HTTP. It ends in the
 reverse order within 10 seconds of SIGTERM or SIGINT: what is under way may finish, nothing new is taken.
@@ -80,7 +80,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         make_data_dir(data_dir)
         stack.callback(acquire_lock(data_dir).release)
         separate_homes(mail_root(data_dir))
-        # The ports first: a fault that the operator can mend should show before anything is started.
+        # The ports first: an error that the operator can fix should show before anything is started.
         settings = loaded.settings
         public = HttpListener.on_socket(http.bind(*parse_endpoint(settings.http.listen), http.API))
         internal = HttpListener.on_socket(http.bind_internal(loaded))

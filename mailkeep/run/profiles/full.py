@@ -1,4 +1,4 @@
-"""`mailkeep up --profile full`: a real mail server, each part a process of its own under our supervision.
+"""`mailkeep up --profile full`: a real mail server; each service is a process under our supervisor.
 
 Order of start: lock, ports, folders, database, schema, first administrator, configuration (rendered and checked), then
 in waves Redis, Rspamd, the listener of keys, Dovecot and the agents; Postfix; API and worker. It ends in the reverse

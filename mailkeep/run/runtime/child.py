@@ -1,7 +1,7 @@
-"""Child processes: spawned in a session of their own, told to end when we die, found again by pid file after it.
+"""Child processes: each has its own session, is stopped when the supervisor dies, and is found again by its pid file.
 
-A pid file tells process id and start time (in the kernel's ticks since boot), so that a number that was given to
-another process is never hit. What a child starts stays in its session, by which it is found once the child is gone.
+A pid file has process ID and start time (in kernel ticks since boot), so that a reused process ID is never hit.
+Descendants of a child stay in its session, by which they are found when the child is gone.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _PROC = Path("/proc")
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
-"""What a daemon of Debian's gets: nothing of ours."""
+"""The environment of a Debian daemon: nothing of ours."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What is started: its arguments, environment, the descriptors that it inherits, and where its output goes."""
+    """A command: arguments, environment, inherited descriptors, and the file for its output."""
 
     argv: Sequence[str]
     log: Path
@@ -45,7 +45,7 @@ class Child(Protocol):
 
     @property
     def pid(self) -> int:
-        """Its number; also that of its session, once it lives."""
+        """Its process ID, which is also its session ID."""
         ...
 
     def poll(self) -> int | None:
@@ -53,12 +53,12 @@ class Child(Protocol):
         ...
 
     def wait(self) -> int:
-        """Its exit status; it is about to end."""
+        """Wait until it has exited; its exit status."""
         ...
 
 
 def spawn(command: Command) -> subprocess.Popen[bytes]:
-    """Start it, from the main thread: the kernel watches the thread that forked."""
+    """Start a command. Call it from the main thread: PR_SET_PDEATHSIG depends on the thread that forked."""
     parent = os.getpid()
 
     def end_with_parent() -> None:
@@ -78,12 +78,12 @@ def spawn(command: Command) -> subprocess.Popen[bytes]:
 
 
 def write_pid(pid_file: Path, pid: int) -> None:
-    """Write down who runs, for whoever comes after us."""
+    """Write the pid file of a running child."""
     write_atomically(pid_file, f"{pid} {_start_time(pid)}\n", 0o600)
 
 
 async def end(pid: int, seconds: float) -> None:
-    """End the session that this process leads: asked first, by force what is left after `seconds`."""
+    """Stop the session that this process leads: SIGTERM, and SIGKILL for what is left after `seconds`."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
     deadline = monotonic() + seconds
@@ -93,7 +93,7 @@ async def end(pid: int, seconds: float) -> None:
                 with suppress(ProcessLookupError):
                     os.kill(each, signal.SIGKILL)
         elif pid not in left:
-            # Its leader is gone: what has not noticed is told.
+            # The leader is gone: stop the others too.
             for each in left:
                 with suppress(ProcessLookupError):
                     os.kill(each, signal.SIGTERM)
@@ -101,13 +101,13 @@ async def end(pid: int, seconds: float) -> None:
 
 
 async def end_leftover(pid_file: Path, seconds: float) -> int | None:
-    """End what an earlier run left of the child with this pid file; its process id, None where nothing was left."""
+    """Stop what an earlier run left of the child with this pid file; its process ID, None if nothing was left."""
     try:
         pid, started = (int(word) for word in pid_file.read_text("ascii").split())
     except (FileNotFoundError, ValueError):
         return None
     found = list_session(pid)
-    # The number may be another's by now: then its start is later, or (the leader gone) its session is.
+    # A reused process ID has a later start; if the leader is gone, so has its session.
     if not found or (pid in found and _start_time(pid) != started) or min(map(_start_time, found)) < started:
         return None
     await end(pid, seconds)

@@ -1,4 +1,4 @@
-"""Who may have a connection to an HTTP listener: what clients are held to, and how many of them there are."""
+"""Limits of an HTTP listener for its clients, and the number of their connections."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mailkeep.mail.smtp.server import source_of
 
 @dataclass(frozen=True, slots=True)
 class HttpLimits:
-    """What clients are held to; times in seconds. `trusted`: networks (CIDR) without a bound by address."""
+    """Limits for clients; times in seconds. `trusted`: networks (CIDR) without a bound by address."""
 
     connections: int = 256
     per_address: int = 256
@@ -25,7 +25,7 @@ class HttpLimits:
 
 
 class ConnectionLimiter:
-    """Counts the connections of a listener, all together and by source."""
+    """Counts the connections of a listener, in total and by source."""
 
     def __init__(self, bounds: HttpLimits) -> None:
         self.limits = bounds
@@ -33,7 +33,7 @@ class ConnectionLimiter:
         self._sources: Counter[str] = Counter()
 
     def acquire(self, address: str) -> bool:
-        """Let a connection in, where there is room for it; then `leave` once it is over."""
+        """Whether a new connection is within the limits; if so, call `release` when it closes."""
         source = source_of(address)
         crowded = self._sources[source] >= self.limits.per_address and not is_within(address, self.limits.trusted)
         if crowded or self.count >= self.limits.connections:
@@ -45,7 +45,7 @@ class ConnectionLimiter:
         return True
 
     def release(self, address: str) -> None:
-        """A connection that was let in is over."""
+        """Count a closed connection."""
         source = source_of(address)
         self.count -= 1
         self._sources[source] -= 1

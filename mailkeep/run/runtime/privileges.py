@@ -1,8 +1,8 @@
-"""What our own processes give up: all of them but the node's agent run as an account that can do nothing else.
+"""Dropping privileges: all our own processes except the node agent run as an account without other rights.
 
-A process is born as root, reads what is root's alone (settings, master secret), then becomes the account for good: no
-capability is left, and none comes back, whatever it runs (PR_SET_NO_NEW_PRIVS). The program itself must stay readable,
-for what Python imports later. Where it lies out of the account's reach, as below /root, the right to read is kept.
+A process starts as root, reads the settings and the master secret, then switches to the account: it has no capability
+and can't gain one (PR_SET_NO_NEW_PRIVS). The program must stay readable for later imports. If the account can't reach
+it, for example below /root, the process keeps the capability to read all files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CAPABILITY_VERSION = 0x20080522
 
 
 class Credentials(msgspec.Struct, frozen=True):
-    """As whom a process goes on. `reads_all`: with the right to read every file, for a program out of reach."""
+    """The account that a process switches to. `reads_all_files`: it keeps the right to read every file."""
 
     uid: int
     gid: int
@@ -36,13 +36,13 @@ class Credentials(msgspec.Struct, frozen=True):
 
 
 def find_credentials(account: str, groups: Sequence[str] = (), *, reads_all_files: bool) -> Credentials:
-    """The standing of an account with these groups besides its own."""
+    """The credentials of an account, with these additional groups."""
     found = pwd.getpwnam(account)
     return Credentials(found.pw_uid, found.pw_gid, [getgrnam(name).gr_gid for name in groups], reads_all_files)
 
 
 def find_unreachable(account: str) -> str | None:
-    """What of the program an account can't reach, None where it reaches everything. Blocks."""
+    """A path of the program that an account can't reach, None if it can reach all. Blocks."""
     found = pwd.getpwnam(account)
     needed = (Path(sys.executable).resolve(), Path(os.__file__).parent, *_packages(mailkeep, msgspec))
     who = ServerAccount(account, found.pw_uid, found.pw_gid)
@@ -54,7 +54,7 @@ def _packages(*modules: object) -> list[Path]:
 
 
 def switch_to(credentials: Credentials) -> None:
-    """Be this account from now on, before there is a second thread. Raises Failure where the kernel forbids it."""
+    """Switch to this account, before a second thread starts. Failure if the kernel refuses."""
     library = ctypes.CDLL(None, use_errno=True)
     if credentials.reads_all_files:
         _call(library.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0), "keep the right to read")
@@ -67,7 +67,7 @@ def switch_to(credentials: Credentials) -> None:
 
 
 def _keep_reading(library: ctypes.CDLL) -> None:
-    """Drop every capability but the one to read, which what we run inherits: a parser has to be found as well."""
+    """Drop every capability except reading all files. Children inherit it, because the parser must be found too."""
     mask = 1 << _CAP_DAC_READ_SEARCH
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     # Effective, permitted, inheritable: of the lower 32 capabilities, then of the upper.

@@ -1,8 +1,8 @@
 """One process of ours in a full instance, started and watched by `mailkeep up`.
 
-Each has a module `mailkeep.run.processes.NAME` with `async def serve(app, process)`: it serves until `process.ended` is
-set, and says `process.ready()` once it does. Listening sockets of the public ports are handed down by the supervisor,
-so that a restart refuses nobody: connections wait until the next process takes them.
+Each has a module `mailkeep.run.processes.NAME` with `async def serve(app, process)`, which calls
+`process.report_ready()` when it serves, until `process.stop_requested` is set. The supervisor holds the listening
+sockets of the public ports, so that a restart refuses no connection: they wait for the next process.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SEALS_AUDIT_LOG = ("node",)
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What a process is told: where things lie, when to end, and the sockets that it was handed, by name."""
+    """The paths of a process, its request to stop, and the sockets that it inherited, by name."""
 
     name: str
     paths: InstancePaths
@@ -55,18 +55,19 @@ class Process:
     sockets: Mapping[str, socket.socket]
 
     def report_ready(self) -> None:
-        """Tell the supervisor that we serve."""
+        """Report to the supervisor that this process serves."""
         write_atomically(ready_file(self.paths.run, self.name), f"{os.getpid()}\n", 0o600)
 
 
 def ready_file(run: Path, name: str) -> Path:
-    """The file that says which process of this name serves."""
+    """The file with the ID of the ready process of this name."""
     return run / "ready" / name
 
 
 def find_ready_pid(run: Path, name: str) -> int | None:
-    """Which process of this name serves, None while none does. Who wrote the file may be anybody's prey: it is not
-    waited for.
+    """The ID of the ready process of this name, None if there is none.
+
+    A process without root rights writes the file, so opening it must not block or follow links.
     """
     try:
         number = os.open(ready_file(run, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -80,9 +81,9 @@ def find_ready_pid(run: Path, name: str) -> int | None:
 
 
 def run(name: str, data_dir: Path, descriptors: Mapping[str, int], credentials: Credentials | None) -> int:
-    """Serve until SIGTERM, or until the end of the pipe `life`, which is that of the supervisor; the exit code.
+    """Serve until SIGTERM, or until the pipe `life` ends with the supervisor; the exit code.
 
-    What is root's alone is read first; all else is done as the account of `standing`.
+    Settings and secrets of root are read first; everything else is done as the account of `credentials`.
     """
     found = read_context(data_dir)
     paths = InstancePaths(data_dir, run_folder(data_dir))
@@ -120,6 +121,6 @@ async def _run(
 
 
 def list_names() -> list[str]:
-    """The processes that this release has."""
+    """The names of the processes in this release."""
     folder = Path(__file__).parents[1] / "processes"
     return [name for name, module in MODULES.items() if (folder / f"{module}.py").exists()]

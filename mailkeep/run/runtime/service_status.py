@@ -1,6 +1,6 @@
-"""The parts of a running full instance: told from outside (process, version, memory), and by the supervisor in a file.
+"""The services of a running full instance: process, version and memory, and the supervisor's file of their states.
 
-The file says which parts run, for the API's `/health`, which may look at nobody's processes.
+The file is for `GET /health`: the API has no right to look at other accounts' processes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mailkeep.run.runtime import child
 from mailkeep.run.runtime.child import ENVIRONMENT
 
 _SECONDS = 10
-_FILE = "parts.json"
+_FILE = "services.json"
 _LOOK_SECONDS, _TELL_SECONDS, _STALE_SECONDS = 0.5, 5.0, 20.0
 _VERSIONS = {
     "postfix": (["postconf", "-d", "-h", "mail_version"], r"(\S+)"),
@@ -36,7 +36,7 @@ _VERSIONS = {
 
 @dataclass(frozen=True, slots=True)
 class ServiceStatus:
-    """One part: its process (None: it does not run now), version, and memory with all that it started (PSS)."""
+    """A service: its process (None: not running), version, and memory including its children (PSS)."""
 
     name: str
     pid: int | None
@@ -46,7 +46,7 @@ class ServiceStatus:
 
 
 def list_services(run: Path) -> list[ServiceStatus]:
-    """All parts of the instance with this run folder, by name."""
+    """All services of the instance with this run folder, by name."""
     return [_status(path) for path in sorted((run / "pids").glob("*.pid"))]
 
 
@@ -59,7 +59,7 @@ def _status(pid_file: Path) -> ServiceStatus:
 
 @cache
 def version(name: str) -> str:
-    """The version of a daemon, as it tells itself; our own for our processes."""
+    """The version that a daemon reports; our own for our processes."""
     if name not in _VERSIONS:
         return __version__
     argv, pattern = _VERSIONS[name]
@@ -74,20 +74,20 @@ def version(name: str) -> str:
 
 
 async def keep_publishing(run: Path, state: Callable[[], Mapping[str, bool]]) -> None:
-    """Write down which parts run, when that changes and every five seconds, until cancelled."""
+    """Write the states of the services when they change, and every five seconds, until cancelled."""
     told: Mapping[str, bool] = {}
     told_at = 0.0
     while True:
         now = asyncio.get_running_loop().time()
         if told != (found := state()) or now - told_at >= _TELL_SECONDS:
             told, told_at = found, now
-            with suppress(OSError):  # a full disk is told by others
+            with suppress(OSError):  # a full disk is reported elsewhere
                 write_atomically(run / _FILE, msgspec.json.encode(found).decode())
         await asyncio.sleep(_LOOK_SECONDS)
 
 
 def read_running(run: Path) -> dict[str, bool]:
-    """Which parts run, as the supervisor says, and whether that itself does: `supervisor`."""
+    """Which services run, as the supervisor wrote it; `supervisor`: whether the file is fresh."""
     path = run / _FILE
     try:
         found = msgspec.json.decode(path.read_bytes(), type=dict[str, bool])
@@ -97,5 +97,5 @@ def read_running(run: Path) -> dict[str, bool]:
 
 
 def remove(run: Path) -> None:
-    """Nobody tells any more."""
+    """Remove the file: the supervisor stops."""
     (run / _FILE).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What a running instance tells of itself in its data directory: `run.json`, for the commands beside it."""
+"""The state of a running instance for other commands: `run.json` in its data directory."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class InstanceState:
 
 
 def write(data_dir: Path, state: InstanceState) -> None:
-    """Tell where we are."""
+    """Write the state."""
     write_atomically(data_dir / _NAME, msgspec.json.encode(asdict(state)).decode() + "\n", 0o600)
 
 
 def remove(data_dir: Path) -> None:
-    """We are gone."""
+    """Remove the state."""
     (data_dir / _NAME).unlink(missing_ok=True)
 
 
 def read(data_dir: Path) -> InstanceState | None:
-    """The instance that runs on this data directory; None where none does, or it is still starting."""
+    """The instance that runs on this data directory; None if none runs, or it is still starting."""
     pid = lock_holder(data_dir)
     try:
         found = msgspec.json.decode((data_dir / _NAME).read_bytes(), type=InstanceState)

@@ -188,7 +188,7 @@ def test_events_are_posted_as_webhooks_are_until_ctrl_c(house: House, sink: Sink
     assert json.loads(sink.posted[0][1])["data"]["subject"] == "first"
     with listening("--forward", sink.url, *place) as again:
         assert begun["secret"] in again.line(), "the same secret whenever it is started"
-        assert again.line() == "Ctrl-C ends it.\n"
+        assert again.line() == "Stop with Ctrl-C.\n"
         assert again.end(signal.SIGTERM)[0] == 0
         assert again.line() == "Forwarded 0; 0 of them failed.\n"
 

@@ -34,9 +34,9 @@ async def test_a_supervisor_that_tells_no_more_is_a_part_that_does_not_run(tmp_p
     await until({"postfix": True, "supervisor": True}, tmp_path)
     telling.cancel()
     old = time.time() - 60
-    os.utime(tmp_path / "parts.json", (old, old))
+    os.utime(tmp_path / "services.json", (old, old))
     assert service_status.read_running(tmp_path) == {"postfix": True, "supervisor": False}
-    (tmp_path / "parts.json").write_text("{")
+    (tmp_path / "services.json").write_text("{")
     assert service_status.read_running(tmp_path) == {"supervisor": False}
     service_status.remove(tmp_path)
     assert service_status.read_running(tmp_path) == {"supervisor": False}
