@@ -109,8 +109,8 @@ def dump_schema(owner_url: str) -> str:
         lines = [_HEAD, *(row[0] for row in conn.execute(_OTHERS))]
         for head, columns in groupby(rows(_TABLES), lambda row: row[0]):
             table = head.partition(" ")[0]
-            lines += ["", f"TABLE {head}", *_indented(line for _, line in columns)]
-            lines += _indented(line for kind in kinds for name, line in kind if name == table)
+            lines += ["", f"TABLE {head}", *_indent(line for _, line in columns)]
+            lines += _indent(line for kind in kinds for name, line in kind if name == table)
         lines += ["", *(f"FUNCTION {head}; {grants or 'owner only'}" for head, grants in rows(_FUNCTIONS))]
     return "\n".join(lines) + "\n"
 
@@ -134,5 +134,5 @@ async def _generate() -> str:
         shutil.rmtree(data_dir)
 
 
-def _indented(lines: Iterable[str]) -> Iterator[str]:
+def _indent(lines: Iterable[str]) -> Iterator[str]:
     return (f"    {line}" for line in lines)

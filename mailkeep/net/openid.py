@@ -84,7 +84,7 @@ class Metadata:
 
 
 @dataclass(frozen=True, slots=True)
-class VerifiedIdentity:
+class TokenClaims:
     """The result of an authorization code: verified claims of the ID token, and an access token for more claims."""
 
     claims: Mapping[str, Any]
@@ -144,7 +144,7 @@ class OpenIdClient:
 
     async def exchange_code(
         self, provider: OidcProvider, reach: OutboundAccess, code: Mapping[str, str], nonce: str, at: datetime
-    ) -> VerifiedIdentity:
+    ) -> TokenClaims:
         """Exchange a code (`code`, `code_verifier`, `redirect_uri`) for the identity of the person.
 
         InvalidCode; InvalidToken if the ID token is not valid; ProviderError.
@@ -161,10 +161,10 @@ class OpenIdClient:
         if key is None:
             raise InvalidToken("unknown_key")
         expected = ExpectedClaims(provider.issuer, provider.client_id, nonce, at, access_token)
-        return VerifiedIdentity(verify_token(token, head, key, expected), access_token)
+        return TokenClaims(verify_token(token, head, key, expected), access_token)
 
     async def get_userinfo(
-        self, provider: OidcProvider, reach: OutboundAccess, identity: VerifiedIdentity, at: datetime
+        self, provider: OidcProvider, reach: OutboundAccess, identity: TokenClaims, at: datetime
     ) -> Mapping[str, Any]:
         """More claims of the same person (Core §5.3); none if the provider has no such endpoint."""
         endpoint = (await self.get_metadata(provider, reach, at)).userinfo_endpoint

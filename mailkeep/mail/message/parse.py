@@ -105,7 +105,7 @@ class _Tree:
         return list(self._leaves(self._plain))
 
     @cached_property
-    def undecoded(self) -> list[_Leaf]:
+    def raw_leaves(self) -> list[_Leaf]:
         """The same leaves, taken apart as if no part had a transfer encoding."""
         try:
             return list(self._leaves(_ENCODING_FIELD.sub(b"ignored", self._plain)))
@@ -157,7 +157,9 @@ class _Leaf:
         try:
             return self.part.content
         except mime.ParseError:
-            return _base64(self._undecoded()) if self._field("content-transfer-encoding").lower() == "base64" else None
+            return (
+                _base64(self._raw_content()) if self._field("content-transfer-encoding").lower() == "base64" else None
+            )
 
     def text(self) -> str | None:
         """The content as text, None where there is none."""
@@ -168,8 +170,8 @@ class _Leaf:
         text = _decode(content, charset) if charset and charset.lower() not in _ASCII else None
         return _decode(content, "utf-8" if is_utf8(content) else "windows-1252") if text is None else text
 
-    def _undecoded(self) -> bytes:
-        others = self.tree.undecoded
+    def _raw_content(self) -> bytes:
+        others = self.tree.raw_leaves
         encoded = others[self.number].part.content if self.number < len(others) else None
         # What has another length is another part.
         return encoded if encoded and len(encoded) == self.part.encoded_size else b""

@@ -66,7 +66,7 @@ class UsageError(ValueError):
 
 
 @dataclass(slots=True)
-class SendmailOptions:
+class SendmailArguments:
     """What the command line says."""
 
     sender: str | None = None
@@ -81,9 +81,9 @@ class SendmailOptions:
     recipients: list[str] = field(default_factory=list[str])
 
 
-def parse(arguments: Sequence[str]) -> SendmailOptions:
+def parse(arguments: Sequence[str]) -> SendmailArguments:
     """The options, read as sendmail does: letters may be joined, a value beside or behind its letter."""
-    options = SendmailOptions()
+    options = SendmailArguments()
     rest = list(arguments)
     while rest:
         word = rest.pop(0)
@@ -102,7 +102,7 @@ def parse(arguments: Sequence[str]) -> SendmailOptions:
     return options
 
 
-def _long(options: SendmailOptions, word: str, rest: list[str]) -> None:
+def _long(options: SendmailArguments, word: str, rest: list[str]) -> None:
     name, equals, value = word.partition("=")
     if name == "--help":
         options.help = True
@@ -116,7 +116,7 @@ def _long(options: SendmailOptions, word: str, rest: list[str]) -> None:
     setattr(options, name[2:].replace("-", "_"), value)
 
 
-def _letters(options: SendmailOptions, letters: str, rest: list[str]) -> None:
+def _letters(options: SendmailArguments, letters: str, rest: list[str]) -> None:
     while letters:
         letter, letters = letters[0], letters[1:]
         if letter in _FLAGS:
@@ -136,14 +136,14 @@ def _letters(options: SendmailOptions, letters: str, rest: list[str]) -> None:
             raise UsageError(_UNSUPPORTED.get(letter, f"unknown option -{letter}"))
 
 
-def _mode(options: SendmailOptions, mode: str) -> None:
+def _mode(options: SendmailArguments, mode: str) -> None:
     if mode == "i":
         options.nothing = True
     elif mode != "m":
         raise UsageError(_UNSUPPORTED.get(f"b{mode}", f"-b{mode} is not supported"))
 
 
-def _value(options: SendmailOptions, letter: str, value: str) -> None:
+def _value(options: SendmailArguments, letter: str, value: str) -> None:
     if letter in "fr":
         value = value.strip()
         options.sender = value[1:-1].strip() if value.startswith("<") and value.endswith(">") else value
@@ -241,7 +241,7 @@ def _split(content: bytes) -> Iterator[bytes]:
         yield content[at : at + _FRAME]
 
 
-def _connect(options: SendmailOptions) -> socket.socket:
+def _connect(options: SendmailArguments) -> socket.socket:
     failure: OSError = FileNotFoundError(f"no {WELL_KNOWN}; --data-dir or --socket name another")
     for path in _socket_paths(options):
         connection = socket.socket(socket.AF_UNIX)
@@ -256,7 +256,7 @@ def _connect(options: SendmailOptions) -> socket.socket:
     raise failure
 
 
-def _socket_paths(options: SendmailOptions) -> Iterator[Path]:
+def _socket_paths(options: SendmailArguments) -> Iterator[Path]:
     """Where the socket may be. Below /tmp only the data directory's owner is trusted."""
     if options.socket:
         yield Path(options.socket)

@@ -108,11 +108,11 @@ async def _run(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
 
-    def orphaned() -> None:
+    def stop_without_supervisor() -> None:
         loop.remove_reader(supervisor_pipe)
         ended.set()
 
-    loop.add_reader(supervisor_pipe, orphaned)
+    loop.add_reader(supervisor_pipe, stop_without_supervisor)
     module = importlib.import_module(f"mailkeep.run.processes.{MODULES[name]}")
     reopening = asyncio.create_task(logs.keep_open(paths.log / f"{name}.log"))
     async with attach_context(context, name, seals_audit_log=name in _SEALS_AUDIT_LOG) as app, flush_counters(app):

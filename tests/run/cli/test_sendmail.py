@@ -21,7 +21,7 @@ from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.spool import Spool
 from mailkeep.run.cli import sendmail as cli_sendmail
-from mailkeep.run.cli.sendmail import SendmailOptions as Options, UsageError, parse
+from mailkeep.run.cli.sendmail import SendmailArguments as Options, UsageError, parse
 from mailkeep.run.processes import sendmail
 from mailkeep.settings.outgoing import SendmailSettings
 from tests.mailflow.sending.test_smarthost import TIMEOUTS, Smarthost

@@ -109,7 +109,7 @@ class Journal:
             lines = self._path.read_bytes().decode("ascii", "replace").split("\n")
         except FileNotFoundError:
             return
-        for sign, at, queue_id, rest in _parsed(lines):
+        for sign, at, queue_id, rest in _parse_lines(lines):
             if sign == "=":
                 if rest == self._boot:
                     self._from = float(at)
@@ -149,7 +149,7 @@ def _line(sign: str, at: float, queue_id: str, ids: Collection[UUID | str]) -> b
     return f"\n{sign} {int(at)} {queue_id} {','.join(map(str, ids))}.\n".encode("ascii")
 
 
-def _parsed(lines: Collection[str]) -> Iterator[tuple[str, str, str, str]]:
+def _parse_lines(lines: Collection[str]) -> Iterator[tuple[str, str, str, str]]:
     for line in lines:
         if found := _LINE.fullmatch(line):
             sign, at, queue_id, ids = found.groups()

@@ -223,7 +223,7 @@ def sender_tables(app: App) -> dict[str, Table]:
     def access(address: str) -> str:
         return "OK" if original(address) else rules.UNKNOWN_USER
 
-    def passed_back(address: str) -> str:
+    def bounce_access(address: str) -> str:
         return "expanding, permit" if original(address) else rules.UNKNOWN_USER
 
-    return {"original": original, "access": access, "passed_back": passed_back}
+    return {"original": original, "access": access, "passed_back": bounce_access}
