@@ -77,7 +77,7 @@ async def test_twenty_at_once_are_few_statements_and_each_has_its_row_event_and_
         answers = await send_all(post, *names)
     assert {answer.status for answer in answers} == {200}
     asked = Counter(statement.name for statement in statements.own)
-    assert asked["sessions.find_shown"] == 20
+    assert asked["sessions.find_active"] == 20
     assert 1 <= asked["sending.begin"] <= 2
     assert 1 <= asked["sending.settle"] <= 2
     assert len({answer.json["data"]["id"] for answer in answers}) == 20

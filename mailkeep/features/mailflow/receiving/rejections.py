@@ -45,14 +45,14 @@ class RejectionLimit:
 
 
 async def record_rejection(app: App, rejected: RejectedRecipient) -> None:
-    """Keep a row of what was refused at SMTP; the caller holds its source to `RejectionBound`."""
+    """Keep a row of what was refused at SMTP; the caller holds its source to `RejectionLimit`."""
     at = app.clock()
     async with app.db.tx() as conn:
         await record_rejections(conn, [(at, rejected)])
 
 
 async def record_rejections(conn: Conn, found: Sequence[tuple[datetime, RejectedRecipient]]) -> None:
-    """`record_rejected` of what was refused at these times."""
+    """`record_rejection` of what was refused at these times."""
     names = {recipient_domain(rejected.rcpt_to) for _, rejected in found}
     known = {name: await domains.find_by_name(conn, name) for name in names}
     for at, rejected in found:
