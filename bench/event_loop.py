@@ -48,7 +48,7 @@ from mailkeep.web.endpoint import PREFIX, Endpoint
 from mailkeep.web.fields import variants
 from mailkeep.web.pipeline import BODY_LIMIT, Pipeline
 from mailkeep.web.router import Router
-from tests.support.client import EXAMPLE, VAULT, Api, StandingClock, cookie_of, token_of
+from tests.support.client import EXAMPLE, VAULT, Api, ManualClock, cookie_of, token_of
 
 PROMISE = 0.050
 AGAIN = 0.010
@@ -350,7 +350,7 @@ async def measure(
                        limits=LimitsSettings(login_per_second=0, requests_per_second=0))  # fmt: skip
     db = DatabasePool(urls.app)
     await db.open()
-    clock = StandingClock()
+    clock = ManualClock()
     app = App(settings, data_dir, clock, VAULT, db, mta=SmtpPool(Relay("127.0.0.1", sink.port, helo="localhost")))
     pipeline = Pipeline(app, Router(ENDPOINTS), ACCESS_CONTROL)
     names = await Api(app, pipeline, clock).placeholders()

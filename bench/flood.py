@@ -32,7 +32,7 @@ from urllib.parse import urlsplit
 from bench.login_flood import EMAIL, PASSWORD, PATHS, SETTINGS, report
 from tests.support import instance as instances
 from tests.support.instance import Instance
-from tests.support.processes import family, memory_mib
+from tests.support.processes import memory_mib, process_tree
 from tests.support.scratch import new_directory
 
 MIB = 1 << 20
@@ -165,7 +165,7 @@ class Figures:
 def memory(running: Instance) -> float:
     while True:
         with contextlib.suppress(OSError, StopIteration):  # one of them is just ending
-            return sum(memory_mib(pid) for pid in family(running.process.pid))
+            return sum(memory_mib(pid) for pid in process_tree(running.process.pid))
 
 
 @contextmanager

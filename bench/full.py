@@ -44,7 +44,7 @@ from mailkeep.mail.message.headers import MailboxAddress
 from mailkeep.run.runtime import service_status
 from tests.stack import harness
 from tests.stack.harness import ADDRESS, INTERNET, Stack
-from tests.support.webhook_sink import trusting
+from tests.support.webhook_sink import trusted_settings
 
 OURS = ("api", "logs")
 LAG = 3  # seconds after which the logs agent has written what the log says
@@ -57,7 +57,7 @@ def main() -> None:
     count, rounds = (int(text) for text in (*sys.argv[1:], *("3000", "3")[len(sys.argv) - 1 :]))
     folder = Path(tempfile.mkdtemp(prefix="mailkeep-bench-"))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended, too
-    trusted = trusting(folder)
+    trusted = trusted_settings(folder)
     receiver = HookSink(folder)
     try:
         harness.start(

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.support import instance as instances
 from tests.support.instance import Instance
-from tests.support.processes import family, memory_mib
+from tests.support.processes import memory_mib, process_tree
 from tests.support.scratch import new_directory
 
 PROMISED = 2.0
@@ -34,7 +34,7 @@ def started(data_dir: Path, rest: float = 0) -> tuple[float, list[float]]:
     healthy(running)
     took = time.monotonic() - began
     time.sleep(rest)
-    memory = [memory_mib(pid) for pid in family(running.process.pid)]
+    memory = [memory_mib(pid) for pid in process_tree(running.process.pid)]
     assert running.stop() == 0, running.log
     return took, memory
 

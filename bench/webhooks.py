@@ -47,7 +47,7 @@ from mailkeep.features.record.events import service as events
 from mailkeep.jobs.run import ClaimLimits
 from mailkeep.settings import Settings
 from tests.support.events import sample_event
-from tests.support.webhook_sink import trusting
+from tests.support.webhook_sink import trusted_settings
 
 WHO = Principal(uuid7(utc_now()), "bench@example.test", Role.SUPER_ADMIN, ActorType.SESSION)
 NOBODY = UUID(int=0)
@@ -263,7 +263,7 @@ async def main(deliveries: int, pending: int) -> None:
     with tempfile.TemporaryDirectory(prefix="mailkeep-bench-", dir="/tmp") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        settings = Settings(webhooks=trusting(folder))
+        settings = Settings(webhooks=trusted_settings(folder))
         sink = HookSink(folder)
         server = await postgres.start(folder)
         try:

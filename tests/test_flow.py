@@ -12,7 +12,7 @@ import pytest
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from tests.plugins.post import Post, letter
 from tests.support.client import EXAMPLE
-from tests.support.statements import Statement, traced
+from tests.support.statements import Statement, trace_statements
 
 _FLOW = Path(__file__).parent.parent / "docs" / "flow.md"
 _ROW = re.compile(r"^\| `([\w.]+)` \| (–|\d+) \|", re.MULTILINE)
@@ -37,7 +37,7 @@ async def test_each_life_costs_the_statements_that_the_document_tells(
     found: dict[str, list[Statement]] = {}
 
     async def lives(title: str, call: Callable[[], Awaitable[Any]], *, sandbox: str | None = None) -> None:
-        with traced(monkeypatch) as statements:
+        with trace_statements(monkeypatch) as statements:
             answer = await call()
         assert getattr(answer, "status", 200) < 300, answer.body
         if title:

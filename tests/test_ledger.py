@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.ledger import Balance, Ledger, compare
+from tests.support.ledger import Discrepancies, Ledger, compare
 
 
 def noted(*notes: str) -> Ledger:
@@ -37,13 +37,13 @@ def noted(*notes: str) -> Ledger:
     ],
 )
 def test_what_does_not_add_up_is_shown(notes: list[str], received: list[str], wrong: dict[str, set[str]]):
-    balance = noted(*notes).weigh(received)
+    balance = noted(*notes).compare_with(received)
     assert {name: getattr(balance, name) for name in wrong} == wrong
     assert balance.empty == (not wrong)
 
 
 def test_each_effect_has_one_record():
-    assert compare("events", ["a", "b"], ["b", "a"]) == Balance("events", set(), set(), (), set())
+    assert compare("events", ["a", "b"], ["b", "a"]) == Discrepancies("events", set(), set(), (), set())
     balance = compare("events", ["a", "b"], ["b", "b", "c"])
     assert (balance.lost, balance.unexpected, balance.duplicated) == ({"a"}, {"c"}, {"b"})
     assert str(balance) == "events: lost 1: a; unexpected 1: c; duplicated 1: b"

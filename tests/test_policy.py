@@ -46,7 +46,7 @@ from tests.support.client import (
     cookie_of,
     insert_row,
 )
-from tests.support.following import parse
+from tests.support.event_stream import parse
 
 OWN, FOREIGN, UNKNOWN, MALFORMED, NONE = "own", "foreign", "unknown", "malformed", "none"
 DOMAINS = {OWN: EXAMPLE, FOREIGN: OTHER}
@@ -863,7 +863,7 @@ async def world(post: Post) -> World:
     async with post.api.app.db.tx() as conn:
         await dkim.insert(conn, key)
     api = replace(post.api, pipeline=Pipeline(post.api.app, Router(ENDPOINTS), ACCESS_CONTROL))
-    api.know_provider()
+    api.configure_provider()
     # Beyond the limit, refused calls are one entry a minute: tests/record/audit/test_refused.py.
     api.app.refusal_limit._most = 1_000_000
     world = World(post, api)

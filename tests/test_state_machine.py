@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from mailkeep.core.address import Address
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.directory.dkim import service as dkim
-from tests.directory.routing.test_route_address import fate, key_of
+from tests.directory.routing.test_route_address import key_of, model_route
 from tests.plugins.post import Post, letter
 from tests.support.caller import Answer
 from tests.support.client import (
@@ -35,7 +35,7 @@ from tests.support.client import (
     email_of,
     reason,
 )
-from tests.support.model import Account, Box, Caller, Model, No, Place, Source
+from tests.support.model import Account, AliasState, Caller, DomainState, MailboxState, Model, ModelRefusal
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ class Changes(RuleBasedStateMachine):
         super().__init__()
         self.post, self.api, self.loop = post, post.api, loop
         self.run(self.restart())
-        self.places = [Place(name, str(domain_id)) for name, domain_id in DOMAIN_IDS.items()]
+        self.places = [DomainState(name, str(domain_id)) for name, domain_id in DOMAIN_IDS.items()]
         by_name = {place.name: place for place in self.places}
         accounts = {
             name: Account(
@@ -91,8 +91,8 @@ class Changes(RuleBasedStateMachine):
             )
         self.accounts = list(accounts.values())
         self.model = Model(list(self.places), list(self.accounts), list(self.callers))
-        self.boxes: list[Box] = []
-        self.sources: list[Source] = []
+        self.boxes: list[MailboxState] = []
+        self.sources: list[AliasState] = []
         self.counted = self.run(self.audited())
         self.outbound = self.run(self.count_outbound())
 
@@ -141,14 +141,14 @@ class Changes(RuleBasedStateMachine):
         use: Callable[[], Any],
         request: tuple[str, str, Any],
         *,
-        made: Place | Box | Source | Account | None = None,
+        made: DomainState | MailboxState | AliasState | Account | None = None,
         refused: str = "",
     ) -> Answer | None:
         """Asks the model and the API; the answer where it is one of success. `refused`: the action in the log then."""
         method, path, body = request
         try:
             changes, no = use() is not False, None
-        except No as wrong:
+        except ModelRefusal as wrong:
             changes, no = False, wrong
         answer = self.run(who.client(method, path, body))
         what = (action, who.owner.email, request)
@@ -182,7 +182,7 @@ class Changes(RuleBasedStateMachine):
             )
         )
         for row in found:
-            expected = fate(world, row["address"])
+            expected = model_route(world, row["address"])
             boxes = {place["mailbox_id"] for place in row["deliveries"] if place["type"] == "mailbox"}
             outside = {key_of(place["address"]) for place in row["deliveries"] if place["type"] == "external"}
             assert row["decision"] == expected.decision, row["address"]
@@ -192,14 +192,14 @@ class Changes(RuleBasedStateMachine):
     def who(self, which: int) -> Caller:
         return self.callers[which % len(self.callers)]
 
-    def place(self, which: int) -> Place:
+    def place(self, which: int) -> DomainState:
         return self.places[which % len(self.places)]
 
     # Domains
 
     @rule(by=CALLER, name=st.sampled_from((*NEW, *DOMAIN_IDS)))
     def create_domain(self, by: int, name: str) -> None:
-        who, place = self.who(by), Place(name)
+        who, place = self.who(by), DomainState(name)
         answer = self.call(
             "domain.create",
             who,
@@ -246,13 +246,13 @@ class Changes(RuleBasedStateMachine):
 
     @rule(by=CALLER, which=PLACE, local=st.sampled_from(LOCALS[:-1]), to=st.one_of(st.just([]), ADDRESSES), keep=FLAG)
     def create_mailbox(self, by: int, which: int, local: str, to: list[str], keep: bool) -> None:
-        self.make_mailbox(self.who(by), Box(self.place(which), local, to, keep))
+        self.make_mailbox(self.who(by), MailboxState(self.place(which), local, to, keep))
 
     @rule(by=st.integers(0, 5), local=st.sampled_from(list(ADMINS)))
     def create_mailbox_of_an_administrator(self, by: int, local: str) -> None:
-        self.make_mailbox(self.who(by), Box(self.places[0], local))
+        self.make_mailbox(self.who(by), MailboxState(self.places[0], local))
 
-    def make_mailbox(self, who: Caller, box: Box) -> None:
+    def make_mailbox(self, who: Caller, box: MailboxState) -> None:
         body = {
             "domain_id": box.place.id,
             "local_part": box.local,
@@ -300,7 +300,7 @@ class Changes(RuleBasedStateMachine):
 
     @rule(by=CALLER, which=PLACE, local=LOCAL, to=ADDRESSES)
     def create_alias(self, by: int, which: int, local: str, to: list[str]) -> None:
-        who, source = self.who(by), Source(self.place(which), local, to)
+        who, source = self.who(by), AliasState(self.place(which), local, to)
         body = {"domain_id": source.place.id, "source_local_part": local, "destination": ", ".join(to)}
         answer = self.call(
             "alias.create", who, lambda: self.model.create_alias(who, source), ("POST", "/aliases", body), made=source

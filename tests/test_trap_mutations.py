@@ -216,22 +216,22 @@ async def test_t3_a_loop_that_nobody_looks_for(api: Api, monkeypatch: pytest.Mon
 
 async def test_t12_a_session_that_outlives_the_next_login(api: Api, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sessions, "_end_previous", nothing_later)
-    await fails("SESSION_INVALID", passkeys.test_a_session_shown_is_replaced, api)
+    await fails("SESSION_INVALID", passkeys.test_a_login_replaces_the_session_of_the_cookie, api)
 
 
 async def test_t14_a_code_that_is_taken_twice(api: Api, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(factor_store, "use_step", always)
-    await fails("TOTP_INVALID", test_second_factor.test_of_two_logins_that_show_one_code_at_once_one_wins, api)
+    await fails("TOTP_INVALID", test_second_factor.test_of_two_concurrent_logins_with_one_code_one_succeeds, api)
 
 
 async def test_a_challenge_of_a_passkey_that_is_answered_twice(api: Api, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(passkey_store, "use_challenge", always)
-    await fails("SESSION_INVALID", passkeys.TestChallenges().test_one_answer_each_right_or_wrong, api)
+    await fails("SESSION_INVALID", passkeys.TestChallenges().test_each_challenge_takes_one_response_right_or_wrong, api)
 
 
 async def test_a_copied_key_whose_counter_nobody_compares(api: Api, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(passkey_store, "record_use", always)
-    await fails("INVALID_CREDENTIALS", passkeys.TestCounters().test_they_rise, api, 7, 6, False)
+    await fails("INVALID_CREDENTIALS", passkeys.TestCounters().test_counters_must_increase, api, 7, 6, False)
 
 
 async def test_promise_2_an_idempotency_key_that_takes_any_body(post: Post, monkeypatch: pytest.MonkeyPatch):

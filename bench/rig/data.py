@@ -20,7 +20,7 @@ from mailkeep.db.pool import DatabasePool
 from mailkeep.db.postgres import Urls
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import LimitsSettings
-from tests.support.client import VAULT, insert_cast
+from tests.support.client import VAULT, insert_test_users
 
 # No limit that a bench runs into, yet each of them counted.
 SETTINGS = Settings(limits=LimitsSettings(requests_per_second=10_000))
@@ -44,7 +44,7 @@ async def database() -> AsyncGenerator[Urls]:
         try:
             await migrate(server.urls.owner, utc_now)
             async with await psycopg.AsyncConnection.connect(server.urls.app) as conn:
-                await insert_cast(conn)
+                await insert_test_users(conn)
             yield server.urls
         finally:
             await server.stop()

@@ -26,7 +26,7 @@ import aiohttp
 
 from tests.support import instance as instances
 from tests.support.instance import Instance
-from tests.support.webhook_sink import Sink, authority, sink
+from tests.support.webhook_sink import Sink, authority, run_sink
 
 ROLES = ("super_admin", "admin", "domain_admin")
 PASSWORD = "a long way to Tipperary"
@@ -167,7 +167,7 @@ async def run_scene(folder: Path) -> AsyncIterator[Scene]:
         "MAILKEEP_WEBHOOKS__ALLOWED_NETWORKS": json.dumps(["127.0.0.0/8"]),
         "MAILKEEP_WEBHOOKS__EXTRA_CA_FILE": str(path),
     }
-    async with sink() as receiver:
+    async with run_sink() as receiver:
         running = await asyncio.to_thread(instances.start, folder / "data", environ, 90)
         try:
             scene = Scene(running, receiver)

@@ -12,7 +12,7 @@ import psycopg
 
 from mailkeep.db import postgres
 from tests.crash.load import Load
-from tests.support.ledger import Balance, compare
+from tests.support.ledger import Discrepancies, compare
 
 # A delivery outcome may be written before the sender has recorded the acceptance and its audit row: that is open too.
 _SETTLED = """
@@ -49,15 +49,15 @@ class Books:
                     raise AssertionError(f"not settled after {seconds} s: {rows}")
                 time.sleep(0.05)
 
-    def check(self, load: Load) -> list[Balance]:
+    def check(self, load: Load) -> list[Discrepancies]:
         """Every balance that is not empty."""
         with self._connect() as conn:
             found = [*self._sends(conn, load), *self._inbound(conn, load), *self._aliases(conn, load)]
         return [balance for balance in found if not balance.empty]
 
-    def _sends(self, conn: psycopg.Connection, load: Load) -> Iterable[Balance]:
+    def _sends(self, conn: psycopg.Connection, load: Load) -> Iterable[Discrepancies]:
         taken = self._ask(conn, "SELECT unnest(rcpt_to), message_id FROM sandbox_messages")
-        yield load.sends.weigh(address.partition("@")[0] for address, _ in taken)
+        yield load.sends.compare_with(address.partition("@")[0] for address, _ in taken)
         sent = self._ask(
             conn,
             """
@@ -72,7 +72,7 @@ class Books:
 
     def _audit_of_sends(
         self, conn: psycopg.Connection, load: Load, accepted: set[str], requests: set[str]
-    ) -> Iterable[Balance]:
+    ) -> Iterable[Discrepancies]:
         rows = self._ask(
             conn,
             """
@@ -91,14 +91,14 @@ class Books:
         rows = conn.execute("SELECT message_id::text FROM events WHERE kind = %s", (kind,)).fetchall()
         return [row[0] for row in rows]
 
-    def _inbound(self, conn: psycopg.Connection, load: Load) -> Iterable[Balance]:
+    def _inbound(self, conn: psycopg.Connection, load: Load) -> Iterable[Discrepancies]:
         letters = self._letters()
-        yield load.inbound.weigh(subject for _, subject in letters)
+        yield load.inbound.compare_with(subject for _, subject in letters)
         filed = self._ask(
             conn,
             "SELECT id::text, queue_id, subject FROM messages WHERE direction = 'inbound' AND status = 'received'",
         )
-        yield load.inbound.weigh(subject for _, _, subject in filed)
+        yield load.inbound.compare_with(subject for _, _, subject in filed)
         # A letter that lies there unfiled was never answered for: its sender came again.
         known = {queue_id for _, queue_id, _ in filed}
         answered_for = [one for one, subject in letters if one in known or subject not in load.inbound.doubtful]
@@ -114,10 +114,10 @@ class Books:
                 self._subjects[path] = subject.decode()
         return [(path.name.partition(".")[0], subject) for path, subject in self._subjects.items()]
 
-    def _aliases(self, conn: psycopg.Connection, load: Load) -> Iterable[Balance]:
+    def _aliases(self, conn: psycopg.Connection, load: Load) -> Iterable[Discrepancies]:
         there = dict(self._ask(conn, "SELECT source_local_part, id::text FROM aliases"))
-        yield load.created.weigh(there.keys() | load.deleted.asked.keys())
-        yield load.deleted.weigh(load.deleted.asked.keys() - there.keys())
+        yield load.created.compare_with(there.keys() | load.deleted.attempts.keys())
+        yield load.deleted.compare_with(load.deleted.attempts.keys() - there.keys())
         made, gone = self._audited(conn, "alias.create"), self._audited(conn, "alias.delete")
         yield compare("audit rows of aliases made", {*there.values(), *gone}, made)
         yield compare("audit rows of aliases deleted", set(made) - set(there.values()), gone)

@@ -33,7 +33,7 @@ from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpSession
 from mailkeep.mail.smtp.spool import ReceivedMessage
 from tests.crash.wire import Cut, NeverAsked, call, deliver
 from tests.stack import harness
-from tests.support.ledger import Balance, Ledger, compare
+from tests.support.ledger import Discrepancies, Ledger, compare
 from tests.support.ports import free_port
 
 ALICE, DOMAIN = "alice@stack.test", "stack.test"
@@ -424,7 +424,7 @@ class Stream:
         """The messages whose outcome was published as unknown, by an alert."""
         return set((await self._events())["system.alert"])
 
-    async def balances(self, *, far_may_double: bool) -> list[Balance]:
+    async def balances(self, *, far_may_double: bool) -> list[Discrepancies]:
         """What does not add up. An MTA that was killed may deliver to the outside once more: it says so itself.
 
         And the line of a delivery may die with postlogd; the outcome is unknown then, which is published (`unknown`).
@@ -435,8 +435,8 @@ class Stream:
         followed = set(at_far) - (self._in_doubt() - events["mail.sent"].keys())
         copies = [token for token in self.stack.copies() if token.startswith(self._name)]
         return [
-            self.out.weigh(set(at_far) if far_may_double else at_far),
-            self.inbound.weigh(copies),
+            self.out.compare_with(set(at_far) if far_may_double else at_far),
+            self.inbound.compare_with(copies),
             compare("mail.sent of what is at the other server", followed, events["mail.sent"].elements()),
             compare(
                 "mail.delivered of it, or an alert that it is unknown",
@@ -444,8 +444,8 @@ class Stream:
                 [*events["mail.delivered"].elements(), *events["system.alert"].elements()],
             ),
             compare("mail.received of each copy", set(copies), events["mail.received"].elements()),
-            Balance("permanent refusals", unexpected=self.permanent),
-            Balance(
+            Discrepancies("permanent refusals", unexpected=self.permanent),
+            Discrepancies(
                 "bounces",
                 unexpected=[t for kind in ("mail.bounced", "mail.failed") for t in events.get(kind, Counter())],
             ),

@@ -29,7 +29,7 @@ from tests.crash.wire import Cut, NeverAsked, call
 from tests.support import instance as instances
 from tests.support.instance import ROOT, Instance, Launch
 from tests.support.scratch import new_directory
-from tests.support.webhook_sink import Posted, Sink, sink, trusting
+from tests.support.webhook_sink import ReceivedRequest, Sink, run_sink, trusted_settings
 
 Victim = Literal["instance", "worker"]
 
@@ -80,11 +80,11 @@ class Rounds:
         if name == HEARD:
             left = iter(range(nth - 1, -1, -1))
 
-            def heard(_: Posted) -> None:
+            def heard(_: ReceivedRequest) -> None:
                 if next(left, None) == 0:
                     os.kill(pid, signal.SIGKILL)
 
-            self.sink.heard = heard
+            self.sink.on_request = heard
             return
         deadline = time.monotonic() + 60  # a worker takes a while to start
         while True:
@@ -118,7 +118,7 @@ class Rounds:
 
     async def _weigh(self, after: str) -> None:
         """Every event has arrived, under its id, and nothing else; nothing waits beyond its lease but for its turn."""
-        self.sink.heard = lambda _: None
+        self.sink.on_request = lambda _: None
         deadline = time.monotonic() + _SETTLED_SECONDS
         while True:
             await self._read_feed()
@@ -203,7 +203,7 @@ def _settings(folder: Path, arm: str) -> dict[str, str]:
         "MAILKEEP_ABUSE__SENDER_PER_HOUR": "1000000",
         "MAILKEEP_ABUSE__DOMAIN_PER_HOUR": "1000000",
         "MAILKEEP_WEBHOOKS__ALLOWED_NETWORKS": '["127.0.0.0/8"]',
-        "MAILKEEP_WEBHOOKS__EXTRA_CA_FILE": trusting(folder).extra_ca_file,
+        "MAILKEEP_WEBHOOKS__EXTRA_CA_FILE": trusted_settings(folder).extra_ca_file,
         "MAILKEEP_WEBHOOKS__RETRY_SECONDS": "[1, 1, 1, 1, 1, 1, 1, 1]",
         LEASE: str(LEASE_SECONDS),
         ARM: str(folder / f"arm-{arm}"),
@@ -246,7 +246,7 @@ async def rounds(victim: Victim) -> AsyncIterator[Rounds]:
         os.mkfifo(folder / f"arm-{name}")
     found: Rounds | None = None
     try:
-        async with sink() as receiver:
+        async with run_sink() as receiver:
             receiver.chooses = lambda _: 503 if random.random() < 1 / 8 else 200
             found = Rounds(folder, victim, receiver, await asyncio.to_thread(_started, folder, victim))
             await _furnish(found)

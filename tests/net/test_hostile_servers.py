@@ -25,7 +25,7 @@ from mailkeep.mail.smtp.relay_pools import RelayPools
 from mailkeep.net.client import OutboundClient, OutboundError, OutboundRequest
 from mailkeep.run.cli import event_forwarder, inspection
 from mailkeep.run.cli.inspection import HealthSummary
-from tests.support.hostile_server import Count, HostileServer, Script, drip, flood, hostile, say
+from tests.support.hostile_server import HostileServer, ReadCounter, Script, drip, flood, run_hostile_server, say
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 MOST_READ = 8 << 20
@@ -87,8 +87,8 @@ def on_uvloop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., N
 
 
 @pytest.fixture
-def count() -> Count:
-    return Count()
+def count() -> ReadCounter:
+    return ReadCounter()
 
 
 @contextlib.asynccontextmanager
@@ -122,9 +122,9 @@ async def left(server: HostileServer) -> None:
 @pytest.mark.parametrize("flooding", FLOODS)
 @on_uvloop
 async def test_an_endless_answer_is_not_read_after_its_attempt(
-    flooding: str, tls: bool, context: ssl.SSLContext, trusted: Path, count: Count
+    flooding: str, tls: bool, context: ssl.SSLContext, trusted: Path, count: ReadCounter
 ):
-    with hostile(FLOODS[flooding], context if tls else None) as server:
+    with run_hostile_server(FLOODS[flooding], context if tls else None) as server:
         async with outbound() as client:
             with contextlib.suppress(OutboundError):
                 await client.send(asking(server, trusted, 60))
@@ -136,9 +136,9 @@ async def test_an_endless_answer_is_not_read_after_its_attempt(
 @pytest.mark.parametrize("dripping", DRIPS)
 @on_uvloop
 async def test_a_slow_answer_ends_with_its_attempt(
-    dripping: str, tls: bool, context: ssl.SSLContext, trusted: Path, count: Count
+    dripping: str, tls: bool, context: ssl.SSLContext, trusted: Path, count: ReadCounter
 ):
-    with hostile(DRIPS[dripping], context if tls else None) as server:
+    with run_hostile_server(DRIPS[dripping], context if tls else None) as server:
         async with outbound() as client:
             with pytest.raises(OutboundError) as failed:
                 await client.send(asking(server, trusted, 0.5))
@@ -153,8 +153,8 @@ async def test_a_slow_answer_ends_with_its_attempt(
     ids=["nothing", "dripping", "flooding"],
 )
 @on_uvloop
-async def test_a_tls_handshake_without_end_ends_with_its_attempt(script: Script, trusted: Path, count: Count):
-    with hostile(script) as server:
+async def test_a_tls_handshake_without_end_ends_with_its_attempt(script: Script, trusted: Path, count: ReadCounter):
+    with run_hostile_server(script) as server:
         request = OutboundRequest(
             method="GET", url=f"https://127.0.0.1:{server.port}/", allowed_networks=LOOPBACK, timeout=0.5
         )
@@ -166,9 +166,9 @@ async def test_a_tls_handshake_without_end_ends_with_its_attempt(script: Script,
 
 
 @on_uvloop
-async def test_a_server_that_never_ends_tls_is_left_at_once(context: ssl.SSLContext, trusted: Path, count: Count):
+async def test_a_server_that_never_ends_tls_is_left_at_once(context: ssl.SSLContext, trusted: Path, count: ReadCounter):
     """It answers in full and never says close_notify."""
-    with hostile(say(OK + b"Connection: close\r\nContent-Length: 2\r\n\r\nok"), context) as server:
+    with run_hostile_server(say(OK + b"Connection: close\r\nContent-Length: 2\r\n\r\nok"), context) as server:
         async with outbound() as client:
             assert (await client.send(asking(server, trusted, 60))).body == b"ok"
             await left(server)
@@ -180,7 +180,7 @@ async def test_a_receiver_that_does_not_read_is_left_with_its_attempt(context: s
         released.wait_ended()
 
     released = HostileServer(say())
-    with hostile(deaf, context, waits=False) as server:
+    with run_hostile_server(deaf, context, waits=False) as server:
         async with outbound() as client:
             with pytest.raises(OutboundError) as failed:
                 await client.send(replace(asking(server, trusted, 2), body=bytes(64 << 20)))
@@ -215,8 +215,10 @@ def at(relay: Relay, server: HostileServer, seconds: float) -> Relay:
 
 @pytest.mark.parametrize("flooding", SMTP)
 @on_uvloop
-async def test_an_endless_smtp_reply_is_not_read_on(flooding: str, relay: Relay, context: ssl.SSLContext, count: Count):
-    with hostile(SMTP[flooding], context, waits=False) as server:
+async def test_an_endless_smtp_reply_is_not_read_on(
+    flooding: str, relay: Relay, context: ssl.SSLContext, count: ReadCounter
+):
+    with run_hostile_server(SMTP[flooding], context, waits=False) as server:
         with contextlib.suppress(ConnectionLost, SmtpRefusal):
             (await connect(at(relay, server, 60))).quit()
         await left(server)
@@ -230,7 +232,7 @@ async def test_an_endless_smtp_reply_is_not_read_on(flooding: str, relay: Relay,
 )
 @on_uvloop
 async def test_a_slow_smtp_reply_ends_with_its_step(script: Script, relay: Relay, context: ssl.SSLContext):
-    with hostile(script, context, waits=False) as server:
+    with run_hostile_server(script, context, waits=False) as server:
         with pytest.raises(ConnectionLost):
             await connect(at(relay, server, 0.5))
         await left(server)
@@ -239,7 +241,7 @@ async def test_a_slow_smtp_reply_ends_with_its_step(script: Script, relay: Relay
 @on_uvloop
 async def test_an_smtp_server_that_never_ends_tls_is_left_at_once(relay: Relay, context: ssl.SSLContext):
     """It answers QUIT, like everything else, and neither closes nor says close_notify."""
-    with hostile(say(b"220 x\r\n250 x\r\n"), context, waits=False) as server:
+    with run_hostile_server(say(b"220 x\r\n250 x\r\n"), context, waits=False) as server:
         (await connect(at(relay, server, 60))).quit()
         await left(server)
 
@@ -271,10 +273,10 @@ def _taking(replies: bytes) -> Script:
 )
 @on_uvloop
 async def test_a_relay_is_not_read_on_after_it_took_a_message(
-    replies: bytes, relay: Relay, context: ssl.SSLContext, count: Count
+    replies: bytes, relay: Relay, context: ssl.SSLContext, count: ReadCounter
 ):
     """Each reply of 800 kB was kept, up to 5000 of them."""
-    with hostile(_taking(replies), context, waits=False) as server:
+    with run_hostile_server(_taking(replies), context, waits=False) as server:
         pools = RelayPools()
         await pools.submit(at(relay, server, 60), OutgoingEnvelope("a@b.test", ["c@d.test"]), [b"X: y\r\n\r\nz\r\n"])
         await left(server)
@@ -283,10 +285,12 @@ async def test_a_relay_is_not_read_on_after_it_took_a_message(
 
 
 @on_uvloop
-async def test_long_replies_are_not_kept_while_content_is_sent(relay: Relay, context: ssl.SSLContext, count: Count):
+async def test_long_replies_are_not_kept_while_content_is_sent(
+    relay: Relay, context: ssl.SSLContext, count: ReadCounter
+):
     """The server reads nothing of the content, and talks."""
     reply = (b"250-" + b"x" * 4000 + b"\r\n") * 199 + b"250 x\r\n"
-    with hostile(flood(b"220 x\r\n250 x\r\n", reply), context, waits=False) as server:
+    with run_hostile_server(flood(b"220 x\r\n250 x\r\n", reply), context, waits=False) as server:
         connection = await connect(at(relay, server, 60))
         await left(server)
         connection.abort()
@@ -296,7 +300,7 @@ async def test_long_replies_are_not_kept_while_content_is_sent(relay: Relay, con
 @on_uvloop
 async def test_a_silent_relay_costs_its_waiting_messages_one_timeout(relay: Relay):
     """Each of those that waited for a connection paid for it, and mail by other relays waited for their places."""
-    with hostile(say(), None, waits=False) as server:
+    with run_hostile_server(say(), None, waits=False) as server:
         pools = RelayPools(size=2)
         silent = replace(at(relay, server, 0.5), tls="none", timeouts=Timeouts(60, 1, 60, 60, 60))
 
@@ -316,7 +320,7 @@ async def test_a_silent_relay_costs_its_waiting_messages_one_timeout(relay: Rela
 
 
 @on_uvloop
-async def test_listen_does_not_wait_for_a_domain_list_without_end(monkeypatch: pytest.MonkeyPatch, count: Count):
+async def test_listen_does_not_wait_for_a_domain_list_without_end(monkeypatch: pytest.MonkeyPatch, count: ReadCounter):
     monkeypatch.setattr(event_forwarder, "_ANSWER_SECONDS", 0.5)
     for script in (
         *DRIPS.values(),
@@ -325,7 +329,7 @@ async def test_listen_does_not_wait_for_a_domain_list_without_end(monkeypatch: p
         flood(b"HTTP/1.1 500 No\r\n\r\n", b"x"),
         drip(b"HTTP/1.1 500 No\r\n\r\n", b"x"),
     ):
-        with hostile(script) as server:
+        with run_hostile_server(script) as server:
             with pytest.raises(Failure):
                 await event_forwarder.find_domain(
                     event_forwarder.RemoteServer(f"http://127.0.0.1:{server.port}", "svc_x"), "shop.example"
@@ -339,10 +343,10 @@ async def test_listen_does_not_wait_for_a_domain_list_without_end(monkeypatch: p
 )
 @on_uvloop
 async def test_status_does_not_wait_for_a_health_answer_without_end(
-    script: Script, monkeypatch: pytest.MonkeyPatch, count: Count
+    script: Script, monkeypatch: pytest.MonkeyPatch, count: ReadCounter
 ):
     monkeypatch.setattr(inspection, "_SECONDS", 0.5)
-    with hostile(script) as server:
+    with run_hostile_server(script) as server:
         assert await inspection.fetch_health(f"http://127.0.0.1:{server.port}") == HealthSummary("unreachable")
         await left(server)
     assert count.read < MOST_READ

@@ -28,7 +28,7 @@ from mailkeep.settings.tree import LimitsSettings, SmtpSettings
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.pipeline import AccessControl, Pipeline
 from mailkeep.web.router import Router
-from tests.support.client import VAULT, Api, StandingClock, insert_cast
+from tests.support.client import VAULT, Api, ManualClock, insert_test_users
 
 # The clock stands still, so that a limit by second would never refill.
 UNHURRIED = Settings(
@@ -58,7 +58,7 @@ def cast_template(make_database: Callable[[str], Urls], template: str) -> str:
     async def fill() -> None:
         conn = await psycopg.AsyncConnection.connect(urls.app)
         async with conn:
-            await insert_cast(conn)
+            await insert_test_users(conn)
 
     loop = asyncio.new_event_loop()
     try:
@@ -116,7 +116,7 @@ async def running_on(urls: Urls, settings: Settings, data_dir: Path) -> AsyncIte
     """The application on a database, with a clock that stands still."""
     db = DatabasePool(urls.app, min_size=1, max_size=10, timeout=30)
     await db.open()
-    clock = StandingClock()
+    clock = ManualClock()
     app = App(settings, data_dir, clock, VAULT, db)
     app.audit_db = DatabasePool(urls.audit, min_size=0, max_size=2, timeout=30)
     await app.audit_db.open()

@@ -62,8 +62,8 @@ class Proof:
         total = self.totals.setdefault(ledger.what, Counter())
         total += Counter(
             {
-                "asked for": len(ledger.asked),
-                "tries": ledger.asked.total(),
+                "asked for": len(ledger.attempts),
+                "tries": ledger.attempts.total(),
                 "with a key": len(ledger.keyed),
                 "ok": len(ledger.succeeded),
                 "fail": len(ledger.failed),

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from tests.prove.circumstances import circumstances
 from tests.support import instance as instances
-from tests.support.ranks import mann_whitney
+from tests.support.mann_whitney import mann_whitney
 from tests.support.scratch import new_directory
 
 EMAIL, PASSWORD = "admin@example.test", "correct horse battery staple"

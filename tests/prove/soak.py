@@ -27,7 +27,7 @@ from statistics import median
 from mailkeep import __version__
 from tests.support import instance as instances
 from tests.support.instance import Instance
-from tests.support.processes import family, memory_mib
+from tests.support.processes import memory_mib, process_tree
 from tests.support.scratch import new_directory
 
 EMAIL, PASSWORD = "admin@example.test", "correct horse battery staple"
@@ -79,7 +79,7 @@ def held(running: Instance) -> Held:
 
 
 def _held(running: Instance) -> Held:
-    main, *others = family(running.process.pid)
+    main, *others = process_tree(running.process.pid)
     targets: list[str] = []
     for number in Path(f"/proc/{main}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):

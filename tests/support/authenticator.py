@@ -1,7 +1,7 @@
-"""A software authenticator and the browser in front of it (Web Authentication Level 3, §5.1, §6), for tests.
+"""A software authenticator, and the browser in front of it (Web Authentication Level 3, §5.1, §6).
 
-It answers as `PublicKeyCredential.toJSON()` writes it. What a test wants wrong is a field to change: another origin,
-another site, no user verification, a counter that stands still.
+It returns the form of `PublicKeyCredential.toJSON()`. For invalid responses, tests change fields: another origin or
+site, no user verification, a counter that does not increase.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def unb64(text: str) -> bytes:
 
 
 def bomb(levels: int) -> bytes:
-    """CBOR whose levels each hold the one below twice, by number: few bytes to read, 2^levels to write."""
+    """CBOR whose levels each refer to the next one twice: few bytes to read, 2^levels to write."""
     shared = b"".join(b"\xd8\x1d" + cbor2.dumps(level) for level in range(levels - 1, 0, -1))
     return b"\xd8\x1c\x82" * levels + b"\x00\x00" + shared
 
 
 @dataclass
 class SoftKey:
-    """One credential, made at `create`; `counts` says whether its uses are counted."""
+    """One credential; `counts`: whether its counter increases."""
 
     origin: str = "http://localhost:8080"
     rp_id: str = "localhost"
@@ -52,7 +52,7 @@ class SoftKey:
     client_data: Mapping[str, Any] = field(default_factory=dict[str, Any])  # over what the browser would write
 
     def create(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to creation options; the account's handle is kept."""
+        """The result for creation options; stores the user handle."""
         self.user_handle = unb64(options["user"]["id"])
         client_data = self._client_data("webauthn.create", options["challenge"])
         attestation = {"fmt": "none", "attStmt": {}, "authData": self.made_data()}
@@ -64,7 +64,7 @@ class SoftKey:
         return self._credential(response)
 
     def get(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to request options."""
+        """The result for request options."""
         self.counter += self.counts
         client_data = self._client_data("webauthn.get", options["challenge"])
         data = self.used_data()
@@ -86,7 +86,7 @@ class SoftKey:
         return self._head(0)
 
     def public_key(self) -> dict[int, Any]:
-        """As COSE has it (RFC 9053 §7)."""
+        """As a COSE key (RFC 9053 §7)."""
         match self.key:
             case ec.EllipticCurvePrivateKey():
                 numbers = self.key.public_key().public_numbers()
@@ -112,8 +112,8 @@ class SoftKey:
         return party + bytes([self.flags | more]) + self.counter.to_bytes(4, "big")
 
     def _client_data(self, kind: str, challenge: str) -> bytes:
-        told = {"type": kind, "challenge": challenge, "origin": self.origin, "crossOrigin": False}
-        return json.dumps(told | dict(self.client_data)).encode()
+        client_data = {"type": kind, "challenge": challenge, "origin": self.origin, "crossOrigin": False}
+        return json.dumps(client_data | dict(self.client_data)).encode()
 
     def _credential(self, response: dict[str, Any]) -> dict[str, Any]:
         name = b64(self.credential_id)

@@ -1,8 +1,8 @@
-"""The application in the process, over HTTP as a client sees it, with a fixed cast and a clock that stands still.
+"""The application in the test process, called over HTTP, with fixed users and a clock that stands still.
 
-The cast: Sue (super_admin), Adam (admin), Dora (domain_admin of example.test), Otto (domain_admin of other.test), all
-with the password `PASSWORD` and a session each; Sue's unscoped key and Adam's key, scoped to example.test. Builders
-put rows where a test needs something to be there that is not what it is about.
+The users: Sue (super_admin), Adam (admin), Dora (domain_admin of example.test), Otto (domain_admin of other.test), each
+with the password `PASSWORD` and a session; Sue's unscoped key, and Adam's key, scoped to example.test. Methods of `Api`
+that take `columns` insert rows by SQL, for what a test needs but does not test.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ KEYS = {"unscoped": ("sue", None), "scoped": ("adam", EXAMPLE)}
 
 
 def fixed_id(number: int) -> UUID:
-    """An id of the cast: the same in every test, older than all that tests make."""
+    """The id of a fixed row: the same in every test, older than all that tests create."""
     return UUID(int=(int((START - timedelta(days=1)).timestamp() * 1000) << 80) | (7 << 76) | (2 << 62) | number)
 
 
@@ -60,7 +60,7 @@ def email_of(name: str) -> str:
 
 
 def token_of(name: str) -> str:
-    """The token of a session, the random part of a key, of somebody of the cast."""
+    """The session token, or the random part of the key, of a test user."""
     return f"{name:_<43}"
 
 
@@ -72,8 +72,8 @@ def key_of(name: str) -> str:
     return f"svc_sk_{token_of(name)}"
 
 
-class StandingClock:
-    """The time of a test: it moves when told."""
+class ManualClock:
+    """A clock that only the test advances."""
 
     def __init__(self, now: datetime = START) -> None:
         self.now = now
@@ -97,7 +97,7 @@ def faults(answer: Answer) -> list[str]:
 
 @dataclass(frozen=True)
 class Client:
-    """Somebody who calls: `headers` go with every call, `address` is where it comes from."""
+    """A caller: `headers` are sent with every call, `address` is its source address."""
 
     app: Pipeline
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -138,7 +138,7 @@ class Client:
     async def delete(self, path: str, **query: Any) -> Answer:
         return await self("DELETE", path, query=query)
 
-    def come_from(self, address: str) -> Client:
+    def from_address(self, address: str) -> Client:
         return replace(self, address=address)
 
     def with_key(self, key: str) -> Client:
@@ -151,23 +151,23 @@ class Client:
 
 @dataclass(frozen=True)
 class Authenticator:
-    """Somebody's authenticator, and the recovery codes that came with it."""
+    """An authenticator and its recovery codes."""
 
     secret: bytes
-    clock: StandingClock
+    clock: ManualClock
     recovery_codes: tuple[str, ...] = ()
 
     def code(self, drift: int = 0) -> str:
-        """The code of the present step, or of one so many steps away."""
+        """The code of the current step, or of the step `drift` steps away."""
         return totp.hotp(self.secret, totp.step_of(self.clock()) + drift)
 
     def next_code(self) -> str:
-        """The code of the next step, when that has come: one that was not used yet."""
+        """Advance the clock by one step and return its code, which was not used yet."""
         self.clock.advance(seconds=totp.STEP_SECONDS)
         return self.code()
 
     def wrong_code(self) -> str:
-        """Six digits that no step takes now."""
+        """Six digits that match no current step."""
         right = {self.code(drift) for drift in (-1, 0, 1)}
         return next(code for number in range(4) if (code := f"{number:06}") not in right)
 
@@ -178,14 +178,14 @@ class Api:
 
     app: App
     pipeline: Pipeline
-    clock: StandingClock
+    clock: ManualClock
 
     @property
     def nobody(self) -> Client:
         return Client(self.pipeline)
 
     def session(self, name: str) -> Client:
-        """Somebody of the cast with the session that it has from the beginning."""
+        """A test user with its initial session."""
         return self.nobody.with_cookie(cookie_of(token_of(name)))
 
     @property
@@ -216,32 +216,32 @@ class Api:
 
     @property
     def callers(self) -> dict[str, Client]:
-        """The whole cast, by name."""
+        """All test users and keys, by name."""
         return {name: self.session(name) for name in ADMINS} | {"scoped": self.scoped, "unscoped": self.unscoped}
 
     async def log_in(self, email: str, password: str = PASSWORD, address: str = "192.0.2.1") -> Client:
-        """A new session, by the front door."""
-        client = self.nobody.come_from(address)
+        """A new session, opened by POST /auth/login."""
+        client = self.nobody.from_address(address)
         answer = await client.post("/auth/login", {"email": email, "password": password})
         assert answer.status == 200, answer.body
         return client.with_cookie(answer.headers["set-cookie"])
 
     async def set_up(self, client: Client) -> Authenticator:
-        """An authenticator that has the secret of a setup, not enrolled yet."""
+        """An authenticator with the secret of a pending setup."""
         answer = await client.post("/auth/totp/setup")
         assert answer.status == 200, answer.body
         (secret,) = parse_qs(urlsplit(answer.data["provisioning_uri"]).query)["secret"]
         return Authenticator(b32decode(secret), self.clock)
 
     async def enrol(self, client: Client) -> Authenticator:
-        """Enrol a second factor by the front door; the code of the present step is used up by it."""
+        """Enrol an authenticator over HTTP; this uses up the code of the current step."""
         authenticator = await self.set_up(client)
         answer = await client.post("/auth/totp/verify", {"code": authenticator.code()})
         assert answer.status == 200, answer.body
         return replace(authenticator, recovery_codes=tuple(answer.data["recovery_codes"]))
 
     async def factor(self, name: str, **columns: Any) -> Authenticator:
-        """An authenticator of somebody of the cast, by SQL; pending unless `enabled_at` is given."""
+        """Insert an authenticator of a test user; pending unless `enabled_at` is given."""
         admin_id, at, secret = ADMIN_IDS[name], self.clock(), b"12345678901234567890"
         row = {"admin_id": admin_id, "secret": VAULT.seal("totp", secret, admin_id.bytes), "created_at": at}
         async with self.app.db.autocommit() as conn:
@@ -251,7 +251,7 @@ class Api:
         return Authenticator(secret, self.clock)
 
     async def passkey(self, name: str, key: SoftKey | None = None, **columns: Any) -> tuple[SoftKey, UUID]:
-        """A passkey of somebody of the cast, by SQL, and its id."""
+        """Insert a passkey of a test user; returns it and its id."""
         key, at, admin_id = key or SoftKey(), self.clock(), ADMIN_IDS[name]
         key.user_handle = admin_id.bytes
         row = {
@@ -270,13 +270,13 @@ class Api:
         return key, await self._insert("passkeys", row | columns)
 
     async def key(self, owner: Client, **wanted: Any) -> tuple[Client, UUID]:
-        """A new key of somebody: who shows it, and its id."""
+        """Create a key over HTTP; returns a client with it, and its id."""
         answer = await owner.post("/api-keys", {"name": "a key", **wanted})
         assert answer.status == 201, answer.body
         return self.nobody.with_key(answer.data["key"]), UUID(answer.data["api_key"]["id"])
 
     async def sql(self, statement: LiteralString, **named: Any) -> list[dict[str, Any]]:
-        """Whatever the application's role may do; the rows, if there are any."""
+        """Run a statement as the application's role; returns the rows, if any."""
         async with self.app.db.autocommit() as conn:
             cursor = await conn.execute(statement, named)
             # Not by `description`, which a SELECT without columns has none of.
@@ -284,16 +284,16 @@ class Api:
             return await cursor.fetchall() if rows else []
 
     async def audit_entries(self, action: str) -> list[dict[str, Any]]:
-        """The entries of the audit log for an action, oldest first."""
+        """The audit log's entries of an action, oldest first."""
         return await self.sql("SELECT * FROM audit_entries WHERE action = %(action)s ORDER BY id", action=action)
 
     async def domain(self, name: str, **columns: Any) -> UUID:
-        """A domain, by SQL: without a DKIM key."""
+        """Insert a domain without a DKIM key."""
         async with self.app.db.tx() as conn:
             return await insert_domain(conn, uuid7(self.clock()), name, self.clock(), **columns)
 
     async def mailbox(self, address: str = f"alice@{EXAMPLE}", **columns: Any) -> UUID:
-        """A mailbox, by SQL, with `PASSWORD`; the domain exists."""
+        """Insert a mailbox with `PASSWORD`; the domain exists."""
         parsed, at = parse_address(address), self.clock()
         row: dict[str, Any] = {
             "id": uuid7(at),
@@ -314,7 +314,7 @@ class Api:
         return await self._insert("mailboxes", row | columns)
 
     async def alias(self, source: str, destinations: Sequence[str], **columns: Any) -> UUID:
-        """An alias, by SQL, unchecked; `source` is an address, or `@domain` for a catch-all."""
+        """Insert an alias, unchecked; `source` is an address, or `@domain` for a catch-all."""
         local_part, _, domain = source.rpartition("@")
         at = self.clock()
         row: dict[str, Any] = {
@@ -331,7 +331,7 @@ class Api:
         return await self._insert("aliases", row | columns)
 
     async def suspension(self, address: str, **columns: Any) -> UUID:
-        """A suspension by the abuse rules, by SQL; the domain exists."""
+        """Insert a suspension by the abuse rules; the domain exists."""
         parsed, at = parse_address(address), self.clock()
         row: dict[str, Any] = {
             "id": uuid7(at),
@@ -347,7 +347,7 @@ class Api:
         return await self._insert("suspensions", row | columns)
 
     async def webhook(self, domain: str | None = None, url: str = "https://127.0.0.1:1/", **columns: Any) -> UUID:
-        """A webhook of Sue's, by SQL, of all domains or one, with a delivery that waits and has the webhook's id."""
+        """Insert a webhook of Sue's, for all domains or one, with a pending delivery that has the webhook's id."""
         at = self.clock()
         webhook_id = uuid7(at)
         row: dict[str, Any] = {
@@ -374,14 +374,14 @@ class Api:
         return await self._insert("webhooks", row | columns)
 
     async def placeholders(self) -> dict[str, str]:
-        """What `{name}` stands for in the endpoints' examples, which Sue calls: rows that are made here."""
+        """The values of `{name}` in the endpoints' examples, which Sue calls; creates the rows they refer to."""
         log_in = await self.nobody.post("/auth/login", {"email": email_of("sue"), "password": PASSWORD})
         # A code for Sue, who is setting up a second factor, and for Adam, who has the same one and is logging in.
         await self.factor("sue")
         authenticator = await self.factor("adam", enabled_at=self.clock())
         half_way = await self.nobody.post("/auth/login", {"email": email_of("adam"), "password": PASSWORD})
         passkeys = await self._passkeys_in_examples()
-        self.know_provider()
+        self.configure_provider()
         await self.identity(ADMIN_IDS["sue"])
         made = {
             "domain_id": DOMAIN_IDS[EXAMPLE],
@@ -400,20 +400,20 @@ class Api:
         }
         return {name: str(value) for name, value in (made | passkeys).items()}
 
-    def know_provider(self) -> None:
-        """The settings have the identity provider `keycloak`, which is not to be reached."""
+    def configure_provider(self) -> None:
+        """Configure the identity provider `keycloak`, which is not reachable."""
         provider = OidcProvider(id="keycloak", name="Keycloak", issuer="https://127.0.0.1:1", client_id="mailkeep")
         self.app.settings = replace(self.app.settings, oidc=OidcSettings(providers=(provider,)))
 
     async def identity(self, admin_id: UUID) -> None:
-        """An identity at `keycloak` for an account, by SQL."""
+        """Insert an identity at `keycloak` for an account."""
         row = {"admin_id": admin_id, "issuer": "https://127.0.0.1:1", "subject": str(admin_id)}
         async with self.app.db.autocommit() as conn:
             await insert_row(conn, "oidc_identities", row | {"linked_at": self.clock()})
         await self.sql("UPDATE admins SET oidc_provider = 'keycloak' WHERE id = %(id)s", id=admin_id)
 
     async def _passkeys_in_examples(self) -> dict[str, Any]:
-        """Sue has a passkey, and a second one that she is registering; Adam logs in by his."""
+        """A passkey of Sue's, another one that she is registering, and a login of Adam's with his."""
         _, passkey_id = await self.passkey("sue")
         asked = await self.sue.post("/auth/passkeys/register/options", {"current_password": PASSWORD})
         made = SoftKey().create(asked.data["options"])
@@ -469,8 +469,8 @@ async def insert_domain(conn: AsyncConnection[Any], domain_id: UUID, name: str, 
     return domain_id
 
 
-async def insert_cast(conn: AsyncConnection[Any]) -> None:
-    """The cast and its two domains, into a database that has nothing but tables."""
+async def insert_test_users(conn: AsyncConnection[Any]) -> None:
+    """Insert the test users and their two domains into an empty database."""
     at = START - timedelta(days=1)
     for name, domain_id in DOMAIN_IDS.items():
         await insert_domain(conn, domain_id, name, at)

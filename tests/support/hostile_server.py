@@ -1,4 +1,4 @@
-"""A server in a thread that answers without end, and a count of the bytes that this process reads meanwhile."""
+"""A server in a thread that sends endless or slow responses, and a counter of the bytes that this process reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECONDS = 120.0
 
 
 def say(*texts: bytes) -> Script:
-    """Sends these, then waits until the client closes."""
+    """Send these, then wait until the client closes."""
 
     def run(peer: socket.socket) -> None:
         for text in texts:
@@ -28,7 +28,7 @@ def say(*texts: bytes) -> Script:
 
 
 def flood(first: bytes, again: bytes) -> Script:
-    """Sends `first`, then `again` for as long as the client takes it."""
+    """Send `first`, then `again` for as long as the client reads it."""
     block = again * (1 + 65536 // len(again))
 
     def run(peer: socket.socket) -> None:
@@ -40,7 +40,7 @@ def flood(first: bytes, again: bytes) -> Script:
 
 
 def drip(first: bytes, again: bytes) -> Script:
-    """Sends `first`, then the bytes of `again`, over and over, one each 20 ms."""
+    """Send `first`, then the bytes of `again` repeatedly, one every 20 ms."""
 
     def run(peer: socket.socket) -> None:
         peer.sendall(first)
@@ -64,14 +64,14 @@ def _closed(peer: socket.socket, seconds: float) -> bool:
 
 @dataclass
 class HostileServer:
-    """Runs `script` on each connection, after TLS if there is a context, and after a request if it `waits`."""
+    """Runs `script` on each connection: after TLS if there is a context, and after a request if `waits` is set."""
 
     script: Script
     context: ssl.SSLContext | None = None
     waits: bool = True
     port: int = 0
     ended: threading.Event = field(default_factory=threading.Event)
-    """Set when the first connection has ended, by the client."""
+    """Set when the client has ended the first connection."""
 
     def serve(self, listener: socket.socket) -> None:
         while True:
@@ -102,7 +102,9 @@ class HostileServer:
 
 
 @contextlib.contextmanager
-def hostile(script: Script, context: ssl.SSLContext | None = None, *, waits: bool = True) -> Iterator[HostileServer]:
+def run_hostile_server(
+    script: Script, context: ssl.SSLContext | None = None, *, waits: bool = True
+) -> Iterator[HostileServer]:
     """A running server on loopback."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = HostileServer(script, context, waits, listener.getsockname()[1])
@@ -113,8 +115,10 @@ def hostile(script: Script, context: ssl.SSLContext | None = None, *, waits: boo
         thread.join(SECONDS)
 
 
-class Count:
-    """Bytes that the process has read with read(2) and pread(2) since this was made, as uvloop reads from sockets."""
+class ReadCounter:
+    """Bytes that the process has read with read(2) and pread(2) since this was created, as uvloop reads from
+    sockets.
+    """
 
     def __init__(self) -> None:
         self._before = _read_bytes()

@@ -1,4 +1,4 @@
-"""A whole running instance, started by the real command on free ports, for tests that need one."""
+"""A complete running instance, started by the real command on free ports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROGRAM = (sys.executable, "-m", "mailkeep.run.cli.main")
 
 @dataclass(frozen=True)
 class Launch:
-    """How the command is run: by which program, from which folder, as whom (None: as ourselves)."""
+    """How the command is run: the program, its folder and account (None: the current one)."""
 
     program: Sequence[str] = PROGRAM
     environ: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -33,7 +33,7 @@ class Launch:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Ours without our settings, and its own."""
+        """The current environment without our settings, plus `environ`."""
         return {k: v for k, v in os.environ.items() if not k.startswith("MAILKEEP_")} | dict(self.environ)
 
 
@@ -48,20 +48,20 @@ class Instance:
     internal: str
 
     def stop(self, number: int = signal.SIGTERM, seconds: float = 60) -> int:
-        """End it, and answer its exit code."""
+        """Stop it; returns its exit code."""
         self.process.send_signal(number)
         return self.process.wait(seconds)
 
     @property
     def log(self) -> str:
-        """What it wrote to standard output and error."""
+        """Its standard output and error."""
         return (self.data_dir.parent / f"{self.data_dir.name}.log").read_text(errors="replace")
 
 
 def start(
     data_dir: Path, environ: Mapping[str, str] | None = None, seconds: float = 60, launch: Launch | None = None
 ) -> Instance:
-    """Start `mailkeep up` and wait until it says where it is."""
+    """Start `mailkeep up` and wait until it has written its addresses."""
     launch = launch or Launch(environ=environ or {})
     log = data_dir.parent / f"{data_dir.name}.log"
     with log.open("wb") as output:
@@ -81,11 +81,11 @@ def start(
         if process.poll() is not None:
             raise AssertionError(f"mailkeep up ended with {process.returncode}:\n{log.read_text()}")
         try:
-            told = json.loads((data_dir / "run.json").read_bytes())
+            run_info = json.loads((data_dir / "run.json").read_bytes())
         except (FileNotFoundError, ValueError):
-            told = {}
-        if told.get("pid") == process.pid:
-            return Instance(process, data_dir, told["http"], told["smtp"], told["internal"])
+            run_info = {}
+        if run_info.get("pid") == process.pid:
+            return Instance(process, data_dir, run_info["http"], run_info["smtp"], run_info["internal"])
         time.sleep(0.05)
     process.kill()
     process.wait(30)

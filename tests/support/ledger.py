@@ -1,8 +1,8 @@
-"""The ledger: what clients asked for and were told, weighed against what is there after healing.
+"""A ledger of requests and their results, compared with the effects found after recovery.
 
 Each effect that a client asks for carries a token of its own. Before asking it notes `invoke`; then `ok`, `fail` (the
 server said for certain that nothing happened) or `info` (cut off, timed out, an answer that leaves it open). A token
-that was `info` stays doubtful whatever a later try with the same token is told, for its first try may have worked.
+that was `info` stays doubtful whatever a later attempt gets, because the first one may have worked.
 
     lost       = ok − received
     unexpected = received − invoked
@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Balance:
-    """What does not add up; all empty when everything does."""
+class Discrepancies:
+    """Differences between a ledger and what was found; all empty without any."""
 
     what: str
     lost: Collection[str] = ()
@@ -43,10 +43,10 @@ class Balance:
 
 @dataclass
 class Ledger:
-    """Of one kind of effect; threads may write to it. `asked` counts the tries to which each token was put."""
+    """Requests for one kind of effect; thread-safe. `attempts` counts the attempts of each token."""
 
     what: str
-    asked: Counter[str] = field(default_factory=Counter[str])
+    attempts: Counter[str] = field(default_factory=Counter[str])
     keyed: set[str] = field(default_factory=set[str])
     succeeded: set[str] = field(default_factory=set[str])
     failed: set[str] = field(default_factory=set[str])
@@ -54,63 +54,61 @@ class Ledger:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def invoke(self, token: str, *, keyed: bool = False) -> None:
-        """The client is about to ask; `keyed` says that an Idempotency-Key goes along."""
+        """Call it before each request; `keyed`: with an Idempotency-Key."""
         with self._lock:
-            self.asked[token] += 1
+            self.attempts[token] += 1
             if keyed:
                 self.keyed.add(token)
 
     def ok(self, token: str) -> None:
-        """It was told that it is done."""
+        """The server confirmed it."""
         with self._lock:
             self.succeeded.add(token)
             self.failed.discard(token)
 
     def fail(self, token: str) -> None:
-        """It was told for certain that nothing happened. Of an earlier doubtful try that says something only with
-        a key.
-        """
+        """The server said for certain that nothing happened. After a doubtful attempt this counts only with a key."""
         with self._lock:
             if token not in self.doubtful or token in self.keyed:
                 self.failed.add(token)
 
     def info(self, token: str) -> None:
-        """Nobody told it what became of it."""
+        """The result is unknown."""
         with self._lock:
             self.doubtful.add(token)
             self.failed.discard(token)
 
-    def weigh(self, received: Iterable[str]) -> Balance:
-        """Against the tokens that are there, as often as they are there."""
+    def compare_with(self, received: Iterable[str]) -> Discrepancies:
+        """Compare with the tokens found, as often as they were found."""
         there = Counter(received)
         may_double = self.doubtful - self.keyed
-        return Balance(
+        return Discrepancies(
             self.what,
             lost=self.succeeded - there.keys(),
-            unexpected=there.keys() - self.asked.keys(),
+            unexpected=there.keys() - self.attempts.keys(),
             phantom=self.failed & there.keys(),
             duplicated={token for token, times in there.items() if times > 1 and token not in may_double},
         )
 
     @property
     def open(self) -> set[str]:
-        """Tokens whose last word is still to come."""
-        return set(self.asked) - self.succeeded - self.failed - self.doubtful
+        """Tokens without a result yet."""
+        return set(self.attempts) - self.succeeded - self.failed - self.doubtful
 
     def __str__(self) -> str:
-        tries = sum(self.asked.values())
+        tries = sum(self.attempts.values())
         return (
-            f"{self.what}: {len(self.asked)} asked for in {tries} tries ({len(self.keyed)} with a key), "
+            f"{self.what}: {len(self.attempts)} asked for in {tries} tries ({len(self.keyed)} with a key), "
             f"{len(self.succeeded)} ok, {len(self.failed)} fail, {len(self.doubtful)} doubtful at some time"
         )
 
 
-def compare(what: str, effects: Iterable[str], records: Iterable[str]) -> Balance:
-    """Of each effect exactly one record, and of nothing else."""
-    there, told = set(effects), Counter(records)
-    return Balance(
+def compare(what: str, effects: Iterable[str], records: Iterable[str]) -> Discrepancies:
+    """Each effect must have exactly one record, and each record an effect."""
+    there, counts = set(effects), Counter(records)
+    return Discrepancies(
         what,
-        lost=there - told.keys(),
-        unexpected=told.keys() - there,
-        duplicated={name for name, times in told.items() if times > 1},
+        lost=there - counts.keys(),
+        unexpected=counts.keys() - there,
+        duplicated={name for name, times in counts.items() if times > 1},
     )

@@ -1,4 +1,4 @@
-"""Node for the tests, by the wheel that pyright brings, and packages from a committed package-lock.json."""
+"""Node.js for tests, from the wheel that pyright installs, and packages of a committed package-lock.json."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _NPM = NODE.parent.parent / "lib/node_modules/npm/bin/npm-cli.js"
 
 
 def run_node(script: Path, given: bytes, timeout: float = 90) -> bytes:
-    """What the script prints when `given` stands on its standard input."""
+    """The script's output for `given` on standard input."""
     done = subprocess.run([NODE, script], input=given, capture_output=True, timeout=timeout, check=False)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
 
 
-def installed(folder: Path) -> Path:
+def install_packages(folder: Path) -> Path:
     """A copy of `folder` with the packages of its lock, made once for each content and kept beside the virtual
     environment's own packages. Skips where it can't be made since no registry answers."""
     parts = sorted(path for path in folder.iterdir() if path.suffix in (".json", ".mjs") or path.name == ".npmrc")

@@ -1,4 +1,4 @@
-"""Ports for those who have to know theirs before they listen."""
+"""Free ports for programs that must know theirs before they listen."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import contextlib
 import random
 import socket
 
-_BELOW_WHAT_THE_KERNEL_GIVES = range(12_000, 31_000)
-# One name a port, in the namespace of abstract sockets (unix(7)): taken for as long as this process lives.
+_BELOW_EPHEMERAL_PORTS = range(12_000, 31_000)
+# One abstract socket (unix(7)) per port, held while this process lives.
 _claims: list[socket.socket] = []
 
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """A port that nobody has, that nobody else who asks here is given, and the kernel nobody who connects somewhere."""
+    """A port that is free, not given to another caller, and outside the kernel's range of ephemeral ports."""
     while True:
-        port = random.choice(_BELOW_WHAT_THE_KERNEL_GIVES)
+        port = random.choice(_BELOW_EPHEMERAL_PORTS)
         claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         with socket.socket() as probe, contextlib.suppress(OSError):
             claim.bind(f"\0mailkeep.tests.port.{port}")

@@ -1,4 +1,4 @@
-"""Processes as the kernel tells of them: for tests, proofs and benches that look at a running instance."""
+"""Child processes and memory of a running instance, from /proc."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process has started, whichever of its threads did; none where it has just ended."""
+    """The processes that any thread of a process has started; none if it has just ended."""
     found: list[int] = []
     with suppress(FileNotFoundError, ProcessLookupError):
         for task in Path(f"/proc/{pid}/task").iterdir():
@@ -17,16 +17,16 @@ def children(pid: int) -> list[int]:
 
 
 def descendants(pid: int) -> list[int]:
-    """These, and all that they have started."""
-    return [each for child in children(pid) for each in family(child)]
+    """The children, and their descendants."""
+    return [each for child in children(pid) for each in process_tree(child)]
 
 
-def family(pid: int) -> list[int]:
-    """The process, and all its descendants."""
+def process_tree(pid: int) -> list[int]:
+    """The process and its descendants."""
     return [pid, *descendants(pid)]
 
 
 def memory_mib(pid: int, what: str = "Pss") -> float:
-    """A line of the kernel's account of a process's memory, in MiB."""
+    """A line of the process's smaps_rollup, in MiB."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(f"{what}:")) / 1024

@@ -2,7 +2,7 @@
 
 A statement is named after the function that asked for it (`messages.insert`: `insert` in the feature messages, or in
 a module of that name); statements between BEGIN and COMMIT carry the number of their transaction. What the built-in
-MTA does in the same process is another's: it is told apart by the way in which its connection was asked for.
+MTA does in the same process is another's: recognized by the caller that took the connection.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ class Statement:
 
 @dataclass
 class Statements:
-    """What went over the wire, in order: the product's own, and the built-in MTA's."""
+    """What was sent, in order: the product's own statements, and those of the built-in MTA."""
 
     own: list[Statement] = field(default_factory=list)
     sandbox: list[Statement] = field(default_factory=list)
 
 
 @contextmanager
-def traced(monkeypatch: pytest.MonkeyPatch) -> Iterator[Statements]:
-    """Fills the answer when the block ends."""
+def trace_statements(monkeypatch: pytest.MonkeyPatch) -> Iterator[Statements]:
+    """Records the statements of the block; complete when the block ends."""
     found, names = Statements(), dict[str, str]()
     uses: list[_Use] = []
     with ExitStack() as traces:
@@ -67,7 +67,7 @@ def traced(monkeypatch: pytest.MonkeyPatch) -> Iterator[Statements]:
 
 @dataclass(frozen=True)
 class _Use:
-    """A connection, from its being asked for to its being given back."""
+    """A connection between its acquisition and release."""
 
     by_sandbox: bool
     trace: IO[bytes]
@@ -104,7 +104,7 @@ def _naming(real: Any, names: dict[str, str]) -> Any:
 
 
 def _callers() -> Iterator[tuple[str, str]]:
-    """The product's functions that led here, the nearest first: path from the project's folder, name."""
+    """The product's functions on the call stack, nearest first: path in the project, name."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         _, found, rest = frame.f_code.co_filename.rpartition(f"/{_PRODUCT}/")

@@ -1,6 +1,6 @@
-"""A receiver of webhooks on loopback, over TLS, that behaves as the path says: well (`/200`, `/500`, …) or badly.
+"""A receiver of webhooks on loopback, over TLS. The path decides its response: a status (`/200`, `/500`, …) or a fault.
 
-`AUTHORITY` is who its certificate comes from; `trusting` are settings with which the product reaches it.
+`authority()` has issued its certificate; `trusted_settings` let the product reach and trust it.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ def authority() -> trustme.CA:
     return trustme.CA()
 
 
-def trusting(folder: Path, **more: Any) -> WebhooksSettings:
-    """The settings with which webhooks reach loopback, and trust the sink."""
+def trusted_settings(folder: Path, **more: Any) -> WebhooksSettings:
+    """Settings that let webhooks reach loopback and trust the sink."""
     path = folder / "sink-authority.pem"
     authority().cert_pem.write_to_path(str(path))
     return WebhooksSettings(allowed_networks=("127.0.0.0/8",), extra_ca_file=str(path), **more)
 
 
 def contexts() -> dict[str, ssl.SSLContext]:
-    """Certificates: a good one, one for another name, one that is over, one of an authority that nobody trusts."""
+    """Certificates: a good one, one for another name, an expired one, and one of an unknown authority."""
     over = datetime(2020, 1, 2, tzinfo=UTC)
     issued = {
         "good": authority().issue_cert(HERE),
@@ -54,8 +54,8 @@ def contexts() -> dict[str, ssl.SSLContext]:
 
 
 @dataclass(frozen=True)
-class Posted:
-    """What was posted; names of headers in lower case."""
+class ReceivedRequest:
+    """A request; header names in lower case."""
 
     path: str
     headers: dict[str, str]
@@ -72,22 +72,22 @@ class Posted:
 
 @dataclass
 class Sink:
-    """The receiver. `heard` is called with each request as soon as it is read, before it is answered."""
+    """The receiver. `on_request` is called with each request before the response."""
 
     port: int = 0
     ports: dict[str, int] = field(default_factory=dict[str, int])
-    posted: list[Posted] = field(default_factory=list[Posted])
-    heard: Callable[[Posted], object] = lambda _: None
+    posted: list[ReceivedRequest] = field(default_factory=list[ReceivedRequest])
+    on_request: Callable[[ReceivedRequest], object] = lambda _: None
     most_at_once: int = 0
     now: int = 0
     statuses: dict[str, int] = field(default_factory=dict[str, int])  # what a path answers, changed by a test
-    chooses: Callable[[Posted], int] | None = None  # in place of all paths
+    chooses: Callable[[ReceivedRequest], int] | None = None  # in place of all paths
     gates: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])  # a path that waits for it
 
     def url(self, path: str, kind: str = "good") -> str:
         return f"https://{HERE}:{self.ports[kind]}{path}"
 
-    def at(self, path: str) -> list[Posted]:
+    def at(self, path: str) -> list[ReceivedRequest]:
         return [each for each in self.posted if each.path == path]
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -103,9 +103,9 @@ class Sink:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         path = head[0].split(" ")[1]
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
-        posted = Posted(path, headers, await reader.readexactly(int(headers.get("content-length", "0"))))
+        posted = ReceivedRequest(path, headers, await reader.readexactly(int(headers.get("content-length", "0"))))
         self.posted.append(posted)
-        self.heard(posted)
+        self.on_request(posted)
         self.now += 1
         self.most_at_once = max(self.most_at_once, self.now)
         try:
@@ -115,7 +115,7 @@ class Sink:
         finally:
             self.now -= 1
 
-    async def _answer(self, posted: Posted, writer: asyncio.StreamWriter) -> bool:
+    async def _answer(self, posted: ReceivedRequest, writer: asyncio.StreamWriter) -> bool:
         path, mode = posted.path, posted.path.strip("/").partition("/")[0]
         if self.chooses or path in self.statuses or mode.isdigit():
             status = self.chooses(posted) if self.chooses else self.statuses.get(path) or int(mode)
@@ -139,7 +139,7 @@ async def _never_answers(writer: asyncio.StreamWriter) -> None:
 
 
 async def _slowly(writer: asyncio.StreamWriter) -> None:
-    """A byte a second."""
+    """One byte per second."""
     for byte in b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok":
         writer.write(bytes([byte]))
         await writer.drain()
@@ -183,8 +183,8 @@ _BAD = {
 
 
 @asynccontextmanager
-async def sink(*kinds: str) -> AsyncIterator[Sink]:
-    """A sink with the good certificate, and ports with these others."""
+async def run_sink(*kinds: str) -> AsyncIterator[Sink]:
+    """A running sink with the good certificate, and ports with these other kinds."""
     found = Sink()
     servers: list[asyncio.Server] = []
     tasks: set[asyncio.Task[None]] = set()

@@ -16,7 +16,7 @@ def names(listed: list[dict[str, Any]]) -> list[str]:
     return [row["email"].partition("@")[0] for row in listed]
 
 
-async def test_everybody_lists_whom_they_see(shared_api: Api):
+async def test_lists_show_the_visible_administrators(shared_api: Api):
     answer = await shared_api.sue.get("/admins")
     assert names(answer.data) == ["otto", "dora", "adam", "sue"]
     assert "pagination" not in answer.json["meta"]
@@ -27,7 +27,7 @@ async def test_everybody_lists_whom_they_see(shared_api: Api):
     assert names((await shared_api.scoped.get("/admins")).data) == ["adam"]
 
 
-async def test_domain_admins_see_those_who_share_a_domain_and_only_that(api: Api):
+async def test_domain_admins_see_only_accounts_that_share_a_domain(api: Api):
     both = [DOMAIN_IDS[EXAMPLE], DOMAIN_IDS[OTHER]]
     await api.sue.post("/admins", NORA | {"role": "domain_admin", "domain_ids": both})
     listed = (await api.dora.get("/admins")).data
@@ -35,7 +35,7 @@ async def test_domain_admins_see_those_who_share_a_domain_and_only_that(api: Api
     assert listed[0]["domain_ids"] == [str(DOMAIN_IDS[EXAMPLE])]
 
 
-async def test_a_record_has_what_the_reference_says_and_no_password(shared_api: Api):
+async def test_a_record_has_the_documented_fields_and_no_password(shared_api: Api):
     (shown,) = (await shared_api.dora.get("/admins")).data
     assert shown.keys() == {
         "id",
@@ -51,7 +51,7 @@ async def test_a_record_has_what_the_reference_says_and_no_password(shared_api: 
     }
 
 
-async def test_a_super_admin_makes_an_admin_who_can_log_in(api: Api):
+async def test_a_super_admin_creates_an_admin_who_can_log_in(api: Api):
     answer = await api.sue.post("/admins", NORA)
     assert answer.status == 201
     assert (answer.data["email"], answer.data["role"], answer.data["domain_ids"]) == (
@@ -67,7 +67,7 @@ async def test_a_super_admin_makes_an_admin_who_can_log_in(api: Api):
     assert (entry["admin_id"], entry["resource_id"]) == (ADMIN_IDS["sue"], answer.data["id"])
 
 
-async def test_an_unscoped_key_of_a_super_admin_may_too_a_scoped_one_not(api: Api):
+async def test_an_unscoped_super_admin_key_may_create_a_scoped_one_not(api: Api):
     scoped, _ = await api.key(api.sue, scoped_domain_ids=[DOMAIN_IDS[EXAMPLE]])
     assert (await scoped.post("/admins", NORA)).code == "API_KEY_DOMAIN_SCOPE"
     assert (await api.unscoped.post("/admins", NORA)).status == 201
@@ -91,7 +91,7 @@ async def test_an_unscoped_key_of_a_super_admin_may_too_a_scoped_one_not(api: Ap
         (NORA | {"email": "SUE@example.test"}, 409, "CONFLICT", "email_taken"),
     ],
 )
-async def test_a_faulty_admin_is_refused(shared_api: Api, body: Any, status: int, code: str, details: Any):
+async def test_an_invalid_admin_is_refused(shared_api: Api, body: Any, status: int, code: str, details: Any):
     answer = await shared_api.sue.post("/admins", body)
     assert (answer.status, answer.code) == (status, code)
     if details is not None:
@@ -109,7 +109,7 @@ async def test_only_super_admins_write(api: Api, method: str, path: str):
     assert [row["outcome"] for row in denied] == ["denied"] * 4
 
 
-async def test_one_admin_is_shown_to_those_who_see_it(shared_api: Api):
+async def test_one_admin_is_shown_to_those_who_may_see_it(shared_api: Api):
     path = f"/admins/{ADMIN_IDS['adam']}"
     assert (await shared_api.sue.get(path)).data["email"] == email_of("adam")
     assert (await shared_api.scoped.get(path)).data["email"] == email_of("adam")
@@ -142,7 +142,7 @@ class TestChange:
         assert (await api.scoped.get("/auth/me")).status == 200
         assert (await api.sue.get("/auth/me")).status == 200
 
-    async def test_ones_own_session_outlives_ones_own_change(self, api: Api):
+    async def test_the_own_session_survives_the_own_change(self, api: Api):
         other = await api.log_in("sue@example.test")
         path = f"/admins/{ADMIN_IDS['sue']}"
         body = {"password": "seven green bottles", "current_password": PASSWORD}
@@ -150,7 +150,7 @@ class TestChange:
         assert (await other.get("/auth/me")).code == "SESSION_INVALID"
         assert (await api.sue.get("/auth/me")).status == 200
 
-    async def test_the_same_again_is_no_change(self, api: Api):
+    async def test_the_same_values_are_no_change(self, api: Api):
         path = f"/admins/{ADMIN_IDS['dora']}"
         before = (await api.sue.get(path)).data
         api.clock.advance(hours=1)
@@ -174,7 +174,7 @@ class TestChange:
             ({"email": "Otto@EXAMPLE.test"}, 409, "CONFLICT"),
         ],
     )
-    async def test_a_faulty_change_is_refused(self, shared_api: Api, body: Any, status: int, code: str):
+    async def test_an_invalid_change_is_refused(self, shared_api: Api, body: Any, status: int, code: str):
         answer = await shared_api.sue.patch(f"/admins/{ADMIN_IDS['dora']}", body)
         assert (answer.status, answer.code) == (status, code)
 
@@ -182,7 +182,7 @@ class TestChange:
         for body in ({"role": "admin"}, {"password": "seven green bottles"}):
             assert (await shared_api.sue.patch(f"/admins/{UNKNOWN}", body)).code == "NOT_FOUND"
 
-    async def test_no_password_stands_in_the_audit(self, api: Api):
+    async def test_the_audit_log_contains_no_password(self, api: Api):
         await api.sue.patch(f"/admins/{ADMIN_IDS['dora']}", {"password": "seven green bottles"})
         (entry,) = await api.audit_entries("admin.update")
         assert "bottles" not in str(entry)
@@ -191,7 +191,7 @@ class TestChange:
 
 
 class TestDelete:
-    async def test_it_takes_sessions_and_keys_along(self, api: Api):
+    async def test_its_sessions_and_keys_are_deleted_too(self, api: Api):
         key, _ = await api.key(api.dora)
         answer = await api.sue.delete(f"/admins/{ADMIN_IDS['dora']}")
         assert (answer.status, answer.data["id"]) == (200, str(ADMIN_IDS["dora"]))
@@ -209,18 +209,18 @@ class TestDelete:
 
 
 class TestLastSuperAdmin:
-    async def test_it_is_neither_deleted_nor_demoted(self, api: Api):
+    async def test_it_can_not_be_deleted_or_demoted(self, api: Api):
         path = f"/admins/{ADMIN_IDS['sue']}"
         for answer in (await api.sue.delete(path), await api.sue.patch(path, {"role": "admin"})):
             assert (answer.status, answer.code, reason(answer)) == (409, "CONFLICT", "last_super_admin")
         body = {"role": "super_admin", "email": "s@x.test", "current_password": PASSWORD}
         assert (await api.sue.patch(path, body)).status == 200
 
-    async def test_one_of_two_may_go(self, api: Api):
+    async def test_one_of_two_can_be_deleted(self, api: Api):
         await api.sue.patch(f"/admins/{ADMIN_IDS['adam']}", {"role": "super_admin"})
         assert (await api.sue.delete(f"/admins/{ADMIN_IDS['sue']}")).status == 200
 
-    async def test_two_who_remove_each_other_at_once(self, api: Api):
+    async def test_two_that_delete_each_other_concurrently(self, api: Api):
         for _ in range(5):
             await api.sql("UPDATE admins SET role = 'super_admin' WHERE email_key LIKE ANY('{sue@%%,adam@%%}')")
             await api.sql("UPDATE sessions SET credentials_epoch = 0")
@@ -234,7 +234,7 @@ class TestLastSuperAdmin:
             assert min(answer.status for answer in answers) == 200
 
 
-async def test_the_keys_that_go_with_an_account_stand_in_the_audit_log(api: Api):
+async def test_the_audit_log_lists_the_keys_revoked_with_an_account(api: Api):
     key, key_id = await api.key(api.adam)
     _, child_id = await api.key(key)
     assert (await api.sue.delete(f"/admins/{ADMIN_IDS['adam']}")).status == 200

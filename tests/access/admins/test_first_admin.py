@@ -13,7 +13,7 @@ async def empty(api: Api) -> Api:
     return api
 
 
-async def test_without_any_account_one_is_made_with_a_random_password(empty: Api):
+async def test_the_first_account_gets_a_random_password(empty: Api):
     kept: list[str] = []
     made = await service.ensure_first_admin(empty.app, None, None, kept.append)
     assert made is not None
@@ -25,7 +25,7 @@ async def test_without_any_account_one_is_made_with_a_random_password(empty: Api
     assert (entry["actor_type"], entry["admin_id"]) == ("system", None)
 
 
-async def test_given_credentials_are_taken_and_kept_nowhere(empty: Api):
+async def test_given_credentials_are_used_and_saved_nowhere(empty: Api):
     kept: list[str] = []
     made = await service.ensure_first_admin(empty.app, "root@example.test", "seven green bottles", kept.append)
     assert made is not None
@@ -33,7 +33,7 @@ async def test_given_credentials_are_taken_and_kept_nowhere(empty: Api):
     await empty.log_in("root@example.test", "seven green bottles")
 
 
-async def test_a_password_that_can_not_be_kept_makes_no_account(empty: Api):
+async def test_no_account_is_created_if_its_password_can_not_be_saved(empty: Api):
     def full(password: str) -> None:
         raise OSError("disk full")
 
@@ -42,14 +42,14 @@ async def test_a_password_that_can_not_be_kept_makes_no_account(empty: Api):
     assert await empty.sql("SELECT id FROM admins") == []
 
 
-async def test_faulty_credentials_are_refused(empty: Api):
+async def test_invalid_credentials_are_refused(empty: Api):
     with pytest.raises(WeakPassword):
         await service.ensure_first_admin(empty.app, "root@example.test", "password", print)
     with pytest.raises(InvalidField):
         await service.ensure_first_admin(empty.app, "root", None, print)
 
 
-async def test_only_one_is_made_and_none_where_there_is_one(empty: Api):
+async def test_only_one_is_created_and_none_if_an_account_exists(empty: Api):
     made = await asyncio.gather(
         *(service.ensure_first_admin(empty.app, f"root{n}@x.test", None, lambda _: None) for n in range(4))
     )

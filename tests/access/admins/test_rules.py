@@ -46,7 +46,7 @@ def caller(name: str, scope: frozenset[UUID] | None = None) -> Principal:
         (caller("dan", frozenset({EXAMPLE})), {"dan"}),
     ],
 )
-def test_who_sees_whom(who: Principal, seen: set[str]):
+def test_visibility_of_accounts(who: Principal, seen: set[str]):
     assert {name for name, admin in ACCOUNTS.items() if rules.can_see(who, admin)} == seen
 
 
@@ -60,12 +60,12 @@ def test_who_sees_whom(who: Principal, seen: set[str]):
         (caller("sue", frozenset({EXAMPLE})), "dora", ApiKeyDomainScope),
     ],
 )
-def test_the_role_bars_before_the_scope(who: Principal, name: str, refusal: type[Exception]):
+def test_the_role_is_checked_before_the_scope(who: Principal, name: str, refusal: type[Exception]):
     with pytest.raises(refusal):
         rules.refuse_invisible(who, ACCOUNTS[name])
 
 
-def test_foreign_domains_of_an_account_are_not_told():
+def test_domains_the_caller_may_not_see_are_not_shown():
     assert rules.visible_domains(caller("sue"), ACCOUNTS["dan"]) == [EXAMPLE, OTHER]
     assert rules.visible_domains(caller("dora"), ACCOUNTS["dan"]) == [EXAMPLE]
     assert rules.visible_domains(caller("dan"), ACCOUNTS["dan"]) == [EXAMPLE, OTHER]
@@ -73,7 +73,7 @@ def test_foreign_domains_of_an_account_are_not_told():
 
 
 @pytest.mark.parametrize("role", [None, Role.ADMIN, Role.DOMAIN_ADMIN])
-def test_the_last_super_admin_stays(role: Role | None):
+def test_the_last_super_admin_is_kept(role: Role | None):
     with pytest.raises(Conflict) as refused:
         rules.refuse_last_super_admin(ACCOUNTS["sue"], 0, role)
     assert refused.value.details == {"reason": "last_super_admin"}
@@ -81,7 +81,7 @@ def test_the_last_super_admin_stays(role: Role | None):
     rules.refuse_last_super_admin(ACCOUNTS["adam"], 0, role)
 
 
-def test_the_last_super_admin_may_be_changed_otherwise():
+def test_other_changes_of_the_last_super_admin_are_allowed():
     rules.refuse_last_super_admin(ACCOUNTS["sue"], 0, Role.SUPER_ADMIN)
 
 
@@ -98,7 +98,7 @@ def test_the_last_super_admin_may_be_changed_otherwise():
         (AdminChanges(domain_ids=()), True),
     ],
 )
-def test_what_is_a_change(wanted: AdminChanges, differs: bool):
+def test_has_changes_compares_each_field(wanted: AdminChanges, differs: bool):
     assert rules.has_changes(ACCOUNTS["dan"], wanted) is differs
 
 

@@ -43,7 +43,7 @@ async def test_a_key_is_shown_once_and_stored_as_a_hash(api: Api):
     assert (entry["admin_id"], entry["details"]["after"]["name"]) == (ADMIN_IDS["adam"], "newsletter")
 
 
-async def test_a_key_ends_with_its_days(api: Api):
+async def test_a_key_expires_after_its_days(api: Api):
     client, _ = await api.key(api.adam, expires_in_days=7)
     (record, *_) = (await api.adam.get("/api-keys")).data
     assert record["expires_at"] == "2026-03-08T12:00:00.000Z"
@@ -54,12 +54,12 @@ async def test_a_key_ends_with_its_days(api: Api):
     assert (answer.status, answer.code) == (401, "API_KEY_INVALID")
 
 
-async def test_zero_days_is_no_end(api: Api):
+async def test_zero_days_means_no_expiry(api: Api):
     answer = await api.adam.post("/api-keys", {"name": "x", "expires_in_days": 0, "rate_limit": 0})
     assert (answer.data["api_key"]["expires_at"], answer.data["api_key"]["rate_limit"]) == (None, 0)
 
 
-async def test_everybody_lists_the_keys_they_see(api: Api):
+async def test_lists_show_the_visible_keys(api: Api):
     _, own = await api.key(api.dora)
     everything = {str(own), *map(str, KEY_IDS.values())}
 
@@ -98,17 +98,17 @@ async def test_a_scoped_key_of_a_super_admin_sees_itself_only(api: Api):
         ({"name": "x", "scoped_domains": [EXAMPLE_ID]}, "INVALID_FIELD", ["scoped_domains"]),
     ],
 )
-async def test_a_faulty_key_is_refused(shared_api: Api, body: Any, code: str, fields: list[str]):
+async def test_an_invalid_key_is_refused(shared_api: Api, body: Any, code: str, fields: list[str]):
     answer = await shared_api.adam.post("/api-keys", body)
     assert (answer.status, answer.code, faults(answer)) == (400, code, fields)
 
 
-async def test_the_longest_life_stays_a_date(api: Api):
+async def test_the_longest_lifetime_is_still_a_valid_date(api: Api):
     answer = await api.adam.post("/api-keys", {"name": "x", "expires_in_days": 36_500})
     assert answer.data["api_key"]["expires_at"] == "2126-02-05T12:00:00.000Z"
 
 
-async def test_the_scope_names_known_domains_within_reach(api: Api):
+async def test_the_scope_must_name_accessible_domains(api: Api):
     unknown = {"name": "x", "scoped_domain_ids": [OTHER_ID, str(UNKNOWN)]}
     answer = await api.dora.post("/api-keys", unknown)
     assert (answer.status, answer.code) == (404, "DOMAIN_NOT_FOUND")
@@ -118,7 +118,7 @@ async def test_the_scope_names_known_domains_within_reach(api: Api):
     assert (await api.dora.post("/api-keys", twice)).data["api_key"]["scoped_domain_ids"] == [EXAMPLE_ID]
 
 
-async def test_a_key_of_a_domain_admin_reaches_what_it_reaches(api: Api):
+async def test_a_key_of_a_domain_admin_has_the_access_of_its_owner(api: Api):
     key, _ = await api.key(api.dora)
     assert (await key.get("/audit", domain_id=EXAMPLE_ID)).status == 200
     assert (await key.get("/audit", domain_id=OTHER_ID)).code == "FORBIDDEN"
@@ -126,11 +126,11 @@ async def test_a_key_of_a_domain_admin_reaches_what_it_reaches(api: Api):
 
 
 class TestKeysThatKeysMake:
-    async def test_only_unscoped_keys_make_keys(self, api: Api):
+    async def test_only_unscoped_keys_create_keys(self, api: Api):
         for body in ({"name": "x"}, {"name": "x", "scoped_domain_ids": [EXAMPLE_ID]}):
             assert (await api.scoped.post("/api-keys", body)).code == "API_KEY_DOMAIN_SCOPE"
 
-    async def test_a_child_has_no_more_than_its_parent(self, api: Api):
+    async def test_a_child_has_at_most_the_rights_of_its_parent(self, api: Api):
         key, key_id = await api.key(api.sue, rate_limit=10, expires_in_days=5)
         for body, why in (({"rate_limit": 0}, "faster"), ({"expires_in_days": 6}, "longer_lived")):
             answer = await key.post("/api-keys", {"name": "x", **body})
@@ -139,7 +139,7 @@ class TestKeysThatKeysMake:
         assert (child["parent_id"], child["admin_id"]) == (str(key_id), str(ADMIN_IDS["sue"]))
         assert (child["rate_limit"], child["expires_at"]) == (10, "2026-03-06T12:00:00.000Z")
 
-    async def test_a_child_dies_with_its_parent(self, api: Api):
+    async def test_a_child_is_revoked_with_its_parent(self, api: Api):
         parent, parent_id = await api.key(api.sue)
         child, _ = await api.key(parent)
         grandchild, _ = await api.key(child, scoped_domain_ids=[EXAMPLE_ID])
@@ -149,7 +149,7 @@ class TestKeysThatKeysMake:
 
 
 class TestRevoke:
-    async def test_at_once_and_once(self, api: Api):
+    async def test_revocation_is_immediate_and_only_once(self, api: Api):
         client, key_id = await api.key(api.dora)
         answer = await api.dora.delete(f"/api-keys/{key_id}")
         assert (answer.status, answer.data["id"]) == (200, str(key_id))
@@ -159,7 +159,7 @@ class TestRevoke:
         assert (entry["outcome"], entry["resource_id"]) == ("success", str(key_id))
         assert (again["outcome"], again["error_code"]) == ("failed", "NOT_FOUND")
 
-    async def test_the_keys_that_go_with_it_stand_in_the_audit_log(self, api: Api):
+    async def test_the_audit_log_lists_the_keys_revoked_with_it(self, api: Api):
         parent, parent_id = await api.key(api.adam)
         child, child_id = await api.key(parent)
         grandchild, grandchild_id = await api.key(child)
@@ -171,7 +171,7 @@ class TestRevoke:
         gone = [*sorted([child_id, other_id]), grandchild_id]
         assert entry["details"]["revoked_with_it"] == [str(key_id) for key_id in gone]
 
-    async def test_a_foreign_key_is_forbidden_but_to_a_super_admin(self, api: Api):
+    async def test_only_a_super_admin_revokes_keys_of_others(self, api: Api):
         path = f"/api-keys/{KEY_IDS['scoped']}"
         for name in ("dora", "otto"):
             assert (await api.callers[name].delete(path)).code == "FORBIDDEN"
@@ -184,7 +184,7 @@ class TestRevoke:
             answer = await api.otto.delete(f"/api-keys/{unknown}")
             assert (answer.status, answer.code) == (404, "NOT_FOUND")
 
-    async def test_counts_of_keys_that_are_gone_are_dropped_later(self, api: Api):
+    async def test_rates_of_deleted_keys_are_deleted_later(self, api: Api):
         async def counted() -> list[UUID]:
             return [row["key_id"] for row in await api.sql("SELECT key_id FROM api_key_rates")]
 
@@ -201,42 +201,42 @@ class TestRevoke:
 class TestNetworks:
     async def test_a_key_works_from_its_networks_only(self, api: Api):
         key, _ = await api.key(api.adam, allowed_networks=["198.51.100.0/24", "2001:db8::/32"])
-        assert (await key.come_from("198.51.100.7").get("/domains")).status == 200
-        assert (await key.come_from("2001:db8::7").get("/domains")).status == 200
-        answer = await key.come_from("192.0.2.1").get("/domains")
+        assert (await key.from_address("198.51.100.7").get("/domains")).status == 200
+        assert (await key.from_address("2001:db8::7").get("/domains")).status == 200
+        answer = await key.from_address("192.0.2.1").get("/domains")
         assert (answer.status, answer.code, reason(answer)) == (403, "FORBIDDEN", "network")
         (shown, _) = (await api.adam.get("/api-keys")).data
         assert shown["allowed_networks"] == ["198.51.100.0/24", "2001:db8::/32"]
 
     @pytest.mark.parametrize("elsewhere", ["203.0.113.9", "2001:db9::1", "fe80::1%eth0", "no address"])
-    async def test_calls_from_elsewhere_do_not_use_up_the_key(self, api: Api, elsewhere: str):
+    async def test_calls_from_other_networks_are_not_counted(self, api: Api, elsewhere: str):
         key, _ = await api.key(api.adam, rate_limit=3, allowed_networks=["198.51.100.7", "2001:db8::/32"])
-        refused = [await key.come_from(elsewhere).get("/domains") for _ in range(5)]
+        refused = [await key.from_address(elsewhere).get("/domains") for _ in range(5)]
         assert [reason(answer) for answer in refused] == ["network"] * 5
-        owners = [await key.come_from(at).get("/domains") for at in ("198.51.100.7", "2001:db8::7") * 2]
+        owners = [await key.from_address(at).get("/domains") for at in ("198.51.100.7", "2001:db8::7") * 2]
         assert [answer.status for answer in owners] == [200, 200, 200, 429]
 
-    async def test_a_refused_change_from_elsewhere_is_audited(self, api: Api):
+    async def test_a_refused_change_from_another_network_is_audited(self, api: Api):
         key, key_id = await api.key(api.adam, allowed_networks=["198.51.100.7"])
         assert reason(await key.post("/domains", {"name": "new.test"})) == "network"
         (entry,) = await api.audit_entries("domain.create")
         assert (entry["outcome"], entry["key_id"], entry["details"]) == ("denied", key_id, {"reason": "network"})
 
-    async def test_a_zone_is_no_part_of_where_a_call_comes_from(self, api: Api):
+    async def test_the_zone_of_an_address_is_ignored(self, api: Api):
         key, _ = await api.key(api.adam, rate_limit=1, allowed_networks=["fe80::/64"])
-        answers = [await key.come_from("fe80::1%eth0").get("/domains") for _ in range(2)]
+        answers = [await key.from_address("fe80::1%eth0").get("/domains") for _ in range(2)]
         assert [answer.status for answer in answers] == [200, 429]
 
-    async def test_a_child_is_never_used_from_elsewhere(self, api: Api):
+    async def test_a_child_works_only_from_the_networks_of_its_parent(self, api: Api):
         parent, _ = await api.key(api.sue, allowed_networks=["198.51.100.0/24"])
-        parent = parent.come_from("198.51.100.7")
+        parent = parent.from_address("198.51.100.7")
         wider = await parent.post("/api-keys", {"name": "x", "allowed_networks": ["0.0.0.0/0"]})
         assert (wider.status, reason(wider)) == (403, "more_networks")
         child, _ = await api.key(parent)
         assert reason(await child.get("/auth/me")) == "network"
-        assert (await child.come_from("198.51.100.8").get("/auth/me")).status == 200
+        assert (await child.from_address("198.51.100.8").get("/auth/me")).status == 200
 
-    async def test_faulty_networks_are_refused(self, shared_api: Api):
+    async def test_invalid_networks_are_refused(self, shared_api: Api):
         for given, names in (
             (["10.0.0.1/8", "10.0.0.0/8", "lan"], ["allowed_networks[0]", "allowed_networks[2]"]),
             ("10.0.0.0/8", ["allowed_networks"]),
@@ -247,7 +247,7 @@ class TestNetworks:
             assert (answer.status, answer.code, faults(answer)) == (400, "INVALID_FIELD", names)
 
 
-async def test_expired_and_revoked_keys_are_told_apart_from_unknown_ones(api: Api):
+async def test_expired_and_revoked_keys_have_their_own_reason(api: Api):
     expired, _ = await api.key(api.sue, expires_in_days=1)
     revoked, revoked_id = await api.key(api.sue)
     child, _ = await api.key(revoked)

@@ -43,7 +43,7 @@ LAN = ("10.0.0.0/8",)
         (wanted(expires_at=LATE), parent(), 60, LATE),
     ],
 )
-def test_what_is_left_open_takes_the_usual_or_less(
+def test_defaults_are_the_usual_values_or_lower_ones_of_the_parent(
     asked: NewApiKey, made_by: ApiKey | None, rate_limit: int, expires_at: datetime | None
 ):
     made = rules.apply_parent_limits(asked, made_by)
@@ -60,7 +60,7 @@ def test_what_is_left_open_takes_the_usual_or_less(
         (wanted(networks=("10.1.0.0/16", "::/0")), parent(networks=LAN), "more_networks"),
     ],
 )
-def test_a_key_makes_no_key_that_has_more_than_itself(asked: NewApiKey, made_by: ApiKey, reason: str):
+def test_a_key_can_not_create_a_key_that_exceeds_itself(asked: NewApiKey, made_by: ApiKey, reason: str):
     with pytest.raises(Forbidden) as refused:
         rules.apply_parent_limits(asked, made_by)
     assert refused.value.details == {"reason": reason}
@@ -76,7 +76,9 @@ def test_a_key_makes_no_key_that_has_more_than_itself(asked: NewApiKey, made_by:
         (wanted(networks=("10.1.0.0/16", "10.2.3.4/32")), parent(networks=LAN), ("10.1.0.0/16", "10.2.3.4/32")),
     ],
 )
-def test_a_child_is_used_from_where_its_parent_is(asked: NewApiKey, made_by: ApiKey | None, networks: tuple[str, ...]):
+def test_a_child_inherits_the_networks_of_its_parent(
+    asked: NewApiKey, made_by: ApiKey | None, networks: tuple[str, ...]
+):
     assert rules.apply_parent_limits(asked, made_by).allowed_networks == networks
 
 
@@ -92,7 +94,7 @@ def test_networks_are_kept_in_their_shortest_form(texts: list[str], networks: tu
     assert rules.parse_networks(texts) == networks
 
 
-def test_every_faulty_network_is_named():
+def test_every_invalid_network_is_reported():
     with pytest.raises(InvalidField) as refused:
         rules.parse_networks(["10.0.0.1/8", "10.0.0.0/8", "lan", ""])
     assert refused.value.details
@@ -104,7 +106,7 @@ def test_every_faulty_network_is_named():
 
 
 @given(st.text())
-def test_only_what_we_make_is_a_key(text: str):
+def test_only_the_exact_format_is_a_key(text: str):
     assert not rules.is_raw_key(text)
     assert not rules.is_raw_key("svc_sk_" + "a" * 43 + (text or "\n"))
     assert rules.is_raw_key("svc_sk_" + "a" * 43)

@@ -30,7 +30,7 @@ async def fail(client: Client, times: int, email: str = "sue@example.test") -> N
         assert answer.code == "INVALID_CREDENTIALS"
 
 
-async def test_a_login_answers_the_account_and_sets_the_cookie(api: Api):
+async def test_a_login_returns_the_account_and_sets_the_cookie(api: Api):
     answer = await api.nobody.post("/auth/login", SUE)
     assert answer.status == 200
     assert answer.data["expires_at"] == "2026-03-02T12:00:00.000Z"
@@ -70,7 +70,7 @@ async def test_only_hashes_are_stored(api: Api):
         {"email": "sue@example.test", "password": PASSWORD + "x" * 300},
     ],
 )
-async def test_whatever_is_wrong_the_answer_is_the_same(api: Api, body: dict[str, str]):
+async def test_every_failure_gets_the_same_response(api: Api, body: dict[str, str]):
     answer = await api.nobody.post("/auth/login", body)
     assert (answer.status, answer.code) == (401, "INVALID_CREDENTIALS")
     assert answer.json["error"]["message"] == "Wrong email or password."
@@ -78,7 +78,7 @@ async def test_whatever_is_wrong_the_answer_is_the_same(api: Api, body: dict[str
     assert "set-cookie" not in answer.headers
 
 
-async def test_an_unknown_account_costs_a_hash_too(monkeypatch: pytest.MonkeyPatch):
+async def test_an_unknown_account_is_hashed_too(monkeypatch: pytest.MonkeyPatch):
     verified: list[str] = []
     hasher = type("Hasher", (), {"verify": lambda _, stored, __: verified.append(stored) or True})()
     monkeypatch.setattr(admins, "_HASHER", hasher)
@@ -104,24 +104,24 @@ async def test_new_hashes_are_argon2id_with_the_promised_cost():
         (SUE | {"remember": True}, "INVALID_FIELD", ["remember"]),
     ],
 )
-async def test_a_login_with_faulty_fields_is_refused(shared_api: Api, body: object, code: str, fields: list[str]):
+async def test_a_login_with_invalid_fields_is_refused(shared_api: Api, body: object, code: str, fields: list[str]):
     answer = await shared_api.nobody.post("/auth/login", body)
     assert (answer.status, answer.code, faults(answer)) == (400, code, fields)
 
 
-async def test_a_session_shown_at_login_is_replaced(api: Api):
+async def test_a_login_replaces_the_session_of_the_cookie(api: Api):
     answer = await api.sue.post("/auth/login", SUE)
     assert answer.status == 200
     assert (await api.sue.get("/auth/me")).code == "SESSION_INVALID"
     assert await api.sql("SELECT id FROM sessions WHERE id = %(id)s", id=SESSION_IDS["sue"]) == []
 
 
-async def test_a_failed_login_leaves_the_session_shown_with_it(api: Api):
+async def test_a_failed_login_keeps_the_session_of_the_cookie(api: Api):
     assert (await api.sue.post("/auth/login", WRONG)).status == 401
     assert (await api.sue.get("/auth/me")).status == 200
 
 
-async def test_a_cookie_that_we_did_not_sign_is_no_hindrance(api: Api):
+async def test_a_cookie_with_a_bad_signature_is_ignored(api: Api):
     client = api.nobody.with_cookie("svc_session=forged.signature")
     assert (await client.post("/auth/login", SUE)).status == 200
 
@@ -135,7 +135,7 @@ async def test_the_first_login_removes_the_initial_password(api: Api, tmp_path: 
     assert not written.exists()
 
 
-async def test_logins_are_audited_failed_ones_too(api: Api):
+async def test_logins_and_failed_logins_are_audited(api: Api):
     await api.nobody.post("/auth/login", WRONG)
     await api.nobody.post("/auth/login", {"email": "hunter2", "password": PASSWORD})
     await api.nobody.post("/auth/login", SUE)
@@ -149,7 +149,7 @@ async def test_logins_are_audited_failed_ones_too(api: Api):
 
 
 class TestGuessing:
-    async def test_after_ten_failures_an_unfamiliar_source_waits_ever_longer(self, api: Api):
+    async def test_after_ten_failures_an_unknown_source_waits_ever_longer(self, api: Api):
         await fail(api.nobody, 10)
         waits: list[int] = []
         for _ in range(7):
@@ -158,49 +158,49 @@ class TestGuessing:
             waits.append(int(answer.headers["retry-after"]))
         assert waits == [30, 60, 120, 240, 480, 900, 900]
 
-    async def test_who_waited_is_let_in(self, api: Api):
+    async def test_a_login_after_the_wait_succeeds(self, api: Api):
         await fail(api.nobody, 10)
         refused = await api.nobody.post("/auth/login", SUE)
         api.clock.advance(seconds=int(refused.headers["retry-after"]))
         await api.log_in("sue@example.test")
 
-    async def test_a_source_that_logged_in_before_is_never_locked_out(self, api: Api):
+    async def test_a_known_source_is_never_locked_out(self, api: Api):
         await api.log_in("sue@example.test", address="198.51.100.7")
         await fail(api.nobody, 10)
         assert (await api.nobody.post("/auth/login", SUE)).status == 429
         await api.log_in("sue@example.test", address="198.51.100.7")
         assert (await api.nobody.post("/auth/login", SUE)).status == 429
 
-    async def test_familiar_is_the_network_of_an_ipv6_host(self, api: Api):
+    async def test_an_ipv6_source_is_known_by_its_network(self, api: Api):
         await api.log_in("sue@example.test", address="2001:db8:1:2::7")
         await fail(api.nobody, 10)
         await api.log_in("sue@example.test", address="2001:db8:1:2:ffff::9")
-        answer = await api.nobody.come_from("2001:db8:1:3::7").post("/auth/login", SUE)
+        answer = await api.nobody.from_address("2001:db8:1:3::7").post("/auth/login", SUE)
         assert answer.status == 429
 
-    async def test_one_account_is_no_other(self, api: Api):
+    async def test_failures_of_one_account_do_not_affect_another(self, api: Api):
         await fail(api.nobody, 10)
         await api.log_in("adam@example.test")
 
-    async def test_an_unknown_account_is_throttled_alike(self, api: Api):
+    async def test_an_unknown_account_is_throttled_in_the_same_way(self, api: Api):
         await fail(api.nobody, 10, "nobody@example.test")
         answer = await api.nobody.post("/auth/login", {"email": "NOBODY@example.test", "password": "x"})
         assert (answer.status, answer.headers["retry-after"]) == (429, "30")
 
-    async def test_tries_in_parallel_gain_nothing(self, api: Api):
-        sources = [api.nobody.come_from(f"198.51.100.{number}") for number in range(40)]
+    async def test_parallel_attempts_gain_nothing(self, api: Api):
+        sources = [api.nobody.from_address(f"198.51.100.{number}") for number in range(40)]
         answers = await asyncio.gather(*(source.post("/auth/login", WRONG) for source in sources))
         assert sorted(answer.status for answer in answers) == [401] * 10 + [429] * 30
 
     async def test_right_passwords_do_not_count(self, api: Api):
         await asyncio.gather(*(api.log_in("sue@example.test", address=f"198.51.100.{n}") for n in range(20)))
-        await fail(api.nobody.come_from("203.0.113.1"), 10)
+        await fail(api.nobody.from_address("203.0.113.1"), 10)
 
-    async def test_guesses_from_a_known_address_are_limited_too(self, api: Api):
+    async def test_guesses_from_a_known_source_are_limited_too(self, api: Api):
         """Without a limit, whoever shares an address with an administrator guessed for ever."""
         await api.log_in("sue@example.test", address="203.0.113.1")
         await api.log_in("sue@example.test", address="203.0.113.2")
-        known = [api.nobody.come_from(f"203.0.113.{number}") for number in (1, 2)]
+        known = [api.nobody.from_address(f"203.0.113.{number}") for number in (1, 2)]
         for number in range(50):
             assert (await known[number % 2].post("/auth/login", WRONG)).code == "INVALID_CREDENTIALS"
             api.clock.advance(seconds=20)
@@ -213,25 +213,25 @@ class TestGuessing:
         api.clock.advance(seconds=1)
         assert (await known[0].post("/auth/login", SUE)).status == 200
 
-    async def test_strangers_use_up_no_guess_of_a_known_address(self, api: Api):
+    async def test_unknown_sources_do_not_use_up_attempts_of_known_ones(self, api: Api):
         await api.log_in("sue@example.test", address="203.0.113.1")
         for number in range(70):
-            await api.nobody.come_from(f"198.51.100.{number}").post("/auth/login", WRONG)
+            await api.nobody.from_address(f"198.51.100.{number}").post("/auth/login", WRONG)
         await api.log_in("sue@example.test", address="203.0.113.1")
 
-    async def test_failures_are_forgotten(self, api: Api):
+    async def test_failures_expire(self, api: Api):
         await fail(api.nobody, 9)
         api.clock.advance(minutes=15)
         await fail(api.nobody, 10)
 
-    async def test_old_counts_are_dropped(self, api: Api):
+    async def test_old_counts_are_deleted(self, api: Api):
         await fail(api.nobody, 1, "first@example.test")
         api.clock.advance(minutes=16)
         await fail(api.nobody, 1, "second@example.test")
         assert await api.sql("SELECT email_key FROM login_failures") == [{"email_key": "second@example.test"}]
 
 
-async def test_a_login_that_the_credentials_overtook_opens_nothing(api: Api, monkeypatch: pytest.MonkeyPatch):
+async def test_a_login_fails_if_the_credentials_change_meanwhile(api: Api, monkeypatch: pytest.MonkeyPatch):
     verify = admins.verify_password
 
     async def overtaken(stored: str | None, password: str) -> bool:
@@ -246,13 +246,13 @@ async def test_a_login_that_the_credentials_overtook_opens_nothing(api: Api, mon
     assert (await api.nobody.post("/auth/login", SUE)).code == "INVALID_CREDENTIALS"
 
 
-async def test_a_foreign_site_can_not_log_anybody_in(shared_api: Api):
+async def test_a_cross_site_login_is_refused(shared_api: Api):
     answer = await shared_api.nobody("POST", "/auth/login", SUE, headers={"sec-fetch-site": "cross-site"})
     assert (answer.status, answer.code) == (403, "FORBIDDEN")
 
 
 @pytest.mark.parametrize("authorization", ["", "Basic c3VlOng=", "bearerish x", "Digest x"])
-async def test_another_site_does_not_call_with_a_cookie_by_any_authorization(shared_api: Api, authorization: str):
+async def test_a_cross_site_call_with_a_cookie_is_refused_despite_a_header(shared_api: Api, authorization: str):
     headers = {"authorization": authorization, "origin": "https://evil.test", "sec-fetch-site": "cross-site"}
     answer = await shared_api.sue("POST", "/auth/logout-all", headers=headers)
     assert (answer.status, answer.code, reason(answer)) == (403, "FORBIDDEN", "cross_site")
@@ -265,7 +265,7 @@ async def test_a_key_calls_from_any_site(shared_api: Api):
     assert (await shared_api.unscoped("POST", "/api-keys", {}, headers=headers)).code == "MISSING_FIELDS"
 
 
-async def test_the_cast_is_logged_in(shared_api: Api):
+async def test_the_test_users_are_logged_in(shared_api: Api):
     assert cookie_of(token_of("sue")) == shared_api.sue.headers["cookie"]
     for name in ADMIN_IDS:
         assert (await shared_api.session(name).get("/auth/me")).data["email"] == email_of(name)

@@ -1,4 +1,4 @@
-"""Whether an email is an administrator's can't be told from how long a login takes.
+"""The time that a login takes does not reveal whether an account exists.
 
 Wrong passwords for accounts that there are and for such that there aren't, each account tried once, in an order drawn
 by lot: were there no difference, any outcome would be as likely for either, however noisy the machine. A rank test
@@ -15,14 +15,14 @@ import pytest
 from mailkeep.core.ids import uuid7
 from mailkeep.features.access.admins import service as admins
 from tests.support.client import START, Api, insert_row
-from tests.support.ranks import Compared, mann_whitney
+from tests.support.mann_whitney import Comparison, mann_whitney
 
 EACH = 25
 CERTAIN = 1e-6
 """What chance alone brings about once in a million runs."""
 
 
-async def compare(api: Api, prefix: str) -> Compared:
+async def compare(api: Api, prefix: str) -> Comparison:
     """Known against unknown accounts: seconds of a login with a wrong password."""
     stored = await admins.hash_password("some password of theirs")
     known = [f"{prefix}-known{number}@example.test" for number in range(EACH)]
@@ -45,7 +45,7 @@ async def compare(api: Api, prefix: str) -> Compared:
 
 
 @pytest.mark.timeout(300)
-async def test_a_login_takes_as_long_for_an_account_that_is_not_there(api: Api, monkeypatch: pytest.MonkeyPatch):
+async def test_a_login_takes_as_long_for_an_unknown_account(api: Api, monkeypatch: pytest.MonkeyPatch):
     honest = await compare(api, "honest")
     assert honest.p > CERTAIN, honest
     verify = admins.verify_password

@@ -30,7 +30,7 @@ async def recover(client: Client, token: str, code: str) -> Answer:
     return await client.post("/auth/login", {"totp_session": token, "recovery_code": code})
 
 
-async def test_the_whole_life_of_a_second_factor(api: Api):
+async def test_enrol_log_in_renew_and_disable_an_authenticator(api: Api):
     """Enrol, log in by two steps, replay the code, use a recovery code, renew, disable."""
     setup = await api.sue.post("/auth/totp/setup")
     assert setup.status == 200
@@ -84,7 +84,7 @@ async def test_the_whole_life_of_a_second_factor(api: Api):
     await api.log_in("sue@example.test")
 
 
-async def test_of_two_logins_that_show_one_code_at_once_one_wins(api: Api):
+async def test_of_two_concurrent_logins_with_one_code_one_succeeds(api: Api):
     sue = await api.enrol(api.sue)
     for _ in range(8):
         tokens = [await first_step(api.nobody) for _ in range(4)]
@@ -97,7 +97,7 @@ async def test_of_two_logins_that_show_one_code_at_once_one_wins(api: Api):
         await api.sql("DELETE FROM login_failures")
 
 
-async def test_the_database_itself_gives_a_step_away_once(api: Api):
+async def test_the_database_lets_a_time_step_be_used_once(api: Api):
     """Compare and set, without any lock of ours around it."""
     await api.factor("sue", enabled_at=api.clock())
     statement = """
@@ -108,7 +108,7 @@ async def test_the_database_itself_gives_a_step_away_once(api: Api):
     assert sorted(map(len, taken)) == [0] * 7 + [1]
 
 
-async def test_one_recovery_code_opens_one_of_two_logins_at_once(api: Api):
+async def test_one_recovery_code_completes_one_of_two_concurrent_logins(api: Api):
     sue = await api.enrol(api.sue)
     for code in sue.recovery_codes[:4]:
         tokens = [await first_step(api.nobody) for _ in range(2)]
@@ -146,7 +146,7 @@ class TestTheWaitingLogin:
         await first_step(api.nobody)
         assert len(await api.sql("SELECT attempts FROM pending_logins")) == 1
 
-    async def test_five_tries_and_it_is_dead(self, api: Api):
+    async def test_it_has_five_attempts(self, api: Api):
         sue = await api.enrol(api.sue)
         token = await first_step(api.nobody)
         api.clock.advance(seconds=30)
@@ -156,7 +156,7 @@ class TestTheWaitingLogin:
         assert (dead.status, dead.code) == (401, "SESSION_INVALID")
         assert (await second_step(api.nobody, await first_step(api.nobody), sue.code())).status == 200
 
-    async def test_tries_in_parallel_gain_nothing(self, api: Api):
+    async def test_parallel_attempts_gain_nothing(self, api: Api):
         sue = await api.enrol(api.sue)
         token = await first_step(api.nobody)
         answers = await asyncio.gather(*(second_step(api.nobody, token, sue.wrong_code()) for _ in range(15)))
@@ -172,7 +172,7 @@ class TestTheWaitingLogin:
             assert (await api.nobody.with_cookie(f"svc_session={value}").get("/auth/me")).code == "SESSION_INVALID"
 
     @pytest.mark.parametrize("change", ["password", "factor", "deletion"])
-    async def test_it_dies_with_the_credentials_that_began_it(self, api: Api, change: str):
+    async def test_it_is_invalid_after_a_change_of_credentials(self, api: Api, change: str):
         adam = await api.enrol(api.adam)
         token = await first_step(api.nobody, "adam")
         api.clock.advance(seconds=30)
@@ -184,7 +184,7 @@ class TestTheWaitingLogin:
             await api.sue.delete(f"/admins/{ADMIN_IDS['adam']}")
         assert (await second_step(api.nobody, token, adam.next_code())).code == "SESSION_INVALID"
 
-    async def test_a_session_shown_with_the_second_step_is_replaced(self, api: Api):
+    async def test_the_second_step_replaces_the_session_of_the_cookie(self, api: Api):
         sue = await api.enrol(api.sue)
         token = await first_step(api.sue)
         assert (await api.sue.get("/auth/me")).status == 200
@@ -192,7 +192,7 @@ class TestTheWaitingLogin:
         assert (await api.sue.get("/auth/me")).code == "SESSION_INVALID"
 
 
-async def test_a_login_half_done_is_none(api: Api):
+async def test_the_first_step_alone_is_no_login(api: Api):
     """No source becomes familiar, no login is noted, the first administrator's password stays."""
     await api.enrol(api.sue)
     initial = api.app.data_dir / "initial-admin"
@@ -223,7 +223,7 @@ async def test_a_login_half_done_is_none(api: Api):
         (SUE | {"token": None}, 400, "INVALID_FIELD", ["token"]),
     ],
 )
-async def test_a_faulty_second_step_is_refused(
+async def test_an_invalid_second_step_is_refused(
     shared_api: Api, body: dict[str, object], status: int, code: str, fields: list[str] | None
 ):
     answer = await shared_api.nobody.post("/auth/login", body)
@@ -235,7 +235,7 @@ async def test_a_faulty_second_step_is_refused(
 @pytest.mark.parametrize(
     "text", ["12345", "1234567", "abcdef", "１２３４５６", "123456\n", " 123456", "\x00", "12 456"]
 )
-async def test_what_is_no_code_is_a_wrong_one(api: Api, text: str):
+async def test_a_malformed_code_is_a_wrong_code(api: Api, text: str):
     await api.enrol(api.sue)
     answer = await second_step(api.nobody, await first_step(api.nobody), text)
     assert (answer.status, answer.code) == (401, "TOTP_INVALID")
@@ -251,7 +251,7 @@ class TestSetup:
         api.clock.advance(minutes=9, seconds=59)
         assert (await api.sue.post("/auth/totp/verify", {"code": sue.code()})).status == 200
 
-    async def test_a_new_one_replaces_one_that_waits(self, api: Api):
+    async def test_a_new_setup_replaces_a_pending_one(self, api: Api):
         old, new = await api.set_up(api.sue), await api.set_up(api.sue)
         assert old.secret != new.secret
         assert (await api.sue.post("/auth/totp/verify", {"code": old.code()})).code == "TOTP_INVALID"
@@ -299,12 +299,12 @@ class TestSetup:
             code in row["text"] or code.replace("-", "") in row["text"] for row in rows for code in sue.recovery_codes
         )
 
-    async def test_no_key_touches_its_owners_factors(self, api: Api):
+    async def test_a_key_can_not_change_its_owners_second_factors(self, api: Api):
         for method, path in (("POST", "/setup"), ("POST", "/verify"), ("POST", "/recovery-codes"), ("DELETE", "")):
             answer = await api.unscoped(method, f"/auth/totp{path}", {"code": "123456"})
             assert (answer.status, answer.code) == (403, "FORBIDDEN")
 
-    async def test_who_lost_the_authenticator_disables_by_a_recovery_code(self, api: Api):
+    async def test_a_recovery_code_disables_a_lost_authenticator(self, api: Api):
         sue = await api.enrol(api.sue)
         wrong = await api.sue("DELETE", "/auth/totp", {"recovery_code": "abcd-abcd-abcd-abcd"})
         assert wrong.code == "TOTP_INVALID"
@@ -339,24 +339,24 @@ class TestGuessing:
             token = token if number % 5 else await first_step(client)
             assert (await second_step(client, token, sue.wrong_code())).code == "TOTP_INVALID"
 
-    async def test_after_ten_wrong_codes_the_account_waits_over_all_its_logins(self, api: Api):
+    async def test_after_ten_wrong_codes_all_logins_of_the_account_wait(self, api: Api):
         sue = await api.enrol(api.sue)
         await self.guess(api, sue, api.nobody, 10)
-        elsewhere = api.nobody.come_from("198.51.100.9")
+        elsewhere = api.nobody.from_address("198.51.100.9")
         refused = await second_step(elsewhere, await first_step(elsewhere), sue.code(1))
         assert (refused.status, refused.code) == (429, "RATE_LIMIT_EXCEEDED")
         api.clock.advance(seconds=int(refused.headers["retry-after"]))
         assert (await second_step(api.nobody, await first_step(api.nobody), sue.code())).status == 200
 
-    async def test_who_knows_the_password_keeps_no_familiar_source_waiting(self, api: Api):
+    async def test_wrong_codes_elsewhere_do_not_delay_a_known_source(self, api: Api):
         sue = await api.enrol(api.sue)
-        home = api.nobody.come_from("198.51.100.7")
+        home = api.nobody.from_address("198.51.100.7")
         assert (await second_step(home, await first_step(home), sue.next_code())).status == 200
         await self.guess(api, sue, api.nobody, 10)
         assert (await second_step(api.nobody, await first_step(api.nobody), sue.code(1))).status == 429
         assert (await second_step(home, await first_step(home), sue.code(1))).status == 200
 
-    async def test_nor_does_a_familiar_source_guess_for_ever(self, api: Api):
+    async def test_attempts_of_a_known_source_are_limited_too(self, api: Api):
         sue = await api.enrol(api.sue)
         assert (await second_step(api.nobody, await first_step(api.nobody), sue.next_code())).status == 200
         await self.guess(api, sue, api.nobody, 10)
@@ -367,7 +367,7 @@ class TestGuessing:
         for _ in range(15):
             assert (await second_step(api.nobody, await first_step(api.nobody), sue.next_code())).status == 200
 
-    async def test_a_stolen_session_can_not_guess_the_factor_away(self, api: Api):
+    async def test_a_stolen_session_can_not_guess_a_code_to_disable(self, api: Api):
         sue = await api.enrol(api.sue)
         for _ in range(10):
             assert (await api.sue("DELETE", "/auth/totp", {"code": sue.wrong_code()})).code == "TOTP_INVALID"
@@ -376,7 +376,7 @@ class TestGuessing:
         assert (await api.sue.get("/auth/me")).data["totp_enabled"] is True
 
 
-async def test_everything_about_factors_is_audited_and_no_secret_with_it(api: Api):
+async def test_changes_of_factors_are_audited_without_secrets(api: Api):
     sue = await api.enrol(api.sue)
     await api.sue("DELETE", "/auth/totp", {"code": sue.wrong_code()})
     await second_step(api.nobody, await first_step(api.nobody), sue.wrong_code())

@@ -169,7 +169,7 @@ async def test_an_identity_is_linked_and_then_logs_in(page: Page, site: Instance
     await context.close()
 
 
-async def test_the_second_factor_is_asked_for_at_the_login_page(page: Page, site: Instance):
+async def test_the_login_page_asks_for_the_second_factor(page: Page, site: Instance):
     """Otto, who was made by Dora, has an authenticator and links his identity; then he logs in by both."""
     await page.goto(f"{site.http}/docs")
     otto = {"email": "otto@example.test", "password": PASSWORD}
@@ -196,20 +196,20 @@ async def test_the_second_factor_is_asked_for_at_the_login_page(page: Page, site
     assert "totp_session" not in site.log
 
 
-async def test_a_stranger_ends_at_the_login_page(page: Page, site: Instance):
+async def test_an_unknown_identity_ends_at_the_login_page(page: Page, site: Instance):
     await go_through(page, site, LOGIN, "stranger")
     assert page.url == f"{site.http}/login?error=FORBIDDEN&reason=no_account"
     assert not [cookie for cookie in await page.context.cookies() if cookie.get("name") == "svc_session"]
 
 
-async def test_who_says_no_at_the_provider_ends_at_the_login_page(page: Page, site: Instance):
+async def test_a_refusal_at_the_provider_ends_at_the_login_page(page: Page, site: Instance):
     await page.goto(f"{site.http}{LOGIN}")
     await page.click("text=Cancel")
     await page.wait_for_url(f"{site.http}/**")
     assert page.url == f"{site.http}/login?error=FORBIDDEN&reason=access_denied"
 
 
-async def test_the_answer_brought_twice_is_refused(page: Page, site: Instance):
+async def test_a_repeated_response_is_refused(page: Page, site: Instance):
     seen = await go_through(page, site, LOGIN, "stranger")
     (callback,) = [request.url for request in seen if CALLBACK in request.url]
     await page.goto(callback, timeout=15_000)  # at once, but for a machine that stands still

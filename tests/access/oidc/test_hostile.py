@@ -43,8 +43,8 @@ Prepare = Callable[[Provider], None]
 
 async def refused(api: Api, answer: Answer, code: str, why: str, case: str = "") -> None:
     """No session was opened, no identity linked, and the log says why."""
-    path, told = ended(answer)
-    assert (path, told.get("error")) == ("/login", code), case
+    path, parameters = ended(answer)
+    assert (path, parameters.get("error")) == ("/login", code), case
     assert why not in answer.headers["location"]
     assert "svc_session" not in answer.headers.get("set-cookie", "")
     entry = (await api.audit_entries("auth.login"))[-1]
@@ -191,7 +191,7 @@ TOKENS: list[tuple[str, Prepare, str]] = [
 ]
 
 
-def begin_anew(api: Api, provider: Provider) -> None:
+def begin_again(api: Api, provider: Provider) -> None:
     """The provider is honest again, and nothing is known of it."""
     honest = Provider()
     for name in ("document", "keys", "header", "claims", "signer", "make_token", "userinfo", "answers"):
@@ -200,9 +200,9 @@ def begin_anew(api: Api, provider: Provider) -> None:
     api.app.openid = OpenIdClient(api.app.outbound)
 
 
-async def test_a_bad_token_opens_nothing(api: Api, provider: Provider, visitor: Visitor):
+async def test_an_invalid_token_opens_no_session(api: Api, provider: Provider, visitor: Visitor):
     for name, prepare, why in TOKENS:
-        begin_anew(api, provider)
+        begin_again(api, provider)
         there = await visitor.begin(provider)
         prepare(provider)
         answer = await there.come_back(provider, provider.authorize(there.location))
@@ -235,7 +235,7 @@ def by_pss(provider: Provider) -> None:
 
 async def test_a_good_token_opens_a_session(api: Api, provider: Provider, visitor: Visitor):
     for name, prepare in [*GOOD, ("ES256", by_curve), ("PS256", by_pss)]:
-        begin_anew(api, provider)
+        begin_again(api, provider)
         prepare(provider)
         assert ended(await visitor.log_in(provider)) == ("/", {}), name
 
@@ -243,7 +243,7 @@ async def test_a_good_token_opens_a_session(api: Api, provider: Provider, visito
 # What the browser brings back
 
 
-async def test_a_code_that_was_used_opens_nothing(api: Api, provider: Provider, visitor: Visitor):
+async def test_a_used_code_opens_no_session(api: Api, provider: Provider, visitor: Visitor):
     there = await visitor.begin(provider)
     parameters = provider.authorize(there.location)
     assert ended(await there.come_back(provider, parameters)) == ("/", {})
@@ -255,7 +255,7 @@ async def test_a_code_that_was_used_opens_nothing(api: Api, provider: Provider, 
     await refused(api, await again.come_back(provider, replayed), "INVALID_CREDENTIALS", "code")
 
 
-async def test_a_code_of_another_login_is_tied_to_that_ones_verifier(api: Api, provider: Provider, visitor: Visitor):
+async def test_a_code_is_bound_to_the_verifier_of_its_login(api: Api, provider: Provider, visitor: Visitor):
     """A stolen code that somebody injects into a login of their own (RFC 9700 §4.5)."""
     victim = provider.authorize((await visitor.begin(provider)).location)
     attacker = await visitor.begin(provider)
@@ -280,7 +280,7 @@ ANSWERS: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-async def test_a_bad_answer_opens_nothing(api: Api, provider: Provider, visitor: Visitor):
+async def test_an_invalid_response_opens_no_session(api: Api, provider: Provider, visitor: Visitor):
     for changes, code, why in ANSWERS:
         there = await visitor.begin(provider)
         given = provider.authorize(there.location) | {"session_state": "whatever", "scope": "openid"} | changes
@@ -293,7 +293,7 @@ async def test_a_bad_answer_opens_nothing(api: Api, provider: Provider, visitor:
             await refused(api, answer, code, why, str(changes))
 
 
-async def test_the_person_may_say_no(api: Api, provider: Provider, visitor: Visitor):
+async def test_the_user_may_refuse_at_the_provider(api: Api, provider: Provider, visitor: Visitor):
     there = await visitor.begin(provider)
     parameters = {"state": provider.authorize(there.location)["state"], "error": "access_denied"}
     answer = await there.come_back(provider, parameters)
@@ -301,7 +301,7 @@ async def test_the_person_may_say_no(api: Api, provider: Provider, visitor: Visi
     assert (await api.audit_entries("auth.login"))[-1]["details"]["reason"] == "access_denied"
 
 
-async def test_a_parameter_that_stands_twice_is_refused(api: Api, provider: Provider, visitor: Visitor):
+async def test_a_repeated_parameter_is_refused(api: Api, provider: Provider, visitor: Visitor):
     there = await visitor.begin(provider)
     given = provider.authorize(there.location)
     query = f"state={given['state']}&code={given['code']}&code=other"
@@ -321,7 +321,7 @@ async def test_a_login_belongs_to_the_browser_that_began_it(api: Api, provider: 
     assert ended(await there.come_back(provider, parameters)) == ("/", {})
 
 
-async def test_a_login_is_over_after_ten_minutes(api: Api, provider: Provider, visitor: Visitor):
+async def test_a_login_expires_after_ten_minutes(api: Api, provider: Provider, visitor: Visitor):
     there = await visitor.begin(provider)
     parameters = provider.authorize(there.location)
     api.clock.advance(minutes=10)
@@ -330,14 +330,16 @@ async def test_a_login_is_over_after_ten_minutes(api: Api, provider: Provider, v
     assert len(await api.sql("SELECT 1 FROM oidc_logins")) == 1, "what was never finished is forgotten"
 
 
-async def test_no_providers_answer_passes_for_anothers(api: Api, provider: Provider, other: Provider, visitor: Visitor):
+async def test_a_response_of_another_provider_is_refused(
+    api: Api, provider: Provider, other: Provider, visitor: Visitor
+):
     """Mix-up (RFC 9207 §1): begun at one provider, answered at the other's callback."""
     there = await visitor.begin(other)
     parameters = other.authorize(there.location)
     await refused(api, await there.come_back(provider, parameters), "INVALID_CREDENTIALS", "mix_up")
 
 
-async def test_a_provider_that_names_itself_always_must(api: Api, provider: Provider, visitor: Visitor):
+async def test_a_provider_that_announces_its_issuer_must_send_it(api: Api, provider: Provider, visitor: Visitor):
     provider.document = {"authorization_response_iss_parameter_supported": True}
     there = await visitor.begin(provider)
     parameters = provider.authorize(there.location)
@@ -390,13 +392,13 @@ DISCOVERY: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-async def test_a_bad_discovery_begins_nothing(
+async def test_an_invalid_discovery_document_is_refused(
     api: Api, provider: Provider, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ):
     for name, changes, why in DISCOVERY:
         # The others are to be answered however slow the machine is.
         monkeypatch.setattr(openid, "_SECONDS", 0.5 if why == "timeout" else 60.0)
-        begin_anew(api, provider)
+        begin_again(api, provider)
         provider.document = changes.get("document", {})
         if "answer" in changes:
             provider.answers["/.well-known/openid-configuration"] = changes["answer"]
@@ -419,11 +421,11 @@ INWARDS = [
 ]
 
 
-async def test_no_endpoint_leads_into_the_network(api: Api, provider: Provider, visitor: Visitor):
+async def test_no_endpoint_may_be_in_the_internal_network(api: Api, provider: Provider, visitor: Visitor):
     """Only what stands in `oidc.allowed_networks` is reached; at the end that is another address of loopback."""
     known = api.app.settings
     for name, url in INWARDS:
-        begin_anew(api, provider)
+        begin_again(api, provider)
         api.app.settings = known
         provider.document = {name: url}
         there = await visitor.begin(provider)
@@ -446,16 +448,16 @@ TOKEN_ANSWERS: list[tuple[Any, str, str]] = [
 ]
 
 
-async def test_a_bad_token_endpoint_opens_nothing(api: Api, provider: Provider, visitor: Visitor):
+async def test_an_invalid_token_response_opens_no_session(api: Api, provider: Provider, visitor: Visitor):
     for number, (answer, code, why) in enumerate(TOKEN_ANSWERS):
-        begin_anew(api, provider)
+        begin_again(api, provider)
         provider.answers["/token"] = answer
         await refused(api, await visitor.log_in(provider), code, why, str(number))
         assert "/moved" not in provider.seen
 
 
 @pytest.mark.parametrize("options", [{"trust_email": True}])
-async def test_more_claims_must_be_of_the_same_person(api: Api, provider: Provider, visitor: Visitor):
+async def test_userinfo_must_be_of_the_same_subject(api: Api, provider: Provider, visitor: Visitor):
     """Core §5.3.4: userinfo of another subject counts for nothing."""
     provider.userinfo = {"sub": "somebody-else", "email": "sue@example.test", "email_verified": True}
     await refused(api, await visitor.log_in(provider), "INVALID_CREDENTIALS", "token_userinfo_subject")
@@ -476,7 +478,7 @@ async def test_a_new_key_is_fetched_when_a_token_names_it(provider: Provider, vi
     assert ended(await visitor.log_in(provider))[1]["error"] == "INVALID_CREDENTIALS"
 
 
-async def test_made_up_key_ids_do_not_have_the_keys_fetched_each_time(provider: Provider, visitor: Visitor, api: Api):
+async def test_unknown_key_ids_do_not_refetch_the_keys_each_time(provider: Provider, visitor: Visitor, api: Api):
     provider.header = {"alg": "RS256", "kid": "made-up"}
     for _ in range(5):
         assert ended(await visitor.log_in(provider))[1]["error"] == "INVALID_CREDENTIALS"
@@ -486,7 +488,7 @@ async def test_made_up_key_ids_do_not_have_the_keys_fetched_each_time(provider: 
     assert provider.seen.count("/keys") == 2
 
 
-async def test_what_is_published_is_kept_for_an_hour(provider: Provider, visitor: Visitor, api: Api):
+async def test_published_metadata_is_cached_for_an_hour(provider: Provider, visitor: Visitor, api: Api):
     for _ in range(3):
         assert ended(await visitor.log_in(provider)) == ("/", {})
     api.clock.advance(minutes=60)
@@ -495,7 +497,7 @@ async def test_what_is_published_is_kept_for_an_hour(provider: Provider, visitor
     assert provider.seen.count("/keys") == 2
 
 
-async def test_a_provider_that_is_down_is_told_as_that_and_comes_back(api: Api, provider: Provider, visitor: Visitor):
+async def test_a_provider_that_is_down_is_reported_and_recovers(api: Api, provider: Provider, visitor: Visitor):
     port = provider.port
     await provider.stop()
     answer = await visitor.client.get("/auth/oidc/login/acme")
@@ -509,7 +511,7 @@ async def test_a_provider_that_is_down_is_told_as_that_and_comes_back(api: Api, 
     assert ended(await visitor.log_in(provider)) == ("/", {})
 
 
-async def test_old_keys_serve_while_a_provider_does_not_publish(api: Api, provider: Provider, visitor: Visitor):
+async def test_cached_keys_are_used_while_the_provider_fails(api: Api, provider: Provider, visitor: Visitor):
     assert ended(await visitor.log_in(provider)) == ("/", {})
     provider.answers["/keys"] = provider.answers["/.well-known/openid-configuration"] = answering(status=503)
     api.clock.advance(hours=23)
@@ -518,7 +520,7 @@ async def test_old_keys_serve_while_a_provider_does_not_publish(api: Api, provid
     assert ended(await visitor.client.get("/auth/oidc/login/acme"))[1]["error"] == "UNAVAILABLE"
 
 
-async def test_no_refusal_tells_a_secret(api: Api, provider: Provider, visitor: Visitor):
+async def test_no_refusal_contains_a_secret(api: Api, provider: Provider, visitor: Visitor):
     provider.answers["/token"] = answering(status=500)
     await visitor.log_in(provider)
     entries = json.dumps(await api.sql("SELECT details::text FROM audit_entries"))

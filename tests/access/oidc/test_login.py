@@ -31,7 +31,7 @@ async def link(api: Api, name: str, provider: Provider) -> None:
     await api.sql("UPDATE admins SET oidc_provider = 'acme' WHERE id = %(id)s", id=ADMIN_IDS[name])
 
 
-async def test_a_linked_identity_opens_a_session_by_a_strict_cookie(api: Api, provider: Provider, visitor: Visitor):
+async def test_a_linked_identity_opens_a_session_with_a_strict_cookie(api: Api, provider: Provider, visitor: Visitor):
     await link(api, "sue", provider)
     answer = await visitor.log_in(provider)
     assert ended(answer) == ("/", {})
@@ -44,7 +44,7 @@ async def test_a_linked_identity_opens_a_session_by_a_strict_cookie(api: Api, pr
     assert (entry["outcome"], entry["details"]["method"]) == ("success", "oidc:acme")
 
 
-async def test_the_login_is_tied_to_the_browser_by_a_lax_cookie(api: Api, provider: Provider, visitor: Visitor):
+async def test_a_lax_cookie_binds_the_login_to_the_browser(api: Api, provider: Provider, visitor: Visitor):
     answer = await visitor.client.get("/auth/oidc/login/acme")
     name, _, rest = answer.headers["set-cookie"].partition("=")
     assert name == "svc_oidc"
@@ -73,7 +73,7 @@ async def test_an_unknown_provider_is_not_found(api: Api):
         assert (answer.status, answer.code) == (404, "NOT_FOUND")
 
 
-async def test_nobody_is_let_in_without_an_account(api: Api, provider: Provider, visitor: Visitor):
+async def test_an_identity_without_an_account_is_refused(api: Api, provider: Provider, visitor: Visitor):
     provider.claims = {"email": email_of("sue"), "email_verified": True}
     assert ended(await visitor.log_in(provider)) == ("/login", {"error": "FORBIDDEN", "reason": "not_linked"})
     provider.claims = {"email": "stranger@elsewhere.test", "email_verified": True}
@@ -98,7 +98,7 @@ TRUSTING = pytest.mark.parametrize("options", [{"trust_email": True}])
         ({}, {"email": email_of("sue"), "email_verified": True}),
     ],
 )
-async def test_a_verified_email_links_where_it_is_trusted(
+async def test_a_verified_email_links_if_the_provider_is_trusted(
     api: Api, provider: Provider, visitor: Visitor, claims: dict[str, Any], userinfo: dict[str, Any]
 ):
     provider.claims, provider.userinfo = claims, userinfo
@@ -124,9 +124,7 @@ async def test_a_verified_email_links_where_it_is_trusted(
         {"preferred_username": email_of("sue"), "email_verified": True},
     ],
 )
-async def test_an_email_that_is_not_verified_is_none(
-    api: Api, provider: Provider, visitor: Visitor, claims: dict[str, Any]
-):
+async def test_an_unverified_email_is_ignored(api: Api, provider: Provider, visitor: Visitor, claims: dict[str, Any]):
     provider.claims = claims
     assert ended(await visitor.log_in(provider)) == ("/login", {"error": "FORBIDDEN", "reason": "no_account"})
 
@@ -150,7 +148,7 @@ async def test_an_account_has_one_identity_at_most(api: Api, provider: Provider,
 
 
 @pytest.mark.parametrize("options", [{"auto_create_role": "domain_admin"}])
-async def test_an_account_is_made_where_the_provider_may(api: Api, provider: Provider, visitor: Visitor):
+async def test_an_account_is_created_if_the_provider_may(api: Api, provider: Provider, visitor: Visitor):
     provider.claims = {"email": "New@Acme.test", "email_verified": True}
     answer = await visitor.log_in(provider)
     new = api.nobody.with_cookie(answer.headers["set-cookie"])
@@ -182,7 +180,7 @@ async def test_a_session_links_an_identity_and_the_other_sessions_end(api: Api, 
     assert ended(await visitor.log_in(provider)) == ("/", {})
 
 
-async def test_linking_needs_a_session_that_is_fresh(api: Api, provider: Provider, visitor: Visitor):
+async def test_linking_needs_a_recent_session(api: Api, provider: Provider, visitor: Visitor):
     answer = await api.nobody.get("/auth/oidc/login/acme", link=1)
     assert ended(answer) == ("/login", {"error": "AUTH_REQUIRED"})
     mine = await api.log_in(email_of("dora"))
@@ -232,16 +230,16 @@ async def test_disconnecting_leaves_the_password_and_ends_other_sessions(
     assert refused["error_code"] == "NOT_FOUND"
 
 
-async def test_the_second_factor_is_asked_for_after_the_provider(api: Api, provider: Provider, visitor: Visitor):
+async def test_the_second_factor_is_required_after_the_provider(api: Api, provider: Provider, visitor: Visitor):
     await link(api, "sue", provider)
     authenticator = await api.factor("sue", enabled_at=api.clock())
     provider.claims = {"amr": ["pwd", "mfa"]}
     answer = await visitor.log_in(provider, next="/inbox")
-    path, told = ended(answer)
-    assert (path, told["methods"], told["next"]) == ("/login", "totp,recovery_code", "/inbox")
+    path, parameters = ended(answer)
+    assert (path, parameters["methods"], parameters["next"]) == ("/login", "totp,recovery_code", "/inbox")
     assert "?" not in answer.headers["location"]
     assert "set-cookie" not in answer.headers
-    step = {"totp_session": told["totp_session"], "totp_code": authenticator.next_code()}
+    step = {"totp_session": parameters["totp_session"], "totp_code": authenticator.next_code()}
     assert (await api.nobody.post("/auth/login", step)).status == 200
 
 
@@ -249,7 +247,7 @@ async def test_the_second_factor_is_asked_for_after_the_provider(api: Api, provi
 @pytest.mark.parametrize(
     "amr, asked", [(["pwd", "mfa"], False), (["pwd"], True), ("mfa", True), (None, True), ([["mfa"]], True)]
 )
-async def test_a_trusted_provider_tells_of_its_second_factor(
+async def test_the_second_factor_of_a_trusted_provider_counts(
     api: Api, provider: Provider, visitor: Visitor, amr: Any, asked: bool
 ):
     await link(api, "sue", provider)
@@ -282,7 +280,7 @@ async def test_the_browser_ends_on_this_site(api: Api, provider: Provider, visit
     assert ended(await there.come_back(provider, provider.authorize(there.location)))[0] == path
 
 
-async def test_two_logins_of_one_browser_are_under_way_side_by_side(api: Api, provider: Provider, visitor: Visitor):
+async def test_two_logins_of_one_browser_can_be_in_progress(api: Api, provider: Provider, visitor: Visitor):
     await link(api, "sue", provider)
     first = await visitor.begin(provider)
     second = await first.begin(provider)
@@ -291,7 +289,7 @@ async def test_two_logins_of_one_browser_are_under_way_side_by_side(api: Api, pr
         assert ended(await there.come_back(provider, provider.authorize(there.location))) == ("/", {})
 
 
-async def test_an_installation_that_allows_networks_allows_them_here(api: Api, provider: Provider, visitor: Visitor):
+async def test_allowed_networks_apply_to_single_sign_on(api: Api, provider: Provider, visitor: Visitor):
     await link(api, "sue", provider)
     there = await visitor.begin(provider)
     api.app.settings = replace(api.app.settings, auth=AuthSettings(allowed_networks=("10.0.0.0/8",)))
@@ -300,7 +298,7 @@ async def test_an_installation_that_allows_networks_allows_them_here(api: Api, p
     assert ended(await visitor.client.get("/auth/oidc/login/acme"))[1]["reason"] == "network"
 
 
-async def test_a_cookie_of_a_wrong_form_is_replaced(api: Api, provider: Provider):
+async def test_a_malformed_cookie_is_replaced(api: Api, provider: Provider):
     for shown in ("svc_oidc=x", f"svc_oidc={'a' * 44}", cookie_of(token_of("sue"))):
         answer = await api.nobody.with_cookie(shown).get("/auth/oidc/login/acme")
         assert answer.headers["set-cookie"].startswith("svc_oidc=")
@@ -318,7 +316,7 @@ async def test_the_password_still_works_beside_an_identity(api: Api, provider: P
 # How we speak to the provider
 
 
-async def test_the_client_shows_its_secret_in_the_header(api: Api, provider: Provider, visitor: Visitor):
+async def test_the_client_secret_is_sent_in_the_header(api: Api, provider: Provider, visitor: Visitor):
     """RFC 6749 §2.3.1: both parts are encoded like a form's before they are joined."""
     await link(api, "sue", provider)
     assert ended(await visitor.log_in(provider)) == ("/", {})
@@ -326,9 +324,7 @@ async def test_the_client_shows_its_secret_in_the_header(api: Api, provider: Pro
     assert provider.credentials == (f"Basic {basic}", None, None)
 
 
-async def test_the_client_shows_its_secret_in_the_body_where_the_provider_wants_it(
-    api: Api, provider: Provider, visitor: Visitor
-):
+async def test_the_client_secret_is_sent_in_the_body_if_configured(api: Api, provider: Provider, visitor: Visitor):
     await link(api, "sue", provider)
     provider.document = {"token_endpoint_auth_methods_supported": ["client_secret_post", "private_key_jwt"]}
     assert ended(await visitor.log_in(provider)) == ("/", {})
@@ -336,13 +332,13 @@ async def test_the_client_shows_its_secret_in_the_body_where_the_provider_wants_
 
 
 @pytest.mark.parametrize("options", [{"client_secret": ""}])
-async def test_a_client_without_a_secret_shows_none(api: Api, provider: Provider, visitor: Visitor):
+async def test_a_client_without_a_secret_sends_none(api: Api, provider: Provider, visitor: Visitor):
     await link(api, "sue", provider)
     assert ended(await visitor.log_in(provider)) == ("/", {})
     assert provider.credentials == (None, CLIENT_ID, None)
 
 
-async def test_a_provider_by_tls_is_trusted_by_an_authority_of_ones_own(api: Api, tmp_path: Path):
+async def test_extra_ca_file_verifies_the_provider(api: Api, tmp_path: Path):
     authority, provider = trustme.CA(), Provider("acme", now=lambda: api.clock().timestamp())
     provider.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("localhost").configure_cert(provider.context)

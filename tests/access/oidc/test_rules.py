@@ -24,7 +24,7 @@ ACME = OidcProvider(id="acme", issuer="https://id.example", client_id="x")
         (f"/{'x' * 500}", f"/{'x' * 500}"), (f"/{'x' * 501}", "/"),
     ],
 )  # fmt: skip
-def test_a_login_ends_on_a_path_of_ours(given: str | None, path: str):
+def test_a_login_ends_on_a_local_path(given: str | None, path: str):
     assert rules.next_path(given) == path
 
 
@@ -38,7 +38,7 @@ def test_no_text_leads_to_another_site(text: str):
 
 
 @given(st.lists(st.tuples(st.sampled_from(["state", "code", "iss", "error", "x"]), st.text(max_size=20)), max_size=6))
-def test_any_query_is_an_answer_or_refused(pairs: list[tuple[str, str]]):
+def test_any_query_is_parsed_or_refused(pairs: list[tuple[str, str]]):
     try:
         answer = rules.read_response(pairs)
     except InvalidCredentials:
@@ -57,16 +57,16 @@ def test_any_query_is_an_answer_or_refused(pairs: list[tuple[str, str]]):
         (AuthRequired(), "/login?error=AUTH_REQUIRED"),
     ],
 )
-def test_people_are_told_what_they_can_do_something_about(wrong: Refusal, location: str):
+def test_users_see_reasons_that_they_can_act_on(wrong: Refusal, location: str):
     assert rules.error_location(wrong) == location
 
 
-def test_the_factors_token_stands_behind_the_fragment():
+def test_the_token_is_in_the_fragment():
     location = rules.factor_location("token&x", ["totp", "passkey"], "/a?b=c")
     assert location == "/login#totp_session=token%26x&methods=totp%2Cpasskey&next=%2Fa%3Fb%3Dc"
 
 
-def test_nonce_and_verifier_are_of_one_login_and_differ():
+def test_nonce_and_verifier_differ_and_belong_to_one_login():
     made = {rules.derive_secret(VAULT, purpose, state) for purpose in ("nonce", "verifier") for state in ("a", "b")}
     assert len(made) == 4
     assert {len(each) for each in made} == {43}
@@ -76,10 +76,10 @@ def test_nonce_and_verifier_are_of_one_login_and_differ():
     "endpoint, url",
     [("https://id.example/auth", "https://id.example/auth?a=b+c"), ("https://x/?t=1", "https://x/?t=1&a=b+c")],
 )
-def test_a_question_is_added_to_what_the_endpoint_has(endpoint: str, url: str):
+def test_parameters_are_added_to_the_query_of_the_endpoint(endpoint: str, url: str):
     assert rules.authorization_url(endpoint, {"a": "b c"}) == url
 
 
-def test_the_callback_is_below_the_public_address():
+def test_the_callback_is_below_the_public_url():
     for public_url in ("https://mail.example", "https://mail.example/"):
         assert rules.callback_url(public_url, ACME) == "https://mail.example/api/v1/auth/oidc/callback/acme"

@@ -54,7 +54,7 @@ async def show(client: Client, credential: dict[str, Any], token: str | None = N
 
 async def by_password(api: Api, name: str, address: str = "192.0.2.1") -> Answer:
     """The password's step."""
-    client = api.nobody.come_from(address)
+    client = api.nobody.from_address(address)
     answer = await client.post("/auth/login", {"email": email_of(name), "password": PASSWORD})
     assert answer.status == 200, answer.body
     return answer

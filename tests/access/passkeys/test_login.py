@@ -35,7 +35,7 @@ async def reasons(api: Api) -> list[str | None]:
     return [row["details"].get("reason") for row in await api.audit_entries("auth.login") if row["outcome"] == "failed"]
 
 
-async def test_alone_it_opens_a_session_like_any_other(api: Api):
+async def test_a_passkey_alone_opens_a_session(api: Api):
     key, passkey_id = await api.passkey("sue")
     begun = await api.nobody.post("/auth/passkeys/login/options")
     assert begun.data["expires_at"] == "2026-03-01T12:05:00.000Z"
@@ -72,7 +72,7 @@ async def test_alone_it_opens_a_session_like_any_other(api: Api):
     assert str(passkey_id) != entry["resource_id"] == opened.data["session_id"]
 
 
-async def test_after_the_password_it_is_the_second_factor(api: Api):
+async def test_after_the_password_a_passkey_is_the_second_factor(api: Api):
     key, _ = await api.passkey("sue", SoftKey(flags=UP))  # a key that asks for nothing but a touch
     other, _ = await api.passkey("sue")
     await api.passkey("adam")
@@ -92,7 +92,7 @@ async def test_after_the_password_it_is_the_second_factor(api: Api):
     assert outcome(again) == OVER
 
 
-async def test_with_an_authenticator_beside_it_either_will_do(api: Api):
+async def test_with_an_authenticator_too_either_is_accepted(api: Api):
     sue = await api.enrol(api.sue)
     key, _ = await api.passkey("sue")
     asked = await by_password(api, "sue")
@@ -103,7 +103,7 @@ async def test_with_an_authenticator_beside_it_either_will_do(api: Api):
     assert (await log_in(api.nobody, key)).status == 200
 
 
-async def test_without_an_authenticator_every_code_of_one_is_wrong(api: Api):
+async def test_without_an_authenticator_every_totp_code_is_wrong(api: Api):
     await api.passkey("sue")
     body = {"totp_session": await token_of_waiting(api), "totp_code": "123456"}
     assert outcome(await api.nobody.post("/auth/login", body)) == (401, "TOTP_INVALID")
@@ -180,7 +180,7 @@ class TestWhatIsRefused:
             {"sign_count": 0, "last_used_at": None}
         ]
 
-    async def test_alone_the_user_must_be_verified_and_named(self, api: Api):
+    async def test_a_passkey_alone_needs_user_verification_and_handle(self, api: Api):
         key, _ = await api.passkey("sue")
         for change in ({"flags": UP}, {"user_handle": None}):
             lacking = dataclasses.replace(key, **change)
@@ -189,7 +189,7 @@ class TestWhatIsRefused:
             assert (await log_in(api.nobody, lacking, await token_of_waiting(api))).status == 200
             key.counter = lacking.counter
 
-    async def test_a_foreign_passkey_is_no_second_factor(self, api: Api):
+    async def test_a_passkey_of_another_account_is_no_second_factor(self, api: Api):
         await api.passkey("sue")
         foreign, _ = await api.passkey("adam")
         assert outcome(await log_in(api.nobody, foreign, await token_of_waiting(api))) == REFUSED
@@ -197,7 +197,7 @@ class TestWhatIsRefused:
         assert (entry["actor_label"], entry["resource_id"]) == ("sue@example.test", str(ADMIN_IDS["sue"]))
         assert (await log_in(api.nobody, foreign)).status == 200
 
-    async def test_an_unknown_one_takes_the_same_way_as_a_known_one(self, api: Api, monkeypatch: pytest.MonkeyPatch):
+    async def test_an_unknown_passkey_is_verified_like_a_known_one(self, api: Api, monkeypatch: pytest.MonkeyPatch):
         tried: list[bytes] = []
         verify_used = webauthn.verify_assertion
 
@@ -215,7 +215,7 @@ class TestWhatIsRefused:
         labels = [row["actor_label"] for row in await api.audit_entries("auth.login")]
         assert labels == ["(unknown passkey)", "sue@example.test"]
 
-    async def test_malformed_credentials_use_nothing_up(self, shared_api: Api):
+    async def test_malformed_credentials_use_up_no_challenge(self, shared_api: Api):
         credential = SoftKey().get(await login_options(shared_api.nobody))
         for change in ({"authenticatorData": None}, {"signature": "+"}, {"userHandle": b64(bytes(65))}):
             given = credential | {"response": credential["response"] | change}
@@ -229,7 +229,7 @@ class TestWhatIsRefused:
 
 
 class TestChallenges:
-    async def test_one_answer_each_right_or_wrong(self, api: Api):
+    async def test_each_challenge_takes_one_response_right_or_wrong(self, api: Api):
         key, _ = await api.passkey("sue")
         credential = key.get(await login_options(api.nobody))
         assert (await show(api.nobody, credential)).status == 200
@@ -238,7 +238,7 @@ class TestChallenges:
         assert outcome(await show(api.nobody, SoftKey(user_handle=b"x").get(options))) == REFUSED
         assert outcome(await show(api.nobody, key.get(options))) == OVER
 
-    async def test_two_uses_at_once(self, api: Api):
+    async def test_two_concurrent_responses_to_one_challenge(self, api: Api):
         key, _ = await api.passkey("sue")
         for _ in range(4):
             credential = key.get(await login_options(api.nobody))
@@ -246,7 +246,7 @@ class TestChallenges:
             assert sorted(answer.status for answer in answers) == [200, 401, 401, 401]
             assert {answer.code for answer in answers if answer.status == 401} == {"SESSION_INVALID"}
 
-    async def test_they_live_five_minutes(self, api: Api):
+    async def test_challenges_expire_after_five_minutes(self, api: Api):
         key, _ = await api.passkey("sue")
         in_time, late = [key.get(await login_options(api.nobody)) for _ in range(2)]
         api.clock.advance(seconds=299)
@@ -254,7 +254,7 @@ class TestChallenges:
         api.clock.advance(seconds=1)
         assert outcome(await show(api.nobody, late)) == OVER
 
-    async def test_they_are_bound_to_their_purpose(self, api: Api):
+    async def test_challenges_are_bound_to_their_purpose(self, api: Api):
         key, _ = await api.passkey("sue")
         tokens = [await token_of_waiting(api) for _ in range(2)]
         alone = key.get(await login_options(api.nobody))
@@ -274,7 +274,7 @@ class TestChallenges:
         for credential, token in ((first, tokens[0]), (key.get(await login_options(api.nobody)), None)):
             assert (await show(api.nobody, credential, token)).status == 200
 
-    async def test_one_of_ours_that_was_never_given_out_is_none(self, api: Api):
+    async def test_an_unknown_challenge_is_refused(self, api: Api):
         key, _ = await api.passkey("sue")
         made_up = {"challenge": b64(bytes(32))}
         assert outcome(await show(api.nobody, key.get(made_up))) == OVER
@@ -285,7 +285,7 @@ class TestCounters:
         "stored, shown, right",
         [(0, 0, True), (0, 1, True), (7, 8, True), (7, 700, True), (7, 7, False), (7, 6, False), (7, 0, False)],
     )
-    async def test_they_rise(self, api: Api, stored: int, shown: int, right: bool):
+    async def test_counters_must_increase(self, api: Api, stored: int, shown: int, right: bool):
         key, _ = await api.passkey("sue", SoftKey(counts=False), sign_count=stored)
         key.counter = shown
         for token in (None,) if right else (None, await token_of_waiting(api)):
@@ -295,7 +295,7 @@ class TestCounters:
         (row,) = await api.sql("SELECT sign_count, last_used_at FROM passkeys")
         assert row == {"sign_count": shown if right else stored, "last_used_at": START if right else None}
 
-    async def test_of_two_uses_with_one_count_one_wins(self, api: Api):
+    async def test_of_two_uses_with_the_same_counter_one_succeeds(self, api: Api):
         key, _ = await api.passkey("sue", SoftKey(counts=False))
         for count in range(1, 5):
             key.counter = count
@@ -303,7 +303,7 @@ class TestCounters:
             answers = await asyncio.gather(*(show(api.nobody, credential) for credential in credentials))
             assert sorted(answer.status for answer in answers) == [200, 401, 401]
 
-    async def test_whether_it_is_backed_up_is_kept(self, api: Api):
+    async def test_the_backup_state_is_stored(self, api: Api):
         key, _ = await api.passkey("sue", SoftKey(flags=UP | UV | BE), backup_eligible=True)
         for flags, backed_up in ((UP | UV | BE | BS, True), (UP | UV | BE, False)):
             key.flags = flags
@@ -312,7 +312,7 @@ class TestCounters:
 
 
 class TestTheWaitingLogin:
-    async def test_it_takes_five_tries_of_whatever_kind(self, api: Api):
+    async def test_a_pending_login_has_five_attempts_of_any_kind(self, api: Api):
         await api.enrol(api.sue)
         key, _ = await api.passkey("sue")
         token = await token_of_waiting(api)
@@ -327,14 +327,14 @@ class TestTheWaitingLogin:
         again = await api.nobody.post("/auth/passkeys/login/options", {"totp_session": token})
         assert outcome(again) == OVER
 
-    async def test_the_fifth_try_may_be_right(self, api: Api):
+    async def test_the_fifth_attempt_may_be_right(self, api: Api):
         key, _ = await api.passkey("sue")
         token = await token_of_waiting(api)
         for _ in range(4):
             assert outcome(await log_in(api.nobody, SoftKey(), token)) == REFUSED
         assert (await log_in(api.nobody, key, token)).status == 200
 
-    async def test_it_lives_five_minutes(self, api: Api):
+    async def test_a_pending_login_expires_after_five_minutes(self, api: Api):
         key, _ = await api.passkey("sue")
         token = await token_of_waiting(api)
         api.clock.advance(seconds=299)
@@ -342,28 +342,28 @@ class TestTheWaitingLogin:
         api.clock.advance(seconds=1)
         assert outcome(await show(api.nobody, late, token)) == OVER
 
-    async def test_it_opens_once(self, api: Api):
+    async def test_a_pending_login_is_completed_once(self, api: Api):
         key, _ = await api.passkey("sue")
         token = await token_of_waiting(api)
         credentials = [key.get(await login_options(api.nobody, token)) for _ in range(3)]
         answers = await asyncio.gather(*(show(api.nobody, one, token) for one in credentials))
         assert sorted(answer.status for answer in answers) == [200, 401, 401]
 
-    async def test_an_unknown_one_is_over(self, shared_api: Api):
+    async def test_an_unknown_pending_login_is_refused(self, shared_api: Api):
         for body in ({"totp_session": "x"}, {"totp_session": "é" * 1000}):
             assert outcome(await shared_api.nobody.post("/auth/passkeys/login/options", body)) == OVER
         answer = await show(shared_api.nobody, SoftKey().get({"challenge": "AAAA"}), "x")
         assert outcome(answer) == OVER
 
 
-async def test_a_session_shown_is_replaced(api: Api):
+async def test_a_login_replaces_the_session_of_the_cookie(api: Api):
     key, _ = await api.passkey("sue")
     credential = key.get(await login_options(api.nobody))
     assert (await show(api.sue, credential)).status == 200
     assert outcome(await api.sue.get("/auth/me")) == OVER
 
 
-async def test_what_was_deleted_meanwhile_opens_nothing(api: Api):
+async def test_a_passkey_deleted_meanwhile_opens_no_session(api: Api):
     key, passkey_id = await api.passkey("sue")
     credential = key.get(await login_options(api.nobody))
     await api.sue("DELETE", f"/auth/passkeys/{passkey_id}", {"current_password": "correct horse battery staple"})
@@ -380,7 +380,7 @@ async def test_only_from_allowed_networks(api: Api):
     api.app.settings = replace(api.app.settings, auth=AuthSettings(allowed_networks=("198.51.100.0/24",)))
     for answer in (await show(api.nobody, credential), await api.nobody.post("/auth/passkeys/login/options")):
         assert (*outcome(answer), reason(answer)) == (403, "FORBIDDEN", "network")
-    assert (await show(api.nobody.come_from("198.51.100.7"), credential)).status == 200
+    assert (await show(api.nobody.from_address("198.51.100.7"), credential)).status == 200
 
 
 class TestHeldToTheLoginLimit:
@@ -388,11 +388,11 @@ class TestHeldToTheLoginLimit:
     def api_settings(self, api_settings: Any) -> Any:
         return replace(api_settings, limits=LimitsSettings(login_per_second=5, requests_per_second=0))
 
-    async def test_five_a_second(self, api: Api):
+    async def test_the_limit_is_five_a_second(self, api: Api):
         answers = [await api.nobody.post("/auth/passkeys/login/options") for _ in range(3)]
         answers += [await api.nobody.post("/auth/passkeys/login/verify", {}) for _ in range(3)]
         assert [answer.status for answer in answers] == [200] * 3 + [400] * 2 + [429]
-        assert (await api.nobody.come_from("198.51.100.7").post("/auth/passkeys/login/options")).status == 200
+        assert (await api.nobody.from_address("198.51.100.7").post("/auth/passkeys/login/options")).status == 200
 
 
 async def test_no_cross_site_page_logs_anybody_in(api: Api):

@@ -42,7 +42,7 @@ def ask(api: Api, **settings: Any) -> None:
     api.app.settings = replace(api.app.settings, **settings)
 
 
-async def test_the_whole_life_of_passkeys(api: Api):
+async def test_register_rename_use_and_delete_passkeys(api: Api):
     begun = await api.sue.post("/auth/passkeys/register/options", PROVEN)
     assert begun.data["expires_at"] == "2026-03-01T12:05:00.000Z"
     options = begun.data["options"]
@@ -100,14 +100,14 @@ async def test_the_whole_life_of_passkeys(api: Api):
 
 
 @pytest.mark.parametrize("kind", ["ed25519", "rsa"])
-async def test_keys_of_other_kinds_work_alike(api: Api, kind: str):
+async def test_other_key_algorithms_work_too(api: Api, kind: str):
     private = ed25519.Ed25519PrivateKey.generate() if kind == "ed25519" else rsa.generate_private_key(65537, 2048)
     key, _ = await register(api.sue, SoftKey(key=private))
     assert (await log_in(api.nobody, key)).status == 200
 
 
 class TestWhoMay:
-    async def test_a_fresh_session_needs_no_password(self, api: Api):
+    async def test_a_recent_session_needs_no_password(self, api: Api):
         fresh = await api.log_in(email_of("sue"))
         api.clock.advance(minutes=15)
         assert (await fresh.post("/auth/passkeys/register/options")).status == 200
@@ -116,7 +116,7 @@ class TestWhoMay:
         assert outcome(refused) == (403, "FORBIDDEN", "login_again")
         assert (await fresh.post("/auth/passkeys/register/options", PROVEN)).status == 200
 
-    async def test_an_old_one_deletes_nothing_and_renews_nothing_without(self, api: Api):
+    async def test_an_old_session_without_the_password_changes_nothing(self, api: Api):
         _, passkey_id = await api.passkey("sue")
         for method, path in (("DELETE", f"/auth/passkeys/{passkey_id}"), ("POST", "/auth/passkeys/recovery-codes")):
             assert outcome(await api.sue(method, path)) == (403, "FORBIDDEN", "login_again")
@@ -137,7 +137,7 @@ class TestWhoMay:
             assert wrong.code == "INVALID_CREDENTIALS"
         assert (await api.sue.post("/auth/passkeys/register/options", PROVEN)).code == "RATE_LIMIT_EXCEEDED"
 
-    async def test_a_key_reads_and_changes_nothing(self, api: Api):
+    async def test_an_api_key_can_not_change_passkeys(self, api: Api):
         _, passkey_id = await api.passkey("sue")
         assert [row["id"] for row in (await api.unscoped.get("/auth/passkeys")).data] == [str(passkey_id)]
         for method, path in (
@@ -149,7 +149,7 @@ class TestWhoMay:
         ):
             assert (await api.unscoped(method, f"/auth/passkeys{path}", {})).code == "FORBIDDEN"
 
-    async def test_those_of_others_do_not_exist(self, api: Api):
+    async def test_passkeys_of_others_are_not_found(self, api: Api):
         _, passkey_id = await api.passkey("adam")
         for wanted in (passkey_id, UUID(int=7 << 76 | 2 << 62), "no-id"):
             assert (await api.sue.patch(f"/auth/passkeys/{wanted}", {"name": "x"})).code == "NOT_FOUND"
@@ -214,7 +214,7 @@ REFUSED: list[tuple[str, Wrong]] = [
 ]
 
 
-async def test_what_was_made_elsewhere_or_is_damaged_is_refused(api: Api):
+async def test_credentials_of_other_sites_or_damaged_ones_are_refused(api: Api):
     for name, make in REFUSED:
         credential = make(SoftKey(), await options_for(api.sue))
         answer = await verify(api.sue, credential)
@@ -274,17 +274,17 @@ async def test_malformed_credentials(shared_api: Api):
 
 
 class TestChallenges:
-    async def test_one_answer_each(self, api: Api):
+    async def test_each_challenge_takes_one_response(self, api: Api):
         credential = SoftKey().create(await options_for(api.sue))
         assert (await verify(api.sue, credential)).status == 201
         assert outcome(await verify(api.sue, credential)) == (409, "CONFLICT", "no_challenge")
 
-    async def test_two_answers_at_once(self, api: Api):
+    async def test_two_concurrent_responses_to_one_challenge(self, api: Api):
         options = await options_for(api.sue)
         answers = await asyncio.gather(*(verify(api.sue, SoftKey().create(options)) for _ in range(4)))
         assert sorted(answer.status for answer in answers) == [201, 409, 409, 409]
 
-    async def test_they_live_five_minutes(self, api: Api):
+    async def test_challenges_expire_after_five_minutes(self, api: Api):
         in_time, late = [SoftKey().create(await options_for(api.sue)) for _ in range(2)]
         api.clock.advance(seconds=299)
         assert (await verify(api.sue, in_time)).status == 201
@@ -293,32 +293,32 @@ class TestChallenges:
         await options_for(api.sue)  # drops what is over
         assert len(await api.sql("SELECT purpose FROM passkey_challenges")) == 1
 
-    async def test_they_are_bound_to_the_session_that_asked(self, api: Api):
+    async def test_challenges_are_bound_to_their_session(self, api: Api):
         other = await api.log_in(email_of("sue"))
         credential = SoftKey().create(await options_for(api.sue))
         assert outcome(await verify(other, credential)) == (409, "CONFLICT", "no_challenge")
         assert outcome(await verify(api.adam, credential)) == (409, "CONFLICT", "no_challenge")
         assert (await verify(api.sue, credential)).status == 201
 
-    async def test_one_to_log_in_registers_nothing(self, api: Api):
+    async def test_a_login_challenge_registers_nothing(self, api: Api):
         options = await options_for(api.sue)
         stray = options | {"challenge": (await login_options(api.nobody))["challenge"]}
         assert outcome(await verify(api.sue, SoftKey().create(stray))) == (409, "CONFLICT", "no_challenge")
 
-    async def test_only_a_hash_is_kept(self, api: Api):
+    async def test_only_the_hash_of_a_challenge_is_stored(self, api: Api):
         options = await options_for(api.sue)
         (row,) = await api.sql("SELECT c::text AS text FROM passkey_challenges c")
         assert unb64(options["challenge"]).hex() not in row["text"]
 
 
 class TestOneCredential:
-    async def test_it_belongs_to_one_account(self, api: Api):
+    async def test_a_credential_belongs_to_one_account(self, api: Api):
         key, _ = await register(api.sue)
         for client in (api.sue, api.adam):
             assert outcome(await offer(client, key)) == (409, "CONFLICT", "credential_taken")
         assert len(await api.sql("SELECT id FROM passkeys")) == 1
 
-    async def test_also_where_two_register_it_at_once(self, api: Api):
+    async def test_a_credential_registered_twice_concurrently(self, api: Api):
         for _ in range(4):
             key = SoftKey()
             made = [(who, key.create(await options_for(who))) for who in (api.sue, api.adam)]
@@ -340,7 +340,7 @@ async def test_there_are_at_most_twenty(api: Api):
 
 
 @pytest.mark.parametrize("change", ["register", "delete", "recovery codes"])
-async def test_every_change_ends_the_other_sessions_and_logins_under_way(api: Api, change: str):
+async def test_every_change_ends_other_sessions_and_pending_logins(api: Api, change: str):
     _, passkey_id = await api.passkey("sue")
     key, _ = await api.passkey("sue")
     opened = await log_in(api.nobody, key)
@@ -365,7 +365,7 @@ class TestRecoveryCodes:
         token = (await by_password(api, "sue")).data["totp_session"]
         return await api.nobody.post("/auth/login", {"totp_session": token, "recovery_code": code})
 
-    async def test_they_come_with_the_first_factor_and_open_a_login(self, api: Api):
+    async def test_recovery_codes_come_with_the_first_factor(self, api: Api):
         _, made = await register(api.sue)
         first, second, *_ = made["recovery_codes"]
         assert (await self.recover(api, first)).status == 200
@@ -375,12 +375,12 @@ class TestRecoveryCodes:
         assert (await self.recover(api, second)).code == "TOTP_INVALID"
         assert (await self.recover(api, renewed.data["recovery_codes"][0])).status == 200
 
-    async def test_an_authenticator_has_brought_them_already(self, api: Api):
+    async def test_recovery_codes_of_an_authenticator_are_kept(self, api: Api):
         await api.enrol(api.sue)
         _, made = await register(api.sue)
         assert made["recovery_codes"] is None
 
-    async def test_they_outlive_an_authenticator_while_there_is_a_passkey(self, api: Api):
+    async def test_recovery_codes_stay_while_there_is_a_passkey(self, api: Api):
         sue = await api.enrol(api.sue)
         _, made = await register(api.sue)
         assert (await api.sue("DELETE", "/auth/totp", {"code": sue.next_code()})).status == 200
@@ -388,13 +388,13 @@ class TestRecoveryCodes:
         await api.sue("DELETE", f"/auth/passkeys/{made['passkey']['id']}", PROVEN)
         assert await api.sql("SELECT 1 FROM recovery_codes") == []
 
-    async def test_they_outlive_a_passkey_while_there_is_an_authenticator(self, api: Api):
+    async def test_recovery_codes_stay_while_there_is_an_authenticator(self, api: Api):
         await api.enrol(api.sue)
         _, made = await register(api.sue)
         await api.sue("DELETE", f"/auth/passkeys/{made['passkey']['id']}", PROVEN)
         assert len(await api.sql("SELECT 1 FROM recovery_codes")) == 10
 
-    async def test_without_a_passkey_there_is_nothing_to_renew(self, api: Api):
+    async def test_recovery_codes_are_not_renewed_without_a_passkey(self, api: Api):
         answer = await api.sue.post("/auth/passkeys/recovery-codes", PROVEN)
         assert outcome(answer) == (409, "CONFLICT", "no_passkey")
 
@@ -413,7 +413,7 @@ class TestAskedForByTheInstallation:
         assert outcome(last) == (409, "CONFLICT", "last_factor")
 
     @pytest.mark.parametrize("another", ["passkey", "totp"])
-    async def test_one_may_go_while_another_factor_is_there(self, api: Api, another: str):
+    async def test_a_passkey_can_be_deleted_if_another_factor_remains(self, api: Api, another: str):
         ask(api, auth=AuthSettings(require_second_factor=("super_admin",)))
         _, made = await register(api.sue)
         if another == "passkey":
@@ -423,14 +423,14 @@ class TestAskedForByTheInstallation:
         assert (await api.sue("DELETE", f"/auth/passkeys/{made['passkey']['id']}", PROVEN)).status == 200
         assert (await api.sue.get("/domains")).status == 200
 
-    async def test_of_the_last_two_deleted_at_once_one_stays(self, api: Api):
+    async def test_of_the_last_two_deleted_concurrently_one_is_kept(self, api: Api):
         ask(api, auth=AuthSettings(require_second_factor=("super_admin",)))
         ids = [(await api.passkey("sue"))[1] for _ in range(2)]
         answers = await asyncio.gather(*(api.sue("DELETE", f"/auth/passkeys/{one}", PROVEN) for one in ids))
         assert sorted(answer.status for answer in answers) == [200, 409]
 
 
-async def test_the_last_way_in_stays(api: Api):
+async def test_the_last_way_to_log_in_is_kept(api: Api):
     _, passkey_id = await api.passkey("sue")
     path = f"/auth/passkeys/{passkey_id}"
     fresh = await log_in(api.nobody, (await api.passkey("sue"))[0])
@@ -446,7 +446,7 @@ async def test_the_last_way_in_stays(api: Api):
 
 
 @pytest.mark.parametrize("url", ["http://mail.example.test", "https://192.0.2.1", "http://127.0.0.1:8080"])
-async def test_an_installation_that_browsers_have_no_passkeys_for_says_so(api: Api, url: str):
+async def test_an_unsuitable_public_url_is_reported(api: Api, url: str):
     ask(api, http=HttpSettings(public_url=url))
     for client, path, body in (
         (api.sue, "/register/options", PROVEN),
@@ -459,7 +459,7 @@ async def test_an_installation_that_browsers_have_no_passkeys_for_says_so(api: A
     assert (await api.sue.get("/auth/passkeys")).status == 200
 
 
-async def test_they_are_made_for_the_public_address(api: Api):
+async def test_passkeys_are_created_for_the_public_url(api: Api):
     ask(api, http=HttpSettings(public_url="https://mail.example.test/"))
     options = await options_for(api.sue)
     assert options["rp"]["id"] == "mail.example.test"
@@ -487,7 +487,7 @@ async def test_everything_is_audited(api: Api):
     assert not any(code in str(rows) for code in [*made["recovery_codes"], PASSWORD])
 
 
-async def test_the_operator_takes_all_factors_away(api: Api):
+async def test_the_operator_deletes_all_factors(api: Api):
     key, _ = await register(api.sue)
     other: Client = await api.log_in(email_of("adam"))
     who = cli_principal()

@@ -38,12 +38,12 @@ def after(failures: int, *, ago: float = 0, started: float = 60) -> Failures:
         (after(2_000_000, ago=900), 0),
     ],
 )
-def test_an_unfamiliar_source_waits_longer_with_every_try(seen: Failures | None, wait: int):
+def test_an_unknown_source_waits_longer_with_every_attempt(seen: Failures | None, wait: int):
     assert rules.count_attempt(seen, NOW, known=False)[1] == wait
 
 
 @pytest.mark.parametrize("failures", [9, 10, 11, 1000])
-def test_a_familiar_source_never_waits(failures: int):
+def test_a_known_source_never_waits(failures: int):
     counted, wait = rules.count_attempt(after(failures), NOW, known=True)
     assert (counted.failures, wait) == (failures + 1, 0)
 
@@ -58,7 +58,7 @@ def test_a_familiar_source_never_waits(failures: int):
         (after(12, ago=900, started=5000), 1),
     ],
 )
-def test_failures_are_forgotten_after_a_quarter_of_an_hour(seen: Failures, failures: int):
+def test_failures_expire_after_fifteen_minutes(seen: Failures, failures: int):
     assert rules.count_attempt(seen, NOW, known=False)[0].failures == failures
 
 
@@ -78,7 +78,9 @@ def factor(*, age: float = 0, enabled: bool = False) -> TotpFactor:
         (factor(enabled=True, age=600), "totp_enabled", "totp_enabled", None),
     ],
 )
-def test_what_each_state_allows(found: TotpFactor | None, setup: str | None, verify: str | None, use: str | None):
+def test_each_state_of_an_authenticator_allows_its_actions(
+    found: TotpFactor | None, setup: str | None, verify: str | None, use: str | None
+):
     for ask, why in (
         (lambda: rules.refuse_if_enabled(found), setup),
         (lambda: rules.require_pending(found, NOW), verify),

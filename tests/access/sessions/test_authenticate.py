@@ -37,7 +37,7 @@ UNKNOWN = "svc_sk_" + "x" * 43
         ({"authorization": "Bearer x", "cookie": cookie_of(token_of("sue"))}, "API_KEY_INVALID"),
     ],
 )
-async def test_who_shows_nothing_valid_is_refused(shared_api: Api, headers: dict[str, str], code: str):
+async def test_a_call_without_valid_credentials_is_refused(shared_api: Api, headers: dict[str, str], code: str):
     answer = await shared_api.nobody("GET", "/auth/me", headers=headers)
     assert (answer.status, answer.code) == (401, code)
     assert answer.headers["www-authenticate"].startswith("Bearer")
@@ -54,7 +54,7 @@ async def test_who_shows_nothing_valid_is_refused(shared_api: Api, headers: dict
         ({"cookie": f"a=b; {cookie_of(token_of('otto'))}; c=d"}, "otto"),
     ],
 )
-async def test_the_key_decides_else_the_cookie(shared_api: Api, headers: dict[str, str], name: str):
+async def test_a_key_has_precedence_over_a_cookie(shared_api: Api, headers: dict[str, str], name: str):
     assert (await shared_api.nobody("GET", "/auth/me", headers=headers)).data["id"] == str(ADMIN_IDS[name])
 
 
@@ -98,7 +98,7 @@ class TestRates:
         await client.get("/auth/me")
         assert (await client.post("/admins", b"{")).status == 429
 
-    async def test_many_at_once_get_no_more(self, api: Api):
+    async def test_concurrent_requests_get_no_more(self, api: Api):
         client, _ = await api.key(api.sue, rate_limit=5)
         answers = await asyncio.gather(*(client.get("/auth/me") for _ in range(20)))
         assert sorted(answer.status for answer in answers) == [200] * 5 + [429] * 15
@@ -109,7 +109,7 @@ class TestRates:
         assert "ratelimit-limit" not in answers[-1].headers
         assert await api.sql("SELECT key_id FROM api_key_rates") == []
 
-    async def test_a_clock_set_back_does_not_shut_out(self, api: Api):
+    async def test_setting_the_clock_back_does_not_block_a_key(self, api: Api):
         client, _ = await api.key(api.sue, rate_limit=1)
         await client.get("/auth/me")
         api.clock.advance(hours=-1)
@@ -122,7 +122,7 @@ class TestRates:
         assert await api.sql("SELECT key_id FROM api_key_rates WHERE key_id = %(id)s", id=key_id) == []
 
 
-async def test_the_last_use_is_noted_once_a_minute(api: Api):
+async def test_the_last_use_is_stored_once_a_minute(api: Api):
     async def noted() -> str | None:
         (shown,) = (await api.scoped.get("/api-keys")).data
         return shown["last_used_at"]
@@ -137,7 +137,7 @@ async def test_the_last_use_is_noted_once_a_minute(api: Api):
 
 
 class TestRightsAreThoseOfNow:
-    async def test_a_demoted_owner_narrows_session_and_key(self, api: Api):
+    async def test_a_demotion_applies_to_session_and_key(self, api: Api):
         key, _ = await api.key(api.adam)
         assert len((await key.get("/admins")).data) == 4
         await api.sql("UPDATE admins SET role = 'domain_admin' WHERE id = %(id)s", id=ADMIN_IDS["adam"])
@@ -150,7 +150,7 @@ class TestRightsAreThoseOfNow:
         assert (await key.get("/auth/me")).code == "API_KEY_INVALID"
         assert (await api.adam.get("/auth/me")).code == "SESSION_INVALID"
 
-    async def test_an_unassigned_owner_sees_nothing_more(self, api: Api):
+    async def test_removing_the_assignment_removes_access(self, api: Api):
         key, _ = await api.key(api.dora, scoped_domain_ids=[DOMAIN_IDS[EXAMPLE]])
         await api.sue.patch(f"/admins/{ADMIN_IDS['dora']}", {"domain_ids": []})
         assert (await api.dora.get("/auth/me")).data["domain_ids"] == []
@@ -158,7 +158,7 @@ class TestRightsAreThoseOfNow:
         assert (answer.status, answer.code) == (403, "FORBIDDEN")
         assert (await key.get("/audit")).data == []
 
-    async def test_a_key_whose_domains_are_gone_reaches_nothing(self, api: Api):
+    async def test_a_key_whose_domains_are_deleted_has_no_access(self, api: Api):
         domain_id = await api.domain("gone.test")
         key, key_id = await api.key(api.sue, scoped_domain_ids=[domain_id])
         await api.sql("DELETE FROM domains WHERE id = %(id)s", id=domain_id)

@@ -46,17 +46,17 @@ class TestSecondFactorRequired:
         assert (await sue.get("/domains")).status == 200
         assert (await sue.post("/auth/logout")).status == 200
 
-    async def test_who_has_not_enrolled_may_log_out(self, api: Api, ask: Ask):
+    async def test_logging_out_is_allowed_before_enrolment(self, api: Api, ask: Ask):
         ask(AuthSettings(require_second_factor=("super_admin",)))
         assert (await api.sue.post("/auth/logout")).status == 200
 
-    async def test_other_roles_are_not_asked(self, api: Api, ask: Ask):
+    async def test_other_roles_are_not_affected(self, api: Api, ask: Ask):
         ask(AuthSettings(require_second_factor=("super_admin",)))
         assert (await api.adam.get("/domains")).status == 200
         assert (await api.dora.get("/auth/me")).data["second_factor_required"] is False
         assert reason(await api.sue.get("/domains")) == "second_factor_required"
 
-    async def test_a_key_is_barred_as_its_owner_is(self, api: Api, ask: Ask):
+    async def test_a_key_is_blocked_like_its_owner(self, api: Api, ask: Ask):
         ask(AuthSettings(require_second_factor=("super_admin",)))
         assert reason(await api.unscoped.get("/domains")) == "second_factor_required"
         assert (await api.unscoped.get("/auth/me")).status == 200
@@ -64,14 +64,14 @@ class TestSecondFactorRequired:
         await api.enrol(api.sue)
         assert (await api.unscoped.get("/domains")).status == 200
 
-    async def test_the_role_of_now_counts(self, api: Api, ask: Ask):
+    async def test_the_current_role_counts(self, api: Api, ask: Ask):
         ask(AuthSettings(require_second_factor=("admin",)))
         await api.sql("UPDATE admins SET role = 'domain_admin' WHERE email = 'adam@example.test'")
         assert (await api.adam.get("/domains")).status == 200
         await api.sql("UPDATE admins SET role = 'admin' WHERE email = 'dora@example.test'")
         assert reason(await api.dora.get("/domains")) == "second_factor_required"
 
-    async def test_who_disables_it_has_to_enrol_again(self, api: Api, ask: Ask):
+    async def test_after_disabling_enrolment_is_required_again(self, api: Api, ask: Ask):
         ask(AuthSettings(require_second_factor=("super_admin",)))
         sue = await api.enrol(api.sue)
         assert (await api.sue("DELETE", "/auth/totp", {"code": sue.next_code()})).status == 200
@@ -92,45 +92,45 @@ class TestAllowedNetworks:
     def bound(self, ask: Ask) -> None:
         ask(AuthSettings(allowed_networks=("198.51.100.0/24", "2001:db8::/32")))
 
-    async def test_outside_of_them_no_session_and_no_key_does_anything(self, api: Api):
+    async def test_outside_allowed_networks_everything_is_refused(self, api: Api):
         for client in (api.sue, api.dora, api.unscoped, api.scoped):
             for path in ("/auth/me", "/domains", f"/admins/{KEY_IDS['scoped']}"):
-                answer = await client.come_from(self.OUTSIDE).get(path)
+                answer = await client.from_address(self.OUTSIDE).get(path)
                 assert (answer.status, answer.code, reason(answer)) == (403, "FORBIDDEN", "network")
-            assert (await client.come_from(self.INSIDE).get("/domains")).status == 200
-            assert (await client.come_from("2001:db8:7::1").get("/domains")).status == 200
+            assert (await client.from_address(self.INSIDE).get("/domains")).status == 200
+            assert (await client.from_address("2001:db8:7::1").get("/domains")).status == 200
 
-    async def test_nor_does_a_login_tell_whether_its_password_is_right(self, api: Api):
-        outside = api.nobody.come_from(self.OUTSIDE)
+    async def test_a_login_outside_does_not_reveal_if_the_password_is_right(self, api: Api):
+        outside = api.nobody.from_address(self.OUTSIDE)
         for body in (SUE, SUE | {"password": "wrong"}, {"totp_session": "x", "totp_code": "123456"}):
             answer = await outside.post("/auth/login", body)
             assert (answer.status, answer.code, reason(answer)) == (403, "FORBIDDEN", "network")
         assert await api.sql("SELECT failures FROM login_failures") == []
         await api.log_in("sue@example.test", address=self.INSIDE)
 
-    async def test_what_is_open_stays_open(self, api: Api):
-        assert (await api.nobody.come_from(self.OUTSIDE).get("/health")).status == 200
-        assert (await api.sue.come_from(self.OUTSIDE).get("/health")).status == 200
+    async def test_public_endpoints_stay_public(self, api: Api):
+        assert (await api.nobody.from_address(self.OUTSIDE).get("/health")).status == 200
+        assert (await api.sue.from_address(self.OUTSIDE).get("/health")).status == 200
 
-    async def test_a_key_is_bound_to_its_own_networks_besides(self, api: Api):
-        key, _ = await api.key(api.sue.come_from(self.INSIDE), allowed_networks=["198.51.100.0/28", self.OUTSIDE])
-        assert (await key.come_from(self.INSIDE).get("/domains")).status == 200
+    async def test_the_networks_of_a_key_apply_too(self, api: Api):
+        key, _ = await api.key(api.sue.from_address(self.INSIDE), allowed_networks=["198.51.100.0/28", self.OUTSIDE])
+        assert (await key.from_address(self.INSIDE).get("/domains")).status == 200
         for address in ("198.51.100.77", self.OUTSIDE):
-            assert reason(await key.come_from(address).get("/domains")) == "network"
+            assert reason(await key.from_address(address).get("/domains")) == "network"
 
-    async def test_calls_from_outside_do_not_use_up_a_key(self, api: Api):
-        key, _ = await api.key(api.sue.come_from(self.INSIDE), rate_limit=2)
-        assert {reason(await key.come_from(self.OUTSIDE).get("/domains")) for _ in range(4)} == {"network"}
-        assert [(await key.come_from(self.INSIDE).get("/domains")).status for _ in range(3)] == [200, 200, 429]
+    async def test_calls_from_outside_are_not_counted(self, api: Api):
+        key, _ = await api.key(api.sue.from_address(self.INSIDE), rate_limit=2)
+        assert {reason(await key.from_address(self.OUTSIDE).get("/domains")) for _ in range(4)} == {"network"}
+        assert [(await key.from_address(self.INSIDE).get("/domains")).status for _ in range(3)] == [200, 200, 429]
 
-    async def test_the_network_comes_before_all_that_is_to_be_learnt(self, api: Api):
-        outside = api.dora.come_from(self.OUTSIDE)
+    async def test_the_network_is_checked_first(self, api: Api):
+        outside = api.dora.from_address(self.OUTSIDE)
         for method, path in (("POST", "/admins"), ("GET", "/sandbox/messages"), ("DELETE", "/domains/x")):
             assert reason(await outside(method, path)) == "network"
-        assert (await api.nobody.come_from(self.OUTSIDE).get("/domains")).code == "AUTH_REQUIRED"
+        assert (await api.nobody.from_address(self.OUTSIDE).get("/domains")).code == "AUTH_REQUIRED"
 
 
-async def test_a_forged_address_opens_no_network(api: Api, ask: Ask):
+async def test_a_forged_address_is_not_accepted(api: Api, ask: Ask):
     ask(AuthSettings(allowed_networks=("198.51.100.0/24",)))
     forged = {"x-forwarded-for": "198.51.100.7"}
     assert reason(await api.sue("GET", "/domains", headers=forged)) == "network"

@@ -39,7 +39,7 @@ def test_every_list_of_networks_must_have_the_address(address: str, allowed: lis
 
 
 @pytest.mark.parametrize("role", list(Role))
-def test_a_role_that_needs_a_second_factor_is_barred_without_one(role: Role):
+def test_a_role_that_requires_a_second_factor_is_blocked_without(role: Role):
     others = [other.value for other in Role if other is not role]
     assert rules.second_factor_block(role, False, [role.value]) == "second_factor_required"
     assert rules.second_factor_block(role, True, [role.value]) is None
@@ -61,12 +61,12 @@ def test_failures_are_counted_by_the_folded_email(email: str, key: str, label: s
     assert login_rules.account_key(email) == (key, label)
 
 
-def test_a_cookie_opens_to_the_token_that_was_signed():
+def test_a_signed_cookie_yields_its_token():
     assert rules.verify_token(VAULT, rules.sign_token(VAULT, "a-token")) == "a-token"
 
 
 @given(st.text())
-def test_no_other_text_opens(text: str):
+def test_no_other_text_is_accepted(text: str):
     assert rules.verify_token(VAULT, text) is None
 
 
@@ -77,7 +77,7 @@ def test_a_signature_fits_one_token_only(token: str, other: str):
     assert rules.verify_token(VAULT, f"a-token.{other}") is None
 
 
-def test_the_cookie_is_for_this_site_and_no_script():
+def test_the_cookie_is_strict_and_not_for_scripts():
     cookie = rules.set_cookie("value", timedelta(hours=24))
     assert cookie == "svc_session=value; Max-Age=86400; Path=/; HttpOnly; Secure; SameSite=Strict"
     assert "Max-Age=1;" in rules.set_cookie("value", seconds(0.36))

@@ -9,7 +9,7 @@ from tests.support.client import ADMIN_IDS, PASSWORD, SESSION_IDS, Api, email_of
 NEW = "incorrect pony charger clip"
 
 
-async def test_who_calls_is_told(api: Api):
+async def test_me_returns_the_own_account(api: Api):
     shown = (await api.dora.get("/auth/me")).data
     assert (shown["id"], shown["email"], shown["role"]) == (
         str(ADMIN_IDS["dora"]),
@@ -19,7 +19,7 @@ async def test_who_calls_is_told(api: Api):
     assert (shown["totp_enabled"], shown["oidc_provider"], shown["last_login_at"]) == (False, None, None)
 
 
-async def test_a_key_reads_its_owners_account_and_changes_nothing_of_it(api: Api):
+async def test_a_key_reads_but_does_not_change_its_owners_account(api: Api):
     for client, owner in ((api.scoped, "adam"), (api.unscoped, "sue")):
         assert (await client.get("/auth/me")).data["id"] == str(ADMIN_IDS[owner])
         (session,) = (await client.get("/auth/sessions")).data
@@ -77,7 +77,7 @@ async def test_logout_all_ends_every_session_of_the_admin_only(api: Api):
     assert (await api.unscoped.get("/auth/me")).status == 200
 
 
-async def test_one_session_is_ended_by_its_name(api: Api):
+async def test_a_session_is_ended_by_its_id(api: Api):
     other = await api.log_in("sue@example.test")
     (shown,) = [row for row in (await other.get("/auth/sessions")).data if row["current"]]
     answer = await api.sue.delete(f"/auth/sessions/{shown['id']}")
@@ -88,21 +88,21 @@ async def test_one_session_is_ended_by_its_name(api: Api):
     assert "Max-Age=0" in own.headers["set-cookie"]
 
 
-async def test_other_peoples_sessions_do_not_exist(api: Api):
+async def test_sessions_of_others_are_not_found(api: Api):
     for name in (str(SESSION_IDS["adam"]), str(ADMIN_IDS["adam"]), "nonsense", str(SESSION_IDS["adam"]).upper()):
         answer = await api.sue.delete(f"/auth/sessions/{name}")
         assert (answer.status, answer.code) == (404, "NOT_FOUND")
     assert (await api.adam.get("/auth/me")).status == 200
 
 
-async def test_the_name_of_a_session_opens_nothing(api: Api):
+async def test_the_id_of_a_session_is_no_credential(api: Api):
     for value in (str(SESSION_IDS["sue"]), f"{SESSION_IDS['sue']}.x"):
         answer = await api.nobody.with_cookie(f"svc_session={value}").get("/auth/me")
         assert answer.code == "SESSION_INVALID"
 
 
 class TestPassword:
-    async def test_a_new_one_ends_the_other_sessions_and_keeps_this_one(self, api: Api):
+    async def test_a_new_password_ends_the_other_sessions_only(self, api: Api):
         other = await api.log_in("sue@example.test")
         answer = await api.sue.post("/auth/password", {"current_password": PASSWORD, "new_password": NEW})
         assert (answer.status, answer.data["sessions_ended"]) == (200, 1)
@@ -115,17 +115,17 @@ class TestPassword:
         assert (await api.sue.get("/auth/me")).code == "SESSION_INVALID"
         assert (await fresh.get("/auth/me")).status == 200
 
-    async def test_the_old_one_no_longer_works(self, api: Api):
+    async def test_the_old_password_no_longer_works(self, api: Api):
         await api.sue.post("/auth/password", {"current_password": PASSWORD, "new_password": NEW})
         answer = await api.nobody.post("/auth/login", {"email": "sue@example.test", "password": PASSWORD})
         assert answer.code == "INVALID_CREDENTIALS"
 
-    async def test_a_weak_one_is_refused(self, api: Api):
+    async def test_a_weak_password_is_refused(self, api: Api):
         for new, why in (("short", "too_short"), ("sue@example.test", "email"), ("1234567890", "common")):
             answer = await api.sue.post("/auth/password", {"current_password": PASSWORD, "new_password": new})
             assert (answer.status, answer.code, reason(answer)) == (400, "WEAK_PASSWORD", why)
 
-    async def test_a_stolen_session_can_not_guess_the_present_one(self, api: Api):
+    async def test_a_stolen_session_can_not_guess_the_password(self, api: Api):
         wrong = {"current_password": "a guess", "new_password": NEW}
         for _ in range(10):
             answer = await api.sue.post("/auth/password", wrong)
@@ -134,7 +134,7 @@ class TestPassword:
         assert (answer.status, answer.headers["retry-after"]) == (429, "30")
         await api.log_in("sue@example.test")
 
-    async def test_it_stands_in_no_audit_row(self, api: Api):
+    async def test_the_audit_log_contains_no_password(self, api: Api):
         await api.sue.post("/auth/password", {"current_password": "a wrong guess", "new_password": NEW})
         await api.sue.post("/auth/password", {"current_password": PASSWORD, "new_password": NEW})
         failed, changed = await api.audit_entries("admin.password")
@@ -148,7 +148,7 @@ class TestWhereItComesFrom:
 
     async def shown(self, api: Api, peer: str, headers: dict[str, str]) -> tuple[str, str | None]:
         body = {"email": email_of("sue"), "password": PASSWORD}
-        answer = await api.nobody.come_from(peer)("POST", "/auth/login", body, headers=headers)
+        answer = await api.nobody.from_address(peer)("POST", "/auth/login", body, headers=headers)
         client = api.nobody.with_cookie(answer.headers["set-cookie"])
         (row,) = [row for row in (await client.get("/auth/sessions")).data if row["current"]]
         return row["ip_address"], row["user_agent"]
@@ -167,7 +167,7 @@ class TestWhereItComesFrom:
             ("::ffff:192.0.2.1", "2001:DB8::7", "2001:db8::7"),
         ],
     )
-    async def test_only_a_trusted_proxy_is_believed(
+    async def test_only_a_trusted_proxy_sets_the_address(
         self, shared_api: Api, peer: str, forwarded: str | None, address: str
     ):
         settings = shared_api.app.settings
@@ -178,17 +178,17 @@ class TestWhereItComesFrom:
         finally:
             shared_api.app.settings = settings
 
-    async def test_without_any_nobody_is(self, shared_api: Api):
+    async def test_without_trusted_proxies_the_header_is_ignored(self, shared_api: Api):
         for name in ("x-forwarded-for", "x-real-ip", "forwarded"):
             assert (await self.shown(shared_api, "192.0.2.1", {name: "198.51.100.7"}))[0] == "192.0.2.1"
 
-    async def test_the_user_agent_is_kept_within_bounds(self, shared_api: Api):
+    async def test_the_user_agent_is_truncated(self, shared_api: Api):
         assert (await self.shown(shared_api, "192.0.2.1", {"user-agent": "curl/8"}))[1] == "curl/8"
         assert (await self.shown(shared_api, "192.0.2.1", {}))[1] is None
         assert (await self.shown(shared_api, "192.0.2.1", {"user-agent": "x" * 5000}))[1] == "x" * 500
 
 
-async def test_a_session_ends_with_its_account_its_role_its_password_and_its_factor(api: Api):
+async def test_a_session_ends_with_account_role_password_or_factor(api: Api):
     """Each by somebody else, or from another session: at once."""
     path = f"/admins/{ADMIN_IDS['adam']}"
     for change in (

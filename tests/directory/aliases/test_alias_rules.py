@@ -30,7 +30,7 @@ def texts_of(destination: str) -> list[str]:
         (",".join([f"u{n}@example.test" for n in range(10)] * 3), [f"u{n}@example.test" for n in range(10)]),
     ],
 )
-def test_destinations_are_trimmed_and_stand_once(destination: str, addresses: list[str]) -> None:
+def test_destinations_are_trimmed_and_unique(destination: str, addresses: list[str]) -> None:
     assert texts_of(destination) == addresses
 
 
@@ -73,7 +73,7 @@ def test_other_sources_are_refused(source: str) -> None:
         rules.parse_new(source, "bob@example.test")
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_together() -> None:
     with pytest.raises(InvalidField) as refused:
         rules.parse_new("a b", "bob,carol@,dora@example.test")
     assert refused.value.details
@@ -89,7 +89,7 @@ def test_a_source_must_fit_into_an_address_of_its_domain() -> None:
 
 
 @pytest.mark.parametrize("refuse", [rules.refuse_loop, rules.refuse_chain])
-def test_what_hits_nothing_is_not_refused(refuse: Callable[[list[str]], None]) -> None:
+def test_no_loop_and_no_chain_is_not_refused(refuse: Callable[[list[str]], None]) -> None:
     refuse([])
     with pytest.raises(Conflict):
         refuse(["x"])

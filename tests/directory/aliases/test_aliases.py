@@ -20,7 +20,7 @@ async def make(client: Client, source: str = "info", destination: str = "x@else.
     return await client.post("/aliases", body | more)
 
 
-async def test_an_alias_is_made_read_changed_and_deleted(api: Api) -> None:
+async def test_an_alias_is_created_read_changed_and_deleted(api: Api) -> None:
     made = await make(api.dora, "Info", " x@Else.test , y@else.test, X@else.test ")
     assert made.status == 201
     alias = made.data
@@ -88,7 +88,7 @@ async def test_a_refused_alias_leaves_nothing_but_its_audit_row(api: Api) -> Non
         ({"domain_id": HERE, "source_local_part": None, "destination": "x@else.test"}, ["source_local_part"]),
     ],
 )
-async def test_what_is_missing_is_told(api: Api, body: dict[str, Any], missing: list[str]) -> None:
+async def test_missing_fields_are_reported(api: Api, body: dict[str, Any], missing: list[str]) -> None:
     answer = await api.dora.post("/aliases", body)
     assert answer.code == "MISSING_FIELDS"
     assert faults(answer) == missing
@@ -107,7 +107,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-async def test_what_is_wrong_is_told(api: Api) -> None:
+async def test_invalid_fields_are_reported(api: Api) -> None:
     for more, field in WRONG:
         answer = await make(api.dora, **more)
         assert answer.code == "INVALID_FIELD", more
@@ -160,7 +160,7 @@ async def test_an_unknown_domain_is_not_found(api: Api) -> None:
         ("scoped", "API_KEY_DOMAIN_SCOPE"),
     ],
 )
-async def test_aliases_of_a_foreign_domain_are_out_of_reach(api: Api, name: str, code: str | None) -> None:
+async def test_aliases_of_other_domains_are_forbidden(api: Api, name: str, code: str | None) -> None:
     alias = await api.alias(f"info@{OTHER}", ["x@else.test"])
     client = api.callers[name]
     answers = [
@@ -175,7 +175,7 @@ async def test_aliases_of_a_foreign_domain_are_out_of_reach(api: Api, name: str,
     assert left == ([] if code is None else [{"active": True}])
 
 
-async def test_an_inactive_domain_takes_no_new_aliases_and_no_changes(api: Api) -> None:
+async def test_an_inactive_domain_refuses_new_aliases_and_changes(api: Api) -> None:
     await api.domain("asleep.test", active=False)
     alias = await api.alias("info@asleep.test", ["x@else.test"])
     domain_id = (await api.sue.get(f"/aliases/{alias}")).data["domain_id"]
@@ -191,7 +191,7 @@ async def test_a_domain_may_limit_its_aliases(api: Api) -> None:
     assert (answer.code, reason(answer)) == ("CONFLICT", "limit_reached")
 
 
-async def test_dead_ends_stand_in_warnings(api: Api) -> None:
+async def test_destinations_that_lead_nowhere_are_in_warnings(api: Api) -> None:
     await api.mailbox(f"alice@{EXAMPLE}")
     made = await make(api.dora, "team", f"alice@{EXAMPLE}, ghost@{EXAMPLE}, ghost@{OTHER}, out@else.test")
     assert made.status == 201
@@ -203,7 +203,7 @@ async def test_dead_ends_stand_in_warnings(api: Api) -> None:
     assert len((await api.dora.get(f"/aliases/{made.data['id']}")).data["warnings"]) == 1
 
 
-async def test_warnings_tell_nothing_of_the_inside_of_foreign_domains(api: Api) -> None:
+async def test_warnings_show_no_details_of_other_domains(api: Api) -> None:
     await api.alias(f"team@{OTHER}", [f"secret@{OTHER}"])
     made = await make(api.dora, "team", f"team@{OTHER}")
     assert made.data["warnings"] == [f"team@{OTHER} leads nowhere: nobody has this address"]
@@ -276,7 +276,7 @@ async def test_an_unknown_alias_is_not_found(api: Api) -> None:
         assert (await api.sue.delete(f"/aliases/{alias_id}")).code == "NOT_FOUND"
 
 
-async def test_a_change_holds_for_the_next_message(api: Api) -> None:
+async def test_a_change_applies_to_the_next_message(api: Api) -> None:
     async def decision() -> str:
         return (await api.dora.get("/routing/explain", address=f"info@{EXAMPLE}")).data["decision"]
 
@@ -310,7 +310,7 @@ async def test_an_alias_has_as_many_destinations_as_the_setting_allows(api: Api)
     assert fault["reason"] == "must have at most 1000 different addresses"
 
 
-async def test_the_list_finds_a_part_of_the_address_or_of_a_destination(api: Api) -> None:
+async def test_the_list_is_searched_by_address_and_destination(api: Api) -> None:
     for source, destination in (("Sales", "zoe@else.test"), ("info", "ann@else.test"), ("", "zoe@else.test")):
         await make(api.sue, source, destination)
 

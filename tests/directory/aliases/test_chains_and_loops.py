@@ -41,7 +41,7 @@ CHAINS: list[tuple[Pair, Pair]] = [
 
 
 @pytest.mark.parametrize("first, second", [*CHAINS, *((second, first) for first, second in CHAINS)])
-async def test_a_chain_is_refused_from_both_sides_also_at_activation(api: Api, first: Pair, second: Pair) -> None:
+async def test_a_chain_is_refused_in_both_directions_and_at_activation(api: Api, first: Pair, second: Pair) -> None:
     await api.mailbox(f"alice@{HERE}")
     assert (await make(api, first[0], *first[1])).status == 201
     answer = await make(api, second[0], *second[1])
@@ -74,7 +74,7 @@ FINE: list[tuple[list[Pair], Pair]] = [
 ]
 
 
-async def test_what_is_neither_chain_nor_loop_is_made(api: Api) -> None:
+async def test_an_alias_without_chain_or_loop_is_created(api: Api) -> None:
     await api.mailbox(f"alice@{HERE}")
     for present, wanted in FINE:
         made = [await make(api, source, *destinations) for source, destinations in [*present, wanted]]
@@ -126,7 +126,7 @@ async def test_a_forward_that_closes_a_loop_is_refused(api: Api) -> None:
     assert reason(await api.sue.patch(path, {"forward": {"destinations": [f"alice@{HERE}"]}})) == "alias_loop"
 
 
-async def test_two_hundred_at_once_make_no_chain_and_no_loop(api: Api) -> None:
+async def test_two_hundred_concurrent_writes_make_no_chain_or_loop(api: Api) -> None:
     """Writers of aliases and of forwards, over two domains, each wanting a link that others want to close."""
     api.app.db._pool.timeout = 60  # each has its turn
     chance = random.Random(20260301)

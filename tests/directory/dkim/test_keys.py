@@ -9,14 +9,14 @@ from cryptography.hazmat.primitives.serialization import load_der_public_key
 from mailkeep.core.secret import Vault
 from mailkeep.features.directory.dkim import service
 from mailkeep.mail.message.dkim import sign
+from tests.support.builders import create_domain, list_audit_entries
 from tests.support.client import START, Api
-from tests.support.making import audit_trail, make_domain
 
 MAIL = b"From: alice@new.test\r\nTo: bob@elsewhere.test\r\nSubject: Hi\r\n\r\nHello\r\n"
 
 
 async def test_a_new_domain_signs_with_the_key_that_it_shows(api: Api):
-    domain_id = await make_domain(api, "new.test")
+    domain_id = await create_domain(api, "new.test")
     answer = await api.adam.get(f"/domains/{domain_id}/dkim-keys")
     [shown] = answer.data
     assert answer.json["meta"]["pagination"] == {"next_cursor": "", "has_more": False}
@@ -37,20 +37,20 @@ async def test_a_new_domain_signs_with_the_key_that_it_shows(api: Api):
 
 
 async def test_the_private_key_is_nowhere_in_the_clear(api: Api):
-    await make_domain(api, "new.test")
+    await create_domain(api, "new.test")
     [row] = await api.sql("SELECT id, private_key, public_key FROM dkim_keys")
     assert b"PRIVATE" not in row["private_key"]
     assert load_der_public_key(row["public_key"]).key_size == 2048  # pyright: ignore[reportAttributeAccessIssue]
     opened = api.app.vault.open("dkim", row["private_key"], row["id"].bytes)
     assert opened is not None
     assert opened.startswith(b"-----BEGIN PRIVATE KEY-----")
-    text = str(await audit_trail(api))
+    text = str(await list_audit_entries(api))
     assert "BEGIN" not in text
     assert "dkim_selector" in text
 
 
-async def test_a_key_that_does_not_open_stops_the_signer(api: Api):
-    await make_domain(api, "new.test")
+async def test_a_key_that_can_not_be_unsealed_stops_signing(api: Api):
+    await create_domain(api, "new.test")
     async with api.app.db.autocommit() as conn:
         with pytest.raises(RuntimeError, match="does not open"):
             await service.list_signing_keys(conn, Vault(b"x" * 32), "new.test")
@@ -62,7 +62,7 @@ async def test_a_domain_that_is_not_managed_has_no_keys(api: Api):
 
 
 @pytest.mark.parametrize("algorithm, kind, size", [("ed25519", "ed25519", 32), ("rsa2048", "rsa", 294)])
-def test_a_record_is_what_its_algorithm_publishes(algorithm: str, kind: str, size: int):
+def test_a_record_has_the_public_key_of_its_algorithm(algorithm: str, kind: str, size: int):
     key = service.generate_key(Vault(b"s" * 32), service.uuid7(START), START, algorithm)  # pyright: ignore[reportArgumentType]
     assert key.dns_value.startswith(f"v=DKIM1; k={kind}; p=")
     assert len(key.public_key) == size

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from tests.support.builders import DOMAIN_ID, NOWHERE, all_callers, create_domain, create_mailbox, list_audit_entries
 from tests.support.client import Api
-from tests.support.making import DOMAIN_ID, NOWHERE, audit_trail, callers, make_domain, make_mailbox
 
 
-async def test_a_domain_is_made_with_what_is_given(api: Api):
+async def test_a_domain_is_created_with_the_given_values(api: Api):
     body = {"name": "bücher.TEST", "max_aliases": 0, "description": "a\nb"}
     made = (await api.adam.post("/domains", body)).data
     assert made["name"] == "xn--bcher-kva.test"
@@ -44,17 +44,17 @@ async def test_a_domain_is_made_with_what_is_given(api: Api):
         ({"name": "EXAMPLE.test"}, "DOMAIN_EXISTS"),
     ],
 )
-async def test_what_is_no_domain_is_refused(api: Api, body: dict[str, Any], code: str):
+async def test_an_invalid_name_is_refused(api: Api, body: dict[str, Any], code: str):
     answer = await api.adam.post("/domains", body)
     assert (answer.status, answer.code) == (409 if code == "DOMAIN_EXISTS" else 400, code)
 
 
-async def test_of_many_who_make_the_same_domain_one_succeeds(api: Api):
+async def test_of_many_concurrent_creations_one_succeeds(api: Api):
     answers = await asyncio.gather(*(api.adam.post("/domains", {"name": "race.test"}) for _ in range(5)))
     assert sorted(answer.status for answer in answers) == [201, 409, 409, 409, 409]
 
 
-async def test_a_change_touches_only_what_is_given(api: Api):
+async def test_a_change_applies_only_given_fields(api: Api):
     before = (await api.adam.get(f"/domains/{DOMAIN_ID}")).data
     api.clock.advance(seconds=1)
     changes = {"active": False, "max_mailboxes": 3, "plus_delimiter": None, "sending_enabled": False}
@@ -63,7 +63,7 @@ async def test_a_change_touches_only_what_is_given(api: Api):
     assert after["updated_at"] > before["updated_at"]
     cleared = (await api.adam.patch(f"/domains/{DOMAIN_ID}", {"max_mailboxes": None})).data
     assert cleared["max_mailboxes"] is None
-    [*_, (action, outcome, details)] = await audit_trail(api)
+    [*_, (action, outcome, details)] = await list_audit_entries(api)
     assert (action, outcome) == ("domain.update", "success")
     assert details == {"before": {"max_mailboxes": 3}, "after": {"max_mailboxes": None}}
 
@@ -71,19 +71,19 @@ async def test_a_change_touches_only_what_is_given(api: Api):
 @pytest.mark.parametrize(
     "body", [{"name": "other.test"}, {"active": None}, {"description": None}, {"plus_delimiter": "x"}]
 )
-async def test_a_change_that_is_none_is_refused(api: Api, body: dict[str, Any]):
+async def test_an_empty_change_is_refused(api: Api, body: dict[str, Any]):
     assert (await api.adam.patch(f"/domains/{DOMAIN_ID}", body)).code == "INVALID_FIELD"
 
 
-async def test_who_changes_nothing_leaves_no_trace(api: Api):
+async def test_a_change_without_effect_is_not_audited(api: Api):
     before = (await api.adam.get(f"/domains/{DOMAIN_ID}")).data
-    entries = len(await audit_trail(api))
+    entries = len(await list_audit_entries(api))
     assert (await api.adam.patch(f"/domains/{DOMAIN_ID}", {"active": True})).data == before
-    assert len(await audit_trail(api)) == entries
+    assert len(await list_audit_entries(api)) == entries
 
 
-async def test_a_domain_in_use_is_kept_and_says_what_holds_it(api: Api):
-    await make_mailbox(api, "alice")
+async def test_a_domain_in_use_can_not_be_deleted(api: Api):
+    await create_mailbox(api, "alice")
     await api.sql(
         """
         INSERT INTO aliases (id, domain_id, source_local_part, source_key, destinations, destination_keys, active,
@@ -100,8 +100,8 @@ async def test_a_domain_in_use_is_kept_and_says_what_holds_it(api: Api):
     assert usage == {"mailboxes": 1, "aliases": 1, "bytes": 0}
 
 
-async def test_a_domain_goes_with_its_keys_and_its_trash(api: Api):
-    box = await make_mailbox(api, "alice")
+async def test_a_domain_is_deleted_with_its_keys_and_its_trash(api: Api):
+    box = await create_mailbox(api, "alice")
     await api.sue.delete(f"/mailboxes/{box['id']}")
     assert (await api.adam.delete(f"/domains/{DOMAIN_ID}")).status == 200
     assert [row["name"] for row in await api.sql("SELECT name FROM domains")] == ["other.test"]
@@ -111,10 +111,10 @@ async def test_a_domain_goes_with_its_keys_and_its_trash(api: Api):
 
 
 async def test_lists_are_filtered_and_sorted(api: Api):
-    await make_domain(api, "alpha.test", active=False)
-    await make_domain(api, "bücher.test")
+    await create_domain(api, "alpha.test", active=False)
+    await create_domain(api, "bücher.test")
 
-    who_calls = await callers(api)
+    who_calls = await all_callers(api)
 
     async def names(query: str, who: str = "adam") -> list[str]:
         return [row["name"] for row in (await who_calls[who].get(f"/domains?{query}")).data]
@@ -134,7 +134,7 @@ async def test_lists_are_filtered_and_sorted(api: Api):
 async def test_pages_cover_the_list_once(api: Api, sort: str):
     for letter in "cab":
         api.clock.advance(seconds=1)
-        await make_domain(api, f"{letter}.test")
+        await create_domain(api, f"{letter}.test")
     seen: list[str] = []
     cursor = ""
     while True:
@@ -158,8 +158,8 @@ WHO_MAY = [
 
 
 @pytest.mark.parametrize("method, path, expected", WHO_MAY)
-async def test_who_may(api: Api, method: str, path: str, expected: dict[str, int]):
-    who_calls = await callers(api)
+async def test_permissions_by_role(api: Api, method: str, path: str, expected: dict[str, int]):
+    who_calls = await all_callers(api)
     for who, status in expected.items():
         body = {"POST": {"name": f"by-{who}.test"}, "PATCH": {"description": who}}.get(method)
         answer = await who_calls[who](method, path.format(id=DOMAIN_ID), body)
@@ -177,5 +177,5 @@ async def test_an_unknown_domain_is_not_found(api: Api, given: str):
 
 async def test_a_refused_change_is_in_the_audit_log(api: Api):
     await api.dora.delete(f"/domains/{DOMAIN_ID}")
-    [*_, (action, outcome, _)] = await audit_trail(api)
+    [*_, (action, outcome, _)] = await list_audit_entries(api)
     assert (action, outcome) == ("domain.delete", "denied")

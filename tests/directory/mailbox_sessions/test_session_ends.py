@@ -49,7 +49,7 @@ async def test_a_mailbox_that_is_deleted_ends_its_sessions(api: Api, query: str)
     assert [(each.subject, each.protocols) for each in await pending(api)] == [(ALICE, ALL)]
 
 
-async def test_a_domain_that_is_deactivated_ends_the_sessions_of_all_its_mailboxes(api: Api) -> None:
+async def test_a_deactivated_domain_ends_all_its_sessions(api: Api) -> None:
     await api.mailbox(ALICE)
     assert (await api.sue.patch(f"/domains/{DOMAIN_IDS[EXAMPLE]}", {"active": False})).status == 200
     (end,) = await pending(api)

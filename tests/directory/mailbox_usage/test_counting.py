@@ -1,4 +1,4 @@
-"""Counting behind what was told: who is due, when, and that a count never hides a newer word."""
+"""Counting after reports: which mailboxes are due and when, and that a count never replaces a newer report."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ALICE = f"alice@{EXAMPLE}"
 
 
 class Dovecot:
-    """Counts as it is told to."""
+    """Returns the counts that a test sets."""
 
     def __init__(self, api: Api) -> None:
         self.api = api
@@ -37,17 +37,17 @@ class Dovecot:
     async def count(self, conf: Path, logins: Collection[str]) -> Mapping[str, CountedMailbox]:
         self.asked += logins
         if self.meanwhile:
-            await self.tell(self.meanwhile)
+            await self.report(self.meanwhile)
         return {login: self.holds[login] for login in logins if login in self.holds}
 
-    async def tell(self, told: MailboxUsage) -> None:
-        """What was told is written."""
+    async def report(self, usage: MailboxUsage) -> None:
+        """Store a report."""
         async with self.api.app.db.tx() as conn:
-            assert await store.report(conn, [told]) == []
+            assert await store.report(conn, [usage]) == []
 
     async def says(self, mailbox_id: UUID, size: int, messages: int) -> None:
         """A word of now."""
-        await self.tell(MailboxUsage(mailbox_id, self.api.clock(), size, messages))
+        await self.report(MailboxUsage(mailbox_id, self.api.clock(), size, messages))
 
     def change(self, mailbox_id: UUID, ago: float = 0) -> None:
         """The mailbox's folder changed that many seconds ago."""
@@ -113,9 +113,7 @@ async def test_what_did_not_change_is_not_counted_again(api: Api, dovecot: Dovec
         api.clock.advance(days=2)
 
 
-async def test_what_changed_and_nobody_told_is_counted_ten_minutes_after_the_last_count(
-    api: Api, dovecot: Dovecot
-) -> None:
+async def test_an_unreported_change_is_counted_after_ten_minutes(api: Api, dovecot: Dovecot) -> None:
     alice = await counted(api, dovecot)
     dovecot.change(alice)
     dovecot.holds[ALICE] = CountedMailbox(3, 1000)
@@ -125,7 +123,7 @@ async def test_what_changed_and_nobody_told_is_counted_ten_minutes_after_the_las
     assert (await dovecot.round())[0] == []
 
 
-async def test_a_first_round_counts_what_nobody_told_and_believes_what_somebody_did(api: Api, dovecot: Dovecot) -> None:
+async def test_the_first_round_counts_only_unreported_mailboxes(api: Api, dovecot: Dovecot) -> None:
     alice = await counted(api, dovecot)
     bob = await api.mailbox(f"bob@{EXAMPLE}", usage_counted_at=api.clock())
     for each in (alice, bob):
@@ -137,7 +135,7 @@ async def test_a_first_round_counts_what_nobody_told_and_believes_what_somebody_
     assert await after.round() == ([ALICE], (1000, 3))
 
 
-async def test_what_was_told_is_believed_for_a_day(api: Api, dovecot: Dovecot) -> None:
+async def test_a_report_is_trusted_for_a_day(api: Api, dovecot: Dovecot) -> None:
     alice = await counted(api, dovecot)
     dovecot.change(alice)
     await dovecot.says(alice, 1000, 3)
@@ -148,7 +146,7 @@ async def test_what_was_told_is_believed_for_a_day(api: Api, dovecot: Dovecot) -
     assert await dovecot.round() == ([ALICE], (1001, 3))
 
 
-async def test_what_is_told_while_dovecot_counts_stays_and_is_counted_again(api: Api, dovecot: Dovecot) -> None:
+async def test_a_report_during_a_count_is_kept_and_counted_again(api: Api, dovecot: Dovecot) -> None:
     alice = await api.mailbox(ALICE)
     dovecot.change(alice)
     dovecot.holds[ALICE] = CountedMailbox(1, 500)
@@ -190,7 +188,7 @@ async def test_what_came_in_is_counted_once_and_soon(api: Api, dovecot: Dovecot)
 
 async def test_words_that_may_have_overtaken_each_other_are_counted_soon(api: Api, dovecot: Dovecot) -> None:
     alice = await counted(api, dovecot)
-    await dovecot.tell(MailboxUsage(alice, api.clock(), 1000, 3, may_be_stale=True))
+    await dovecot.report(MailboxUsage(alice, api.clock(), 1000, 3, may_be_stale=True))
     assert await dovecot.look() == ([ALICE], (900, 2))
 
 

@@ -16,20 +16,20 @@ NOBODY = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
 State = tuple[int, float | None, float | None]
 
 
-async def test_figures_show_in_the_mailbox_and_its_domain_and_change_nothing_else(api: Api) -> None:
+async def test_usage_shows_in_the_mailbox_and_its_domain_only(api: Api) -> None:
     alice, bob = [await api.mailbox(f"{name}@{EXAMPLE}") for name in ("alice", "bob")]
     before = (await api.sue.get(f"/mailboxes/{alice}")).data
     api.clock.advance(hours=1)
     at = api.clock()
     async with api.app.db.tx() as conn:
-        told = [MailboxUsage(alice, at, 700, 2), MailboxUsage(bob, at, 300, 1), MailboxUsage(NOBODY, at, 1, 1)]
-        assert await store.report(conn, told) == []
+        reports = [MailboxUsage(alice, at, 700, 2), MailboxUsage(bob, at, 300, 1), MailboxUsage(NOBODY, at, 1, 1)]
+        assert await store.report(conn, reports) == []
     assert (await api.sue.get(f"/mailboxes/{alice}")).data == before | {"used_bytes": 700, "message_count": 2}
     assert (await api.sue.get(f"/domains/{DOMAIN_IDS[EXAMPLE]}")).data["usage"]["bytes"] == 1000
 
 
 class Row:
-    """Alice's row, after words and counts of so many seconds from the start."""
+    """Alice's row, after reports and counts, at seconds after the start."""
 
     def __init__(self, api: Api, alice: UUID) -> None:
         self.api, self.alice, self.start = api, alice, api.clock()
@@ -37,7 +37,7 @@ class Row:
     def at(self, later: float) -> datetime:
         return self.start + timedelta(seconds=later)
 
-    async def told(self, later: float, used: int, *, doubtful: bool = False) -> State:
+    async def report(self, later: float, used: int, *, doubtful: bool = False) -> State:
         async with self.api.app.db.tx() as conn:
             assert await store.report(conn, [MailboxUsage(self.alice, self.at(later), used, 1, doubtful)]) == []
         return await self.now()
@@ -67,14 +67,14 @@ async def row(api: Api) -> Row:
 
 
 async def test_words_and_counts_come_in_their_order(row: Row) -> None:
-    assert await row.told(10, 100) == (100, None, None)
-    assert await row.told(5, 50) == (100, None, None)
+    assert await row.report(10, 100) == (100, None, None)
+    assert await row.report(5, 50) == (100, None, None)
     assert await row.counted(10, 50) == (100, None, None)
     assert await row.counted(20, 200) == (200, 20, None)
-    assert await row.told(15, 150) == (200, 20, None)
-    assert await row.told(30, 300) == (300, 20, None)
-    assert await row.told(40, 310, doubtful=True) == (310, 20, 40)
-    assert await row.told(45, 320) == (320, 20, 40)
+    assert await row.report(15, 150) == (200, 20, None)
+    assert await row.report(30, 300) == (300, 20, None)
+    assert await row.report(40, 310, doubtful=True) == (310, 20, 40)
+    assert await row.report(45, 320) == (320, 20, 40)
     assert await row.counted(46, 330) == (330, 46, None)
 
 
@@ -85,12 +85,12 @@ async def test_what_came_is_added_and_makes_due_until_it_is_counted(row: Row) ->
     assert await row.counted(11, 1110) == (1200, 0, 10)
     assert await row.counted(13, 1230) == (1230, 13, None)
     assert await row.came(12.5, 100) == (1230, 13, None)
-    assert await row.told(14, 900) == (900, 13, None)
+    assert await row.report(14, 900) == (900, 13, None)
     assert await row.came(15, 100) == (1000, 13, 15)
-    assert await row.told(14.5, 800) == (1000, 13, 15)
+    assert await row.report(14.5, 800) == (1000, 13, 15)
 
 
-async def test_where_something_comes_all_the_time_a_count_is_taken_after_ten_seconds(row: Row) -> None:
+async def test_with_constant_reports_a_count_is_stored_after_ten_seconds(row: Row) -> None:
     for second in range(1, 11):
         assert await row.came(second, 100) == (100 * second, None, 1)
         assert (await row.counted(second - 0.5, 7))[0] == 100 * second
@@ -129,7 +129,7 @@ async def test_who_can_not_be_counted_is_not_due_for_a_while(api: Api) -> None:
     assert await due(60) == []
 
 
-async def test_who_is_held_is_told_and_not_waited_for(api: Api) -> None:
+async def test_locked_mailboxes_are_returned_and_not_waited_for(api: Api) -> None:
     alice, bob = [await api.mailbox(f"{name}@{EXAMPLE}") for name in ("alice", "bob")]
     at = api.clock()
     async with api.app.db.tx() as other, api.app.db.tx() as conn:

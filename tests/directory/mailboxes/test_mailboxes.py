@@ -7,8 +7,8 @@ import pytest
 from argon2 import PasswordHasher
 
 from mailkeep.features.directory.mailboxes import service
+from tests.support.builders import DOMAIN_ID, NOWHERE, all_callers, create_domain, create_mailbox, list_audit_entries
 from tests.support.client import Api
-from tests.support.making import DOMAIN_ID, NOWHERE, audit_trail, callers, make_domain, make_mailbox
 
 
 def body_of(api: Api, **more: Any) -> dict[str, Any]:
@@ -39,13 +39,13 @@ async def test_a_password_is_stored_for_dovecot_and_never_shown(api: Api):
     assert answer.status == 200
     [row] = await api.sql("SELECT password_hash FROM mailboxes")
     assert PasswordHasher().verify(row["password_hash"].partition("}")[2], "another good one")
-    [*_, (action, _, details)] = await audit_trail(api)
+    [*_, (action, _, details)] = await list_audit_entries(api)
     assert action == "mailbox.update"
     assert details == {"before": {"password": "(secret)"}, "after": {"password": "(secret)"}}
-    assert "argon2" not in str(await audit_trail(api))
+    assert "argon2" not in str(await list_audit_entries(api))
 
 
-async def test_all_that_is_missing_is_told_at_once(api: Api):
+async def test_all_missing_fields_are_reported_together(api: Api):
     answer = await api.adam.post("/mailboxes", {})
     assert (answer.status, answer.code) == (400, "MISSING_FIELDS")
     assert answer.json["error"]["details"]["fields"] == [
@@ -88,7 +88,7 @@ async def test_what_is_no_mailbox_is_refused(api: Api, changes: dict[str, Any], 
 
 
 async def test_an_address_is_given_once_however_it_is_written(api: Api):
-    await make_mailbox(api, "Straße")
+    await create_mailbox(api, "Straße")
     for local_part in ("STRASSE", "straße", "strasse"):
         answer = await api.adam.post("/mailboxes", body_of(api, local_part=local_part))
         assert answer.json["error"]["details"]["reason"] == "address_taken"
@@ -114,7 +114,7 @@ async def test_the_limit_of_a_domain_holds_under_a_rush(api: Api):
 
 
 async def test_a_change_touches_only_what_is_given(api: Api):
-    before = await make_mailbox(api, "alice", forward={"destinations": ["a@x.test"], "keep_copy": False})
+    before = await create_mailbox(api, "alice", forward={"destinations": ["a@x.test"], "keep_copy": False})
     changes = {"name": "Alice", "active": False, "quota_bytes": 7, "protocols": {"imap": False}}
     after = (await api.dora.patch(f"/mailboxes/{before['id']}", changes)).data
     expected = before | changes | {"protocols": before["protocols"] | {"imap": False}}
@@ -127,15 +127,15 @@ async def test_a_change_touches_only_what_is_given(api: Api):
 
 
 async def test_a_mailbox_that_moves_keeps_its_id_and_frees_its_address(api: Api):
-    other = await make_domain(api, "third.test", max_mailboxes=1)
-    box = await make_mailbox(api, "alice")
+    other = await create_domain(api, "third.test", max_mailboxes=1)
+    box = await create_mailbox(api, "alice")
     moved = (await api.adam.patch(f"/mailboxes/{box['id']}", {"domain_id": other, "local_part": "al"})).data
     assert (moved["id"], moved["address"], moved["domain_id"]) == (box["id"], "al@third.test", other)
-    second = await make_mailbox(api, "alice")
+    second = await create_mailbox(api, "alice")
     answer = await api.adam.patch(f"/mailboxes/{second['id']}", {"domain_id": other})
     assert answer.json["error"]["details"]["reason"] == "limit_reached"
     assert (await api.dora.patch(f"/mailboxes/{second['id']}", {"domain_id": other})).code == "FORBIDDEN"
-    await make_mailbox(api, "bob")
+    await create_mailbox(api, "bob")
     answer = await api.adam.patch(f"/mailboxes/{second['id']}", {"local_part": "BOB"})
     assert answer.json["error"]["details"]["reason"] == "address_taken"
     assert (await api.dora.patch(f"/mailboxes/{box['id']}", {"name": "x"})).code == "FORBIDDEN"
@@ -147,9 +147,9 @@ async def test_a_mailbox_that_moves_keeps_its_id_and_frees_its_address(api: Api)
 
 
 async def test_forwards_never_close_a_circle(api: Api):
-    first = await make_mailbox(api, "first", forward={"destinations": ["second@example.test"]})
-    second = await make_mailbox(api, "second", forward={"destinations": ["third@example.test"]})
-    third = await make_mailbox(api, "third")
+    first = await create_mailbox(api, "first", forward={"destinations": ["second@example.test"]})
+    second = await create_mailbox(api, "second", forward={"destinations": ["third@example.test"]})
+    third = await create_mailbox(api, "third")
     back = {"forward": {"destinations": ["x@x.test", "first@example.test"]}}
     answer = await api.adam.patch(f"/mailboxes/{third['id']}", back)
     assert answer.json["error"]["details"] == {"reason": "alias_loop", "destinations": ["first@example.test"]}
@@ -159,14 +159,14 @@ async def test_forwards_never_close_a_circle(api: Api):
     assert (await api.adam.patch(f"/mailboxes/{third['id']}", back)).status == 200
     answer = await api.adam.post(f"/mailboxes/{second['id']}/restore")
     assert answer.json["error"]["details"]["reason"] == "alias_loop"
-    fourth = await make_mailbox(api, "fourth", forward={"destinations": ["third@example.test"]})
+    fourth = await create_mailbox(api, "fourth", forward={"destinations": ["third@example.test"]})
     answer = await api.adam.patch(f"/mailboxes/{fourth['id']}", {"local_part": "second"})
     assert answer.json["error"]["details"]["reason"] == "alias_loop"
     assert first["forward"]["destinations"] == ["second@example.test"]
 
 
 async def test_two_forwards_at_once_make_no_circle(api: Api):
-    a, b = await make_mailbox(api, "a"), await make_mailbox(api, "b")
+    a, b = await create_mailbox(api, "a"), await create_mailbox(api, "b")
     for _ in range(5):
         answers = await asyncio.gather(
             api.adam.patch(f"/mailboxes/{a['id']}", {"forward": {"destinations": ["b@example.test"]}}),
@@ -178,11 +178,11 @@ async def test_two_forwards_at_once_make_no_circle(api: Api):
 
 
 async def test_lists_are_filtered_and_sorted(api: Api):
-    other = await make_domain(api, "third.test")
+    other = await create_domain(api, "third.test")
     for local_part in ("carol", "alice", "Bob"):
-        await make_mailbox(api, local_part)
-    away = await make_mailbox(api, "zoe", domain_id=other, active=False)
-    gone = await make_mailbox(api, "gone")
+        await create_mailbox(api, local_part)
+    away = await create_mailbox(api, "zoe", domain_id=other, active=False)
+    gone = await create_mailbox(api, "gone")
     await api.adam.delete(f"/mailboxes/{gone['id']}")
 
     async def names(query: str, who: str = "adam") -> list[str]:
@@ -208,7 +208,7 @@ async def test_lists_are_filtered_and_sorted(api: Api):
 @pytest.mark.parametrize("sort", ["created_at", "updated_at", "address"])
 async def test_pages_cover_the_list_once(api: Api, sort: str):
     for local_part in ("c", "a", "e", "b", "d"):
-        await make_mailbox(api, local_part)
+        await create_mailbox(api, local_part)
     seen: list[str] = []
     cursor = ""
     while True:
@@ -232,10 +232,10 @@ WHO_MAY = [
 
 @pytest.mark.parametrize("method, path, body", WHO_MAY)
 async def test_who_may(api: Api, method: str, path: str, body: dict[str, Any] | None):
-    box = await make_mailbox(api, "alice")
+    box = await create_mailbox(api, "alice")
     if path.endswith("restore"):
         await api.sue.delete(f"/mailboxes/{box['id']}")
-    who_calls = await callers(api)
+    who_calls = await all_callers(api)
     for who, code in (("otto", "FORBIDDEN"), ("stray", "API_KEY_DOMAIN_SCOPE")):
         answer = await who_calls[who](method, path.format(id=box["id"]), body)
         assert (answer.status, answer.code) == (403, code)
@@ -245,14 +245,14 @@ async def test_who_may(api: Api, method: str, path: str, body: dict[str, Any] | 
 
 
 async def test_mailboxes_are_made_only_where_one_may(api: Api):
-    who_calls = await callers(api)
+    who_calls = await all_callers(api)
     for who, code in (("otto", "FORBIDDEN"), ("stray", "API_KEY_DOMAIN_SCOPE")):
         assert (await who_calls[who].post("/mailboxes", body_of(api))).code == code
     assert (await api.scoped.post("/mailboxes", body_of(api))).status == 201
 
 
 async def test_a_lower_rank_keeps_off_a_mailbox_that_belongs_to_a_higher_one(api: Api):
-    box = await make_mailbox(api, "sue")
+    box = await create_mailbox(api, "sue")
     path = f"/mailboxes/{box['id']}"
     changes: list[dict[str, Any]] = [
         {"password": "correct horse battery"},
@@ -279,7 +279,7 @@ async def test_a_lower_rank_keeps_off_a_mailbox_that_belongs_to_a_higher_one(api
 
 
 async def test_mail_is_counted(api: Api):
-    box = await make_mailbox(api, "alice")
+    box = await create_mailbox(api, "alice")
     async with api.app.db.tx() as conn:
         await service.add_mail(conn, service.UUID(box["id"]), 700)
         await service.add_mail(conn, service.UUID(box["id"]), 300)

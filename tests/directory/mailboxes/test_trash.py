@@ -8,8 +8,8 @@ import pytest
 
 from mailkeep.features.directory.mailboxes import jobs
 from mailkeep.features.directory.mailboxes.model import mail_folder
+from tests.support.builders import DOMAIN_ID, create_mailbox, list_audit_entries
 from tests.support.client import Api
-from tests.support.making import DOMAIN_ID, audit_trail, make_mailbox
 
 
 def mail_of(api: Api, mailbox_id: str) -> Path:
@@ -21,7 +21,7 @@ def mail_of(api: Api, mailbox_id: str) -> Path:
 
 
 async def test_a_deleted_mailbox_lies_in_the_trash_and_frees_its_address(api: Api):
-    box = await make_mailbox(api, "alice")
+    box = await create_mailbox(api, "alice")
     folder = mail_of(api, box["id"])
     answer = await api.dora.delete(f"/mailboxes/{box['id']}")
     assert answer.data["purged"] is False
@@ -30,19 +30,19 @@ async def test_a_deleted_mailbox_lies_in_the_trash_and_frees_its_address(api: Ap
     for method, suffix in (("GET", ""), ("PATCH", ""), ("DELETE", ""), ("POST", "/suspend")):
         body = {} if method == "PATCH" or suffix else None
         assert (await api.dora(method, f"/mailboxes/{box['id']}{suffix}", body)).code == "NOT_FOUND"
-    again = await make_mailbox(api, "alice")
+    again = await create_mailbox(api, "alice")
     answer = await api.dora.post(f"/mailboxes/{box['id']}/restore")
     assert (answer.status, answer.json["error"]["details"]["reason"]) == (409, "address_taken")
     await api.dora.delete(f"/mailboxes/{again['id']}?purge=true")
     restored = (await api.dora.post(f"/mailboxes/{box['id']}/restore")).data
     assert restored == box | {"updated_at": restored["updated_at"]}
-    assert [row[0] for row in await audit_trail(api)][-4:] == [
+    assert [row[0] for row in await list_audit_entries(api)][-4:] == [
         "mailbox.create", "mailbox.restore", "mailbox.purge", "mailbox.restore",
     ]  # fmt: skip
 
 
 async def test_restore_keeps_the_domains_rules(api: Api):
-    box = await make_mailbox(api, "alice")
+    box = await create_mailbox(api, "alice")
     answer = await api.dora.post(f"/mailboxes/{box['id']}/restore")
     assert answer.json["error"]["details"]["reason"] == "not_trashed"
     await api.dora.delete(f"/mailboxes/{box['id']}")
@@ -55,7 +55,7 @@ async def test_restore_keeps_the_domains_rules(api: Api):
 
 @pytest.mark.parametrize("trashed", [False, True])
 async def test_a_purged_mailbox_is_gone_with_its_mail(api: Api, trashed: bool):
-    box, other = await make_mailbox(api, "alice"), await make_mailbox(api, "bob")
+    box, other = await create_mailbox(api, "alice"), await create_mailbox(api, "bob")
     folder, kept = mail_of(api, box["id"]), mail_of(api, other["id"])
     if trashed:
         await api.dora.delete(f"/mailboxes/{box['id']}")
@@ -68,11 +68,11 @@ async def test_a_purged_mailbox_is_gone_with_its_mail(api: Api, trashed: bool):
 
 
 async def test_the_trash_is_emptied_after_30_days(api: Api):
-    old = await make_mailbox(api, "old")
+    old = await create_mailbox(api, "old")
     folder = mail_of(api, old["id"])
     await api.dora.delete(f"/mailboxes/{old['id']}")
     api.clock.advance(days=29)
-    young = await make_mailbox(api, "young")
+    young = await create_mailbox(api, "young")
     await api.dora.delete(f"/mailboxes/{young['id']}")
     assert await jobs.purge_trash(api.app) == 0
     assert folder.exists()
@@ -82,24 +82,24 @@ async def test_the_trash_is_emptied_after_30_days(api: Api):
     assert await jobs.purge_trash(api.app) == 1
     assert not folder.exists()
     assert [str(row["id"]) for row in await api.sql("SELECT id FROM mailboxes")] == [young["id"]]
-    [*_, (action, outcome, details)] = await audit_trail(api)
+    [*_, (action, outcome, details)] = await list_audit_entries(api)
     assert (action, outcome, details["before"]["address"]) == ("mailbox.purge", "success", "old@example.test")
 
 
 async def test_two_who_empty_the_trash_at_once_end_each_mailbox_once(api: Api):
     for number in range(7):
-        box = await make_mailbox(api, f"box{number}")
+        box = await create_mailbox(api, f"box{number}")
         await api.dora.delete(f"/mailboxes/{box['id']}")
     api.clock.advance(days=31)
     await jobs.purge_trash(api.app)
     api.clock.advance(days=1)
     ended = await asyncio.gather(*(jobs.purge_trash(api.app) for _ in range(3)))
     assert sum(ended) == 7
-    assert [row[0] for row in await audit_trail(api)].count("mailbox.purge") == 7
+    assert [row[0] for row in await list_audit_entries(api)].count("mailbox.purge") == 7
 
 
 async def test_mail_left_by_a_crash_is_removed_the_next_time(api: Api):
-    box = await make_mailbox(api, "alice")
+    box = await create_mailbox(api, "alice")
     folder = mail_of(api, box["id"])
     await api.dora.delete(f"/mailboxes/{box['id']}")
     await api.adam.delete(f"/domains/{DOMAIN_ID}")
@@ -110,7 +110,7 @@ async def test_mail_left_by_a_crash_is_removed_the_next_time(api: Api):
 
 
 async def test_a_folder_that_can_not_be_removed_is_tried_again(api: Api, monkeypatch: pytest.MonkeyPatch):
-    box = await make_mailbox(api, "alice")
+    box = await create_mailbox(api, "alice")
     folder = mail_of(api, box["id"])
 
     def broken(_: Path) -> None:

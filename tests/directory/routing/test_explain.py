@@ -1,4 +1,4 @@
-"""`/routing/explain`: what the listener would do, told to those who may know."""
+"""`/routing/explain`: the same route as the listener's, with the details that the caller may see."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from tests.support.client import EXAMPLE, OTHER, Api, faults
 async def test_an_explanation_has_decision_steps_deliveries_and_warnings(api: Api) -> None:
     mailbox = await api.mailbox(f"alice@{EXAMPLE}")
     alias = await api.alias(f"sales@{EXAMPLE}", [f"alice@{EXAMPLE}", f"ghost@{EXAMPLE}", "x@else.test"])
-    told = (await api.dora.get("/routing/explain", address=f"Sales@{EXAMPLE.upper()}")).data
-    assert told["decision"] == "deliver"
-    assert told["deliveries"] == [
+    explained = (await api.dora.get("/routing/explain", address=f"Sales@{EXAMPLE.upper()}")).data
+    assert explained["decision"] == "deliver"
+    assert explained["deliveries"] == [
         {"type": "mailbox", "address": f"alice@{EXAMPLE}", "mailbox_id": str(mailbox)},
         {"type": "external", "address": "x@else.test", "mailbox_id": None},
     ]
-    assert told["warnings"] == [f"ghost@{EXAMPLE} leads nowhere: nobody has this address"]
-    assert [(step["step"], step["result"]) for step in told["steps"][:3]] == [
+    assert explained["warnings"] == [f"ghost@{EXAMPLE} leads nowhere: nobody has this address"]
+    assert [(step["step"], step["result"]) for step in explained["steps"][:3]] == [
         ("domain", "managed"),
         ("mailbox", "no_match"),
         ("alias", "match"),
     ]
-    assert told["steps"][2]["row"] == {"id": str(alias), "address": f"sales@{EXAMPLE}"}
+    assert explained["steps"][2]["row"] == {"id": str(alias), "address": f"sales@{EXAMPLE}"}
 
 
 async def test_an_address_of_a_foreign_domain_is_not_explained(api: Api) -> None:
@@ -33,7 +33,7 @@ async def test_an_address_of_a_foreign_domain_is_not_explained(api: Api) -> None
         assert answer.code == refused.get(name), name
 
 
-async def test_the_inside_of_a_foreign_domain_is_told_to_those_who_see_it(api: Api) -> None:
+async def test_details_of_a_domain_are_shown_to_those_who_may_see_it(api: Api) -> None:
     await api.mailbox(f"bob@{OTHER}")
     await api.alias(f"team@{EXAMPLE}", [f"team@{OTHER}"])
     await api.alias(f"team@{OTHER}", [f"bob@{OTHER}", "private@else.test"])
@@ -47,9 +47,9 @@ async def test_the_inside_of_a_foreign_domain_is_told_to_those_who_see_it(api: A
 
 
 async def test_an_address_that_is_not_ours_is_said_to_be_so(api: Api) -> None:
-    told = (await api.dora.get("/routing/explain", address="x@else.test")).data
-    assert (told["decision"], told["deliveries"]) == ("not_managed", [])
-    assert told["steps"][-1]["step"] == "reject"
+    explained = (await api.dora.get("/routing/explain", address="x@else.test")).data
+    assert (explained["decision"], explained["deliveries"]) == ("not_managed", [])
+    assert explained["steps"][-1]["step"] == "reject"
 
 
 async def test_what_is_no_address_is_refused(api: Api) -> None:
@@ -80,7 +80,7 @@ def test_a_recipient_is_looked_up_by_its_a_labels(recipient: str, asked: str) ->
     assert rules.normalize_recipient(recipient) == asked
 
 
-async def test_the_listener_is_told_the_same(api: Api) -> None:
+async def test_the_listener_uses_the_same_route(api: Api) -> None:
     mailbox = await api.mailbox(f"alice@{EXAMPLE}")
     async with api.app.db.autocommit() as conn:
         route = await service.route(conn, f"Alice+x@{EXAMPLE.upper()}")

@@ -1,4 +1,4 @@
-"""What Postfix is told of a recipient before it takes it, on the port for all and on those for our own users."""
+"""Replies to Postfix's lookups of a recipient, for mail from outside and for submission."""
 
 from typing import LiteralString
 
@@ -25,10 +25,10 @@ async def test_the_port_for_all_refuses_what_leads_nowhere(api: Api, domain: str
     asleep = await api.mailbox(f"bob@{EXAMPLE}")
     await api.sue.patch(f"/mailboxes/{asleep}", {"active": False})
     await api.alias(f"sales@{EXAMPLE}", ["someone@elsewhere.test"])
-    told = {
+    replies = {
         local: await _answers(api, "mta_recipient", local, domain) for local in ("alice", "Alice", "sales", "bob", "no")
     }
-    assert told == {
+    assert replies == {
         "alice": [],
         "Alice": [],
         "sales": ["expanding"],
@@ -37,7 +37,7 @@ async def test_the_port_for_all_refuses_what_leads_nowhere(api: Api, domain: str
     }
 
 
-async def test_a_deactivated_domain_is_put_off_on_both(api: Api) -> None:
+async def test_a_deactivated_domain_is_deferred_on_both(api: Api) -> None:
     await api.mailbox(f"alice@{EXAMPLE}")
     domain = (await api.sql("SELECT id FROM domains WHERE name = %(name)s", name=EXAMPLE))[0]["id"]
     await api.sue.patch(f"/domains/{domain}", {"active": False})
@@ -46,7 +46,7 @@ async def test_a_deactivated_domain_is_put_off_on_both(api: Api) -> None:
         assert await _answers(api, function, "alice", EXAMPLE.upper()) == [_PAUSED]
 
 
-async def test_our_own_users_are_told_of_nothing_else(api: Api) -> None:
+async def test_submission_gets_no_other_replies(api: Api) -> None:
     for local_part, domain in (("no", EXAMPLE), ("someone", "elsewhere.test")):
         assert await _answers(api, "mta_paused", local_part, domain) == []
     assert await _answers(api, "mta_recipient", "someone", "elsewhere.test") == []

@@ -20,10 +20,10 @@ LARGEST = 1000
 REPLIES = {"unknown_user": "550 5.1.1", "mailbox_inactive": "550 5.2.1", "receiving_disabled": "550 5.7.1",
            "domain_inactive": "450 4.2.1", "no_administrator": "451 4.3.5", "mailbox_full": "452 4.2.2",
            "expansion_limit": "550 5.7.1", "too_many_destinations": "550 5.7.1"}  # fmt: skip
-ASKED = ["x", "X", "y", "x+t", "ß", "a@b", "postmaster"]
-TOLD = """
+LOCAL_PARTS = ["x", "X", "y", "x+t", "ß", "a@b", "postmaster"]
+QUERY = """
     SELECT a.local, a.name, r.decision, r.external, r.depends_on_size,
-           (SELECT t FROM mta_recipient(a.local, a.name) t) AS told,
+           (SELECT t FROM mta_recipient(a.local, a.name) t) AS reply,
            coalesce((SELECT t FROM mta_route(a.local, a.name) t), '') AS routed,
            CASE WHEN r.decision = 'not_managed' THEN '[]' ELSE w.deliveries END AS deliveries
       FROM unnest(%s::text[], %s::text[]) a (local, name)
@@ -43,21 +43,21 @@ def conn(module_database_urls: Urls) -> Iterator[Conn]:
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(worlds, rooms)
-def test_postfix_is_told_what_the_long_way_tells(conn: Conn, world: World, room: list[tuple[int, int]]) -> None:
+def test_the_fast_lookup_replies_like_the_full_one(conn: Conn, world: World, room: list[tuple[int, int]]) -> None:
     def check(conn: Conn, world: World, ids: dict[Node, UUID]) -> None:
         boxes = [ident for node, ident in ids.items() if node[0] == "mailbox"]
         for ident, (quota, used) in zip(boxes, room, strict=False):
             conn.execute("UPDATE mailboxes SET quota_bytes = %s, used_bytes = %s WHERE id = %s", (quota, used, ident))
-        compare(conn, [(local, name) for local in ASKED for name in (*MANAGED, MANAGED[0].upper(), "out.test")])
+        compare(conn, [(local, name) for local in LOCAL_PARTS for name in (*MANAGED, MANAGED[0].upper(), "out.test")])
 
     in_database(check, conn, world)
 
 
 def compare(conn: Conn, asked: list[tuple[str, str]]) -> None:
-    rows = conn.execute(TOLD, [[each[k] for each in asked] for k in (0, 1)]).fetchall()
+    rows = conn.execute(QUERY, [[each[k] for each in asked] for k in (0, 1)]).fetchall()
     assert len(rows) == len(asked)
     for row in rows:
-        assert (row["told"] or "")[:9] == at_rcpt(row), row
+        assert (row["reply"] or "")[:9] == at_rcpt(row), row
         assert row["routed"] == ",".join(each["address"] for each in row["deliveries"]), row
 
 
@@ -68,7 +68,7 @@ def at_rcpt(row: dict[str, Any]) -> str:
     return REPLIES.get(row["decision"], "")
 
 
-def test_a_mailbox_with_any_room_is_told_what_the_long_way_tells(conn: Conn) -> None:
+def test_a_mailbox_with_any_room_gets_the_reply_of_the_full_lookup(conn: Conn) -> None:
     room = {f"m{quota}-{used}": (quota, used) for quota in QUOTAS for used in USED}
     domains = {"a.test": Domain(), "asleep.test": Domain(active=False), "deaf.test": Domain(receiving=False)}
     world = World(domains, {f"{name}@{domain}": Mailbox() for name in room for domain in domains})

@@ -151,7 +151,7 @@ def test_over_a_thousand_destinations_are_refused_however_they_are_reached(tried
     assert len(destinations(tried, "narrow@a.test")) == 38 * 26
 
 
-def test_a_mailbox_without_room_is_full_unless_another_destination_has_room(tried: Conn) -> None:
+def test_a_full_mailbox_is_refused_unless_another_destination_has_room(tried: Conn) -> None:
     world = World(
         {"a.test": Domain()},
         {"ann@a.test": Mailbox(), "bob@a.test": Mailbox(), "cat@a.test": Mailbox(forwards=["x@far.test"])},

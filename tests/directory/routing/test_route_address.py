@@ -154,17 +154,17 @@ class World:
 
 
 @dataclass
-class Fate:
+class ModelRoute:
     decision: str
     mailboxes: set[Node] = field(default_factory=set)
     outside: set[str] = field(default_factory=set)
 
 
-def fate(world: World, address: str) -> Fate:
+def model_route(world: World, address: str) -> ModelRoute:
     """The rules, as briefly as Python can say them."""
     if address.rpartition("@")[2] not in world.domains:
-        return Fate("not_managed")
-    found, unkept, seen = Fate("deliver"), set[Node](), set[Node]()
+        return ModelRoute("not_managed")
+    found, unkept, seen = ModelRoute("deliver"), set[Node](), set[Node]()
     reasons: list[str] = []
     todo = [address]
     while todo:
@@ -181,12 +181,12 @@ def fate(world: World, address: str) -> Fate:
                 (found.mailboxes if mailbox.keep_copy or not mailbox.forwards else unkept).add(node)
             todo += world.onward(node)
         if not seen and reasons:
-            return Fate(reasons[0])
+            return ModelRoute(reasons[0])
     if not (found.mailboxes or found.outside):
         if "domain_inactive" in reasons:
-            return Fate("domain_inactive")
+            return ModelRoute("domain_inactive")
         if not unkept:
-            return Fate("unknown_user")
+            return ModelRoute("unknown_user")
     kept, outside = set(found.mailboxes), found.outside
     found.mailboxes |= {node for node in unkept if not arrives(world, node, kept, outside)}
     return found
@@ -308,7 +308,7 @@ def shop() -> World:
 
 
 @pytest.mark.parametrize(
-    "address, fate",
+    "address, expected",
     [
         ("alice@shop.test", ["alice@shop.test"]),
         ("ALICE@SHOP.Test", ["ALICE@shop.test"]),
@@ -358,9 +358,9 @@ def shop() -> World:
         ("@dash.test", ["dave@dash.test"]),
     ],
 )
-def test_an_address_goes_where_the_rules_say(tried: Conn, address: str, fate: list[str] | str) -> None:
+def test_an_address_is_routed_by_the_rules(tried: Conn, address: str, expected: list[str] | str) -> None:
     shop().write(tried)
-    assert goes_to(tried, address) == fate
+    assert goes_to(tried, address) == expected
 
 
 @pytest.mark.parametrize(
@@ -380,7 +380,7 @@ def test_an_address_goes_where_the_rules_say(tried: Conn, address: str, fate: li
         ),
     ],
 )
-def test_what_leads_nowhere_is_told(tried: Conn, address: str, warnings: list[str]) -> None:
+def test_destinations_that_lead_nowhere_have_a_warning(tried: Conn, address: str, warnings: list[str]) -> None:
     shop().write(tried)
     assert route(tried, address)["warnings"] == warnings
 
@@ -419,7 +419,7 @@ def test_the_steps_of_a_refusal_end_with_it(tried: Conn) -> None:
     ]
 
 
-def test_what_lies_in_foreign_domains_is_not_told(tried: Conn) -> None:
+def test_details_of_other_domains_are_not_shown(tried: Conn) -> None:
     shop().write(tried)
     own = tried.execute("SELECT id FROM domains WHERE name = 'shop.test'").fetchall()
     found = route(tried, "hop@shop.test", [own[0]["id"]])
@@ -507,7 +507,7 @@ def test_the_function_agrees_with_a_model_of_the_rules(conn: Conn, world: World)
     def check(conn: Conn, world: World, ids: dict[Node, UUID]) -> None:
         for local in LOCALS:
             for name in [*MANAGED, "out.test"]:
-                expected = fate(world, f"{local}@{name}")
+                expected = model_route(world, f"{local}@{name}")
                 found = route(conn, f"{local}@{name.upper()}")
                 boxes = {d["mailbox_id"] for d in found["deliveries"] if d["type"] == "mailbox"}
                 outside = [key_of(d["address"]) for d in found["deliveries"] if d["type"] == "external"]
@@ -541,7 +541,7 @@ def test_chains_and_loops_are_found_as_the_model_finds_them(conn: Conn, world: W
     in_database(check, conn, world)
 
 
-def test_what_postfix_asks_and_is_told_is_utf_8_whatever_its_client_says(tried: Conn):
+def test_lookups_of_postfix_use_utf_8_whatever_the_client_encoding(tried: Conn):
     world = World(
         domains={"shop.test": Domain()},
         mailboxes={"alice@shop.test": Mailbox()},

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.builders import NOWHERE, all_callers, create_mailbox
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
-from tests.support.making import NOWHERE, callers, make_mailbox
 
 
 async def test_the_json_of_a_suspension(api: Api):
-    box = await make_mailbox(api, "Alice")
+    box = await create_mailbox(api, "Alice")
     await api.adam.post(f"/mailboxes/{box['id']}/suspend", {"reason": "spam"})
     [shown] = (await api.adam.get("/abuse/suspensions")).data
     assert shown | {"id": "", "at": ""} == {
@@ -27,7 +27,7 @@ async def test_the_json_of_a_suspension(api: Api):
 async def test_who_sees_which_suspensions(api: Api):
     ids = [str(await api.suspension(f"noisy@{name}")) for name in (EXAMPLE, OTHER)]
     seen = {"sue": ids, "adam": ids, "unscoped": ids, "scoped": ids[:1], "stray": ids[1:]}
-    for name, client in (await callers(api)).items():
+    for name, client in (await all_callers(api)).items():
         listed = await client.get("/abuse/suspensions")
         if name not in seen:
             assert (listed.status, listed.code) == (403, "FORBIDDEN")
@@ -83,7 +83,7 @@ async def test_lifting_the_suspension_of_a_sender_without_a_mailbox(api: Api, by
 
 
 async def test_a_replaced_suspension_is_not_found(api: Api):
-    box = await make_mailbox(api, "alice")
+    box = await create_mailbox(api, "alice")
     await api.adam.post(f"/mailboxes/{box['id']}/suspend", {})
     [first] = (await api.adam.get("/abuse/suspensions")).data
     await api.sue.post(f"/mailboxes/{box['id']}/suspend", {})

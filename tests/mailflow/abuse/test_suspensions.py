@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.builders import create_mailbox, list_audit_entries
 from tests.support.client import Api
-from tests.support.making import audit_trail, make_mailbox
 
 
 async def suspended(api: Api, key: str) -> bool:
@@ -12,7 +12,7 @@ async def suspended(api: Api, key: str) -> bool:
 
 
 async def test_a_suspension_is_shown_on_the_address_and_the_mailbox(api: Api):
-    box = await make_mailbox(api, "Alice")
+    box = await create_mailbox(api, "Alice")
     answer = await api.dora.post(f"/mailboxes/{box['id']}/suspend", {"reason": "spam"})
     assert answer.data["id"] == box["id"]
     shown = answer.data["suspended"]
@@ -22,12 +22,12 @@ async def test_a_suspension_is_shown_on_the_address_and_the_mailbox(api: Api):
     answer = await api.dora.post(f"/mailboxes/{box['id']}/unsuspend")
     assert answer.data["suspended"] is None
     assert not await suspended(api, "alice@example.test")
-    assert [row[0] for row in await audit_trail(api)][-2:] == ["mailbox.suspend", "mailbox.unsuspend"]
+    assert [row[0] for row in await list_audit_entries(api)][-2:] == ["mailbox.suspend", "mailbox.unsuspend"]
 
 
 @pytest.mark.parametrize("by, role", [("sue", "super_admin"), ("adam", "admin"), ("unscoped", "super_admin")])
 async def test_callers_who_do_not_see_all_admins_see_the_suspenders_role(api: Api, by: str, role: str):
-    box = await make_mailbox(api, "alice")
+    box = await create_mailbox(api, "alice")
     name = (await api.callers[by].post(f"/mailboxes/{box['id']}/suspend", {})).data["suspended"]["by"]
     assert name != role
     for reader, seen in (("sue", name), ("adam", name), ("dora", role), ("scoped", role)):
@@ -43,10 +43,10 @@ async def test_callers_who_do_not_see_all_admins_see_the_suspenders_role(api: Ap
 
 
 async def test_lifting_what_is_not_suspended_changes_nothing(api: Api):
-    box = await make_mailbox(api, "alice")
-    entries = len(await audit_trail(api))
+    box = await create_mailbox(api, "alice")
+    entries = len(await list_audit_entries(api))
     assert (await api.dora.post(f"/mailboxes/{box['id']}/unsuspend")).data["suspended"] is None
-    assert len(await audit_trail(api)) == entries
+    assert len(await list_audit_entries(api)) == entries
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ async def test_lifting_what_is_not_suspended_changes_nothing(api: Api):
     ],
 )
 async def test_who_may_lift_a_suspension(api: Api, by: str, lifted_by: dict[str, int]):
-    box = await make_mailbox(api, "alice")
+    box = await create_mailbox(api, "alice")
     if by == "rules":
         await api.suspension("alice@example.test")
     else:
@@ -81,7 +81,7 @@ async def test_who_may_lift_a_suspension(api: Api, by: str, lifted_by: dict[str,
     ],
 )
 async def test_a_lower_rank_does_not_replace_a_suspension(api: Api, first: str, second: str, holder: str):
-    box = await make_mailbox(api, "alice")
+    box = await create_mailbox(api, "alice")
     if first == "rules":
         await api.suspension("alice@example.test")
     else:
@@ -92,14 +92,14 @@ async def test_a_lower_rank_does_not_replace_a_suspension(api: Api, first: str, 
 
 
 async def test_an_address_that_is_assigned_again_is_still_suspended(api: Api):
-    box = await make_mailbox(api, "alice")
+    box = await create_mailbox(api, "alice")
     await api.adam.post(f"/mailboxes/{box['id']}/suspend", {"reason": "spam"})
     await api.dora.delete(f"/mailboxes/{box['id']}?purge=true")
-    assert (await make_mailbox(api, "ALICE"))["suspended"]["reason"] == "spam"
+    assert (await create_mailbox(api, "ALICE"))["suspended"]["reason"] == "spam"
 
 
 async def test_a_reason_is_text_of_at_most_500_characters(api: Api):
-    box = await make_mailbox(api, "alice")
+    box = await create_mailbox(api, "alice")
     for reason in ("x" * 501, 7, "a\x00b"):
         answer = await api.adam.post(f"/mailboxes/{box['id']}/suspend", {"reason": reason})
         assert answer.code == "INVALID_FIELD"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mailkeep.features.mailflow.abuse import service
+from tests.support.builders import NOWHERE
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
-from tests.support.making import NOWHERE
 
 
 async def test_the_usage_of_a_domain_is_shown_with_its_limits(api: Api):

@@ -26,7 +26,7 @@ from tests.plugins.api import UNHURRIED
 from tests.plugins.post import Post
 from tests.support.caller import Answer
 from tests.support.client import EXAMPLE, reason
-from tests.support.statements import traced
+from tests.support.statements import trace_statements
 
 SENDER = 10
 
@@ -73,7 +73,7 @@ async def test_twenty_at_once_are_few_statements_and_each_has_its_row_event_and_
     names = [f"sender{number:02}" for number in range(20)]
     for write in ("begin", "settle"):
         hold(monkeypatch, write, len(names))
-    with traced(monkeypatch) as statements:
+    with trace_statements(monkeypatch) as statements:
         answers = await send_all(post, *names)
     assert {answer.status for answer in answers} == {200}
     asked = Counter(statement.name for statement in statements.own)

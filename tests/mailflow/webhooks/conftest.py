@@ -17,7 +17,7 @@ from mailkeep.settings import Settings
 from tests.plugins.api import UNHURRIED
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
 from tests.support.events import sample_event
-from tests.support.webhook_sink import Sink, sink, trusting
+from tests.support.webhook_sink import Sink, run_sink, trusted_settings
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Hooks:
 
 @pytest.fixture
 def api_settings(tmp_path: Path) -> Settings:
-    return replace(UNHURRIED, webhooks=trusting(tmp_path))
+    return replace(UNHURRIED, webhooks=trusted_settings(tmp_path))
 
 
 @pytest.fixture
@@ -71,5 +71,5 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 async def hooks(api: Api) -> AsyncIterator[Hooks]:
-    async with sink("wrong", "expired", "self-signed") as receiver:
+    async with run_sink("wrong", "expired", "self-signed") as receiver:
         yield Hooks(api, receiver, DeliveryWorker(api.app))

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from mailkeep.features.mailflow.webhooks.signature import _standard_signatures, headers, new_secret
-from tests.support.node import installed, run_node
+from tests.support.node import install_packages, run_node
 from tests.webhook_receivers.deliveries import BODY, EVENT, deliveries
 
 RECEIVERS = Path(__file__).parents[2] / "webhook_receivers"
@@ -76,5 +76,5 @@ def test_the_python_library_verifies_signatures():
 def test_the_javascript_library_verifies_signatures():
     given = deliveries()
     sent = [{"secret": each.secret, "body": b64encode(each.body).decode(), "headers": each.headers} for each in given]
-    verdicts = json.loads(run_node(installed(RECEIVERS) / "verify.mjs", json.dumps(sent).encode(), timeout=90))
+    verdicts = json.loads(run_node(install_packages(RECEIVERS) / "verify.mjs", json.dumps(sent).encode(), timeout=90))
     assert [verdict is None for verdict in verdicts] == [each.genuine for each in given], verdicts

@@ -89,7 +89,7 @@ async def test_a_sleeping_worker_is_woken_by_the_event(hooks: Hooks, monkeypatch
         for _ in range(5):
             await asleep(hooks, worker)
             heard = asyncio.Event()
-            hooks.sink.heard = lambda _, heard=heard: heard.set()
+            hooks.sink.on_request = lambda _, heard=heard: heard.set()
             await emit_now(hooks)
             await asyncio.wait_for(heard.wait(), 60)  # not by looking now and then
 
@@ -104,7 +104,7 @@ async def test_a_worker_survives_the_loss_of_its_connections(hooks: Hooks):
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
         heard = asyncio.Event()
-        hooks.sink.heard = lambda _: heard.set()
+        hooks.sink.on_request = lambda _: heard.set()
         async with asyncio.timeout(60):
             while not heard.is_set():
                 with suppress(Unavailable):  # the pool's connections were ended as well, or are about to be

@@ -17,8 +17,8 @@ from mailkeep.features.record.audit import service
 from mailkeep.features.record.audit.model import SIGNED, AuditAction, AuditFilter, AuditTarget, Verification
 from mailkeep.web.endpoint import PREFIX
 from tests.record.audit.conftest import CLERK, Book, named
+from tests.support.builders import create_domain, create_mailbox
 from tests.support.client import ADMIN_IDS, DOMAIN_IDS, EXAMPLE, VAULT, Api, Client, cookie_of, token_of
-from tests.support.making import make_domain, make_mailbox
 
 KEY = VAULT.public_key(SIGNED)
 HOSTILE = [
@@ -52,7 +52,7 @@ async def hostile_entries(api: Api) -> None:
 
 async def test_each_format_has_all_entries_and_the_export_itself(book: Book):
     await hostile_entries(book.api)
-    await make_domain(book.api, "new.test")
+    await create_domain(book.api, "new.test")
     forms = {form: await book.api.sue.get("/audit/export", format=form) for form in ("json", "ndjson", "csv")}
     types = {form: answer.headers["content-type"] for form, answer in forms.items()}
     assert types == {"json": "application/json", "ndjson": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
@@ -86,9 +86,9 @@ async def test_no_cell_of_the_table_is_a_formula(book: Book):
 
 async def test_the_filters_are_those_of_the_list(book: Book):
     api = book.api
-    mailbox = await make_mailbox(api, "alice")
+    mailbox = await create_mailbox(api, "alice")
     api.clock.advance(hours=1)
-    await make_domain(api, "later.test")
+    await create_domain(api, "later.test")
     cases: list[tuple[dict[str, Any], set[str]]] = [
         ({"action": "mailbox.create"}, {"mailbox.create"}),
         ({"domain_id": DOMAIN_IDS[EXAMPLE]}, {"mailbox.create"}),
@@ -123,7 +123,7 @@ async def test_exports_and_refused_exports_are_recorded(book: Book):
 
 
 async def test_a_deleted_administrator_stays_in_the_export(book: Book):
-    await make_mailbox(book.api, "alice")
+    await create_mailbox(book.api, "alice")
     [entry] = await book.api.audit_entries("mailbox.create")
     await book.seal()
     answer = await book.api.unscoped.delete(f"/admins/{ADMIN_IDS['adam']}")

@@ -20,7 +20,7 @@ from mailkeep.features.record.events import jobs, service, store
 from mailkeep.features.record.events.model import RecordedEvent
 from tests.support.client import ADMIN_IDS, DOMAIN_IDS, EXAMPLE, KEY_IDS, OTHER, Api, Client, faults, reason
 from tests.support.events import sample_event
-from tests.support.following import Said, following
+from tests.support.event_stream import StreamBlock, open_stream
 
 BEGINNING = str(UUID(int=0))
 
@@ -61,14 +61,16 @@ async def until(condition: Any) -> None:
 async def test_what_happens_is_told_as_it_happens(live: Api):
     await tell(live, n=0)
     old = await settled(live, 1)
-    async with following(live.adam) as stream:
-        assert stream.said == [Said("", old[0]["id"], None)], "the id to come back with, before there is an event"
+    async with open_stream(live.adam) as stream:
+        assert stream.blocks == [StreamBlock("", old[0]["id"], None)], (
+            "the id to come back with, before there is an event"
+        )
         await tell(live, n=1)
         await tell(live, "mail.received", n=2)
         assert numbers(await stream.until(2)) == [1, 2]
-        assert [each.name for each in stream.said[1:]] == ["mail.sent", "mail.received"]
+        assert [each.name for each in stream.blocks[1:]] == ["mail.sent", "mail.received"]
         assert stream.events == (await live.adam.get("/events", after=old[0]["id"])).data, "as GET /events tells them"
-        assert [each.id for each in stream.said[1:]] == [each["id"] for each in stream.events]
+        assert [each.id for each in stream.blocks[1:]] == [each["id"] for each in stream.events]
     assert stream.headers["content-type"] == "text/event-stream; charset=utf-8"
     assert stream.headers["cache-control"] == "no-store, no-transform"
     assert stream.headers["x-accel-buffering"] == "no"
@@ -77,7 +79,7 @@ async def test_what_happens_is_told_as_it_happens(live: Api):
 
 
 async def test_a_client_comes_back_where_it_was(live: Api):
-    async with following(live.adam) as stream:
+    async with open_stream(live.adam) as stream:
         assert stream.last_id == BEGINNING, "nothing has happened yet"
     await tell(live, n=1)
     await tell(live, n=2)
@@ -89,8 +91,8 @@ async def test_a_client_comes_back_where_it_was(live: Api):
         ({"Last-Event-ID": first}, {"after": BEGINNING}, [2]),
         ({"Last-Event-ID": ""}, {"after": BEGINNING}, [1, 2]),
     ):
-        async with following(live.adam, headers, duration=0, **query) as again:
-            await again.until_over()
+        async with open_stream(live.adam, headers, duration=0, **query) as again:
+            await again.until_closed()
             assert numbers(again.events) == expected, (headers, query)
 
 
@@ -116,7 +118,7 @@ async def test_none_is_missed_and_none_seen_twice_whatever_the_order_of_commits_
         seen: list[int] = []
         last = BEGINNING
         while not (done.is_set() and len(seen) >= len(told)):
-            async with following(live.adam, {"Last-Event-ID": last}) as stream:
+            async with open_stream(live.adam, {"Last-Event-ID": last}) as stream:
                 await asyncio.sleep(chance.random() * 0.1)
                 seen += numbers(stream.events)
                 last = stream.last_id
@@ -135,11 +137,11 @@ async def test_more_than_a_page_comes_in_order_and_a_stream_ends_when_it_was_ask
         events = [sample_event("mail.sent", DOMAIN_IDS[EXAMPLE], None, {"n": number}) for number in range(120)]
         await service.emit_all(conn, live.clock(), events)
     await settled(live, 50)
-    async with following(live.sue, after=BEGINNING, duration=0) as stream:
-        await stream.until_over()
+    async with open_stream(live.sue, after=BEGINNING, duration=0) as stream:
+        await stream.until_closed()
         assert numbers(stream.events) == list(range(120))
-    async with following(live.sue, duration=1) as stream:
-        assert await stream.until_over() is None
+    async with open_stream(live.sue, duration=1) as stream:
+        assert await stream.until_closed() is None
         assert stream.events == []
 
 
@@ -147,13 +149,13 @@ async def test_an_id_that_is_gone_begins_anew_and_says_so(live: Api):
     await tell(live, n=1)
     await settled(live, 1)
     gone = str(uuid7_floor(live.clock() - timedelta(days=31)))
-    async with following(live.sue, {"Last-Event-ID": gone}) as stream:
+    async with open_stream(live.sue, {"Last-Event-ID": gone}) as stream:
         assert numbers(await stream.until(1)) == [1]
-        assert [(each.name, each.data) for each in stream.said][:2] == [
+        assert [(each.name, each.data) for each in stream.blocks][:2] == [
             ("", None),
             ("stream.truncated", {"reason": "truncated"}),
         ]
-        assert stream.said[0].id == BEGINNING
+        assert stream.blocks[0].id == BEGINNING
     never = await live.sue("GET", "/events/stream", headers={"Last-Event-ID": str(uuid7(live.clock()))})
     assert (never.code, faults(never)) == ("INVALID_FIELD", ["after"])
     malformed = await live.sue("GET", "/events/stream", headers={"Last-Event-ID": "42"})
@@ -166,8 +168,8 @@ async def test_everybody_sees_their_own(live: Api):
     await settled(live, 3)
 
     async def kinds(client: Client, **query: Any) -> list[str]:
-        async with following(client, after=BEGINNING, duration=0, **query) as stream:
-            await stream.until_over()
+        async with open_stream(client, after=BEGINNING, duration=0, **query) as stream:
+            await stream.until_closed()
             return [each["kind"] for each in stream.events]
 
     assert await kinds(live.adam) == ["mail.sent", "mail.received", "mail.bounced"]
@@ -177,7 +179,7 @@ async def test_everybody_sees_their_own(live: Api):
     assert (await live.dora.get("/events/stream")).code == "FORBIDDEN"
     assert (await live.scoped.get("/events/stream", domain_id=DOMAIN_IDS[OTHER])).code == "API_KEY_DOMAIN_SCOPE"
     assert (await live.sue.get("/events/stream", domain_id=uuid7(live.clock()))).code == "DOMAIN_NOT_FOUND"
-    async with following(live.scoped) as stream:
+    async with open_stream(live.scoped) as stream:
         newest = (await live.sue.get("/events", domain_id=DOMAIN_IDS[EXAMPLE])).data[-1]["id"]
         assert stream.last_id == newest, "no id of an event that the caller may not see"
 
@@ -195,28 +197,28 @@ ENDS = {
 @pytest.mark.parametrize("change", ENDS)
 async def test_who_may_no_more_is_told_nothing_more(live: Api, change: str):
     who, statement, code = ENDS[change]
-    async with following(live.callers[who]) as stream:
+    async with open_stream(live.callers[who]) as stream:
         await tell(live, n=1)
         await stream.until(1)
         await live.sql(statement.encode(), admin=ADMIN_IDS["adam"], key=KEY_IDS["scoped"])  # type: ignore[arg-type]
         await tell(live, n=2)
-        assert (await stream.until_over())["code"] == code
+        assert (await stream.until_closed())["code"] == code
         assert numbers(stream.events) == [1]
 
 
 async def test_silence_is_filled_and_a_stream_without_news_ends_as_well(api: Api, monkeypatch: pytest.MonkeyPatch):
     """Also where nothing runs beside the requests: the streams look by themselves."""
     monkeypatch.setattr(service, "_HEARTBEAT_SECONDS", 0.1)
-    async with following(api.adam) as stream:
+    async with open_stream(api.adam) as stream:
         await tell(api, n=1)
         await stream.until(1)
         await until(lambda: asyncio.sleep(0, stream.text.count(": still here\n\n") > 2))
         await api.adam.post("/auth/logout")
-        assert (await stream.until_over())["code"] == "SESSION_INVALID"
+        assert (await stream.until_closed())["code"] == "SESSION_INVALID"
 
 
 async def test_a_scope_that_narrows_narrows_the_stream(live: Api):
-    async with following(live.scoped) as stream:
+    async with open_stream(live.scoped) as stream:
         await tell(live, n=1)
         await stream.until(1)
         await live.sql(
@@ -227,10 +229,10 @@ async def test_a_scope_that_narrows_narrows_the_stream(live: Api):
         await tell(live, n=2)
         await tell(live, domain=OTHER, n=3)
         assert numbers(await stream.until(2)) == [1, 3]
-    async with following(live.scoped, domain_id=DOMAIN_IDS[OTHER]) as stream:
+    async with open_stream(live.scoped, domain_id=DOMAIN_IDS[OTHER]) as stream:
         await live.sql("DELETE FROM api_key_domains WHERE key_id = %(key)s", key=KEY_IDS["scoped"])
         await tell(live, domain=OTHER, n=4)
-        assert (await stream.until_over())["code"] == "API_KEY_DOMAIN_SCOPE"
+        assert (await stream.until_closed())["code"] == "API_KEY_DOMAIN_SCOPE"
         assert stream.events == []
 
 
@@ -240,7 +242,7 @@ async def test_what_happens_after_a_key_is_narrowed_is_not_shown_by_a_look_begun
 ):
     feed = store.feed
     monkeypatch.setattr(service, "_HEARTBEAT_SECONDS", 0.1)
-    async with following(live.scoped, **wanted) as stream:
+    async with open_stream(live.scoped, **wanted) as stream:
         looked = asyncio.Event()
 
         async def late(*args: Any) -> list[RecordedEvent]:
@@ -254,7 +256,7 @@ async def test_what_happens_after_a_key_is_narrowed_is_not_shown_by_a_look_begun
         monkeypatch.setattr(store, "feed", late)
         await tell(live, domain=OTHER, n=1)
         if wanted:
-            assert (await stream.until_over())["code"] == "API_KEY_DOMAIN_SCOPE"
+            assert (await stream.until_closed())["code"] == "API_KEY_DOMAIN_SCOPE"
         else:
             await asyncio.wait_for(looked.wait(), 60)
             silences = stream.text.count(": still here")
@@ -264,7 +266,7 @@ async def test_what_happens_after_a_key_is_narrowed_is_not_shown_by_a_look_begun
 
 async def test_a_stream_counts_as_one_request_of_its_key(live: Api):
     client, _ = await live.key(live.adam, rate_limit=3)
-    async with following(client) as stream:
+    async with open_stream(client) as stream:
         for number in range(5):
             await tell(live, n=number)
             await stream.until(number + 1)
@@ -275,16 +277,16 @@ async def test_a_stream_counts_as_one_request_of_its_key(live: Api):
 async def test_streams_are_bounded_and_make_room_when_they_end(live: Api):
     limits = replace(live.app.settings.limits, event_streams=3, event_streams_per_caller=2)
     live.app.settings = replace(live.app.settings, limits=limits)
-    async with following(live.adam) as first, following(live.adam):
+    async with open_stream(live.adam) as first, open_stream(live.adam):
         refused = await live.adam.get("/events/stream")
         assert (refused.status, refused.code, reason(refused)) == (429, "RATE_LIMIT_EXCEEDED", "too_many_streams")
         assert refused.headers["retry-after"]
-        async with following(live.scoped):  # a key is a caller of its own
+        async with open_stream(live.scoped):  # a key is a caller of its own
             full = await live.sue.get("/events/stream")
             assert (full.status, full.code, reason(full)) == (503, "UNAVAILABLE", "too_many_streams")
         first.gone.set()
-        await first.until_over()
-        async with following(live.adam, duration=0) as third:
+        await first.until_closed()
+        async with open_stream(live.adam, duration=0) as third:
             assert third.status == 200
     assert len(live.app.streams) == 0
 
@@ -316,7 +318,7 @@ async def test_all_streams_share_one_listener_and_nobody_is_notified_without_the
     async with live.app.db.listen("mailkeep_events") as conn:
         await tell(live, n=1)
         assert [each async for each in conn.notifies(timeout=0.2)] == []
-        async with following(live.adam), following(live.adam), following(live.sue):
+        async with open_stream(live.adam), open_stream(live.adam), open_stream(live.sue):
             await become(1)
 
             async def is_notified() -> bool:
@@ -339,7 +341,7 @@ async def test_a_listener_that_is_cut_off_comes_back(live: Api):
         )
         return True
 
-    async with following(live.adam) as stream:
+    async with open_stream(live.adam) as stream:
         await tell(live, n=1)
         await stream.until(1)
         await until(cut_off)  # the stream may have looked before the watcher listens
@@ -352,7 +354,7 @@ async def test_a_listener_that_is_cut_off_comes_back(live: Api):
 
 
 async def test_the_server_s_end_ends_the_streams_and_lets_none_in(live: Api):
-    async with following(live.adam) as stream:
+    async with open_stream(live.adam) as stream:
         live.app.streams.close()
-        assert (await stream.until_over())["code"] == "UNAVAILABLE"
+        assert (await stream.until_closed())["code"] == "UNAVAILABLE"
     assert (await live.adam.get("/events/stream")).status == 503

@@ -153,10 +153,10 @@ def audit_reason(wrong: Refusal) -> str:
 def error_location(wrong: Refusal) -> str:
     """The login page with the error's code; with a reason only if users can act on it."""
     reason = (wrong.details or {}).get("reason")
-    told = {"error": wrong.code} | (
+    parameters = {"error": wrong.code} | (
         {"reason": str(reason)} if isinstance(wrong, _EXPLAINED_REFUSALS) and reason else {}
     )
-    return f"{_LOGIN_PAGE}?{urlencode(told)}"
+    return f"{_LOGIN_PAGE}?{urlencode(parameters)}"
 
 
 def factor_location(token: str, methods: Sequence[str], next_: str) -> str:

@@ -137,11 +137,11 @@ async def find_chain_behind(conn: Conn, alias: Alias) -> list[str]:
 async def list_warnings(conn: Conn, alias: Alias, visible: list[UUID] | None) -> list[str]:
     """A sentence for each destination that leads nowhere; details of `visible` domains only (None: all)."""
     cursor = await conn.execute(
-        "SELECT route_warnings_of(%(destinations)s, %(destination_keys)s, %(visible)s::uuid[]) AS told",
+        "SELECT route_warnings_of(%(destinations)s, %(destination_keys)s, %(visible)s::uuid[]) AS warnings",
         _columns(alias) | {"visible": visible},
     )
     row = await cursor.fetchone()
-    return row["told"] if row else []
+    return row["warnings"] if row else []
 
 
 def _columns(alias: Alias) -> dict[str, Any]:

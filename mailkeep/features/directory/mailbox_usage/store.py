@@ -29,7 +29,7 @@ async def report(conn: Conn, reports: Sequence[MailboxUsage]) -> list[UUID]:
     """
     cursor = await conn.execute(
         """
-        WITH told AS (
+        WITH reports AS (
             SELECT t.id, t.at, t.bytes, t.messages, t.doubtful
             FROM unnest(%(ids)s::uuid[], %(times)s::timestamptz[], %(bytes)s::bigint[], %(messages)s::bigint[],
                         %(doubtful)s::boolean[]) AS t (id, at, bytes, messages, doubtful)
@@ -40,7 +40,7 @@ async def report(conn: Conn, reports: Sequence[MailboxUsage]) -> list[UUID]:
             SET used_bytes = t.bytes, message_count = t.messages, usage_reported_at = t.at,
                 usage_count_due_at = CASE WHEN t.doubtful THEN coalesce(m.usage_count_due_at, t.at)
                                           ELSE m.usage_count_due_at END
-            FROM told t JOIN free f ON f.id = t.id
+            FROM reports t JOIN free f ON f.id = t.id
             WHERE m.id = t.id
               AND (m.usage_reported_at IS NULL OR m.usage_reported_at <= t.at)
               AND (m.usage_counted_at IS NULL OR m.usage_counted_at <= t.at)
@@ -127,7 +127,7 @@ async def set_logins(conn: Conn, logins: Sequence[MailboxLogin]) -> list[UUID]:
     """Write the last login of each mailbox, unless a newer one is known. Returns the locked mailboxes, as `report`."""
     cursor = await conn.execute(
         """
-        WITH told AS (
+        WITH reports AS (
             SELECT t.id, t.at, t.protocol, t.ip
             FROM unnest(%(ids)s::uuid[], %(times)s::timestamptz[], %(protocols)s::text[], %(ips)s::text[])
                  AS t (id, at, protocol, ip)
@@ -136,7 +136,7 @@ async def set_logins(conn: Conn, logins: Sequence[MailboxLogin]) -> list[UUID]:
         ), written AS (
             UPDATE mailboxes m
             SET last_login_at = t.at, last_login_protocol = t.protocol, last_login_ip = t.ip
-            FROM told t JOIN free f ON f.id = t.id
+            FROM reports t JOIN free f ON f.id = t.id
             WHERE m.id = t.id AND (m.last_login_at IS NULL OR m.last_login_at < t.at)
         )
         SELECT m.id FROM mailboxes m

@@ -15,8 +15,8 @@ _COMMANDS = {"envelope": "RCPT TO", "body": "DATA", "acceptance": "end of DATA"}
 def filter_permitted(found: Sequence[Address], networks: Sequence[Network]) -> tuple[list[str], str]:
     """The addresses of a relay that may be connected to, and a text for operators about the others."""
     refused = {str(each): why for each in found if (why := refuse_address(each, networks))}
-    told = ", ".join(f"{address} ({why})" for address, why in refused.items())
-    return [str(each) for each in found if str(each) not in refused], told
+    refusals = ", ".join(f"{address} ({why})" for address, why in refused.items())
+    return [str(each) for each in found if str(each) not in refused], refusals
 
 
 def to_replies(

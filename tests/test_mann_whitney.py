@@ -2,7 +2,7 @@ import random
 
 import pytest
 
-from tests.support.ranks import mann_whitney
+from tests.support.mann_whitney import mann_whitney
 
 
 def test_against_a_worked_example():

@@ -1,4 +1,4 @@
-"""Domains and mailboxes made over HTTP, for the tests of their paths; and the audit log as those tests read it."""
+"""Domains and mailboxes created over HTTP, and the audit log as tests read it."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ NOWHERE = "01890000-0000-7000-8000-000000000000"
 DOMAIN_ID = str(DOMAIN_IDS[EXAMPLE])
 
 
-async def make_domain(api: Api, name: str, **more: Any) -> str:
+async def create_domain(api: Api, name: str, **more: Any) -> str:
     """The id of a new domain."""
     answer = await api.sue.post("/domains", {"name": name, **more})
     assert answer.status == 201, answer.json
     return answer.data["id"]
 
 
-async def make_mailbox(api: Api, local_part: str, **more: Any) -> dict[str, Any]:
-    """A new mailbox (of example.test) as it was answered."""
+async def create_mailbox(api: Api, local_part: str, **more: Any) -> dict[str, Any]:
+    """The response for a new mailbox (in example.test)."""
     body = {"domain_id": DOMAIN_ID, "local_part": local_part, "password_hash": "{SHA}x"}
     answer = await api.sue.post("/mailboxes", body | more)
     assert answer.status == 201, answer.json
     return answer.data
 
 
-async def callers(api: Api) -> dict[str, Client]:
-    """The whole cast by name, and `stray`: a key of Adam's that is scoped to other.test."""
+async def all_callers(api: Api) -> dict[str, Client]:
+    """All test users and keys by name, and `stray`: a key of Adam's that is scoped to other.test."""
     stray, _ = await api.key(api.adam, scoped_domain_ids=[DOMAIN_IDS[OTHER]])
     return api.callers | {"stray": stray}
 
 
-async def audit_trail(api: Api) -> list[tuple[str, str, dict[str, Any]]]:
+async def list_audit_entries(api: Api) -> list[tuple[str, str, dict[str, Any]]]:
     """Action, outcome and details of the audit log, oldest first."""
     rows = await api.sql("SELECT action, outcome, details FROM audit_entries ORDER BY id")
     return [(row["action"], row["outcome"], row["details"]) for row in rows]

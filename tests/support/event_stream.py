@@ -1,4 +1,4 @@
-"""Somebody who follows a stream of events in the process, as a browser's EventSource does."""
+"""A client of the event stream in the test process, like a browser's EventSource."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from tests.support.client import Client
 
 
 @dataclass(frozen=True)
-class Said:
-    """A block of a stream; `data` parsed. `name` is "" where it has no data."""
+class StreamBlock:
+    """A block of a stream; `data` parsed. `name` is "" without data."""
 
     name: str
     id: str | None
     data: Any
 
 
-def parse(text: str) -> list[Said]:
-    """The whole blocks of a stream, without its comments."""
-    found: list[Said] = []
+def parse(text: str) -> list[StreamBlock]:
+    """The complete blocks of a stream, without comments."""
+    found: list[StreamBlock] = []
     for block in text.split("\n\n")[:-1]:
         fields = dict(line.split(": ", 1) for line in block.split("\n") if not line.startswith(":"))
         if fields:
             data = json.loads(fields["data"]) if "data" in fields else None
-            found.append(Said(fields.get("event", ""), fields.get("id"), data))
+            found.append(StreamBlock(fields.get("event", ""), fields.get("id"), data))
     return found
 
 
 @dataclass
-class Follower:
-    """A stream that is being read."""
+class EventStreamReader:
+    """An open stream."""
 
     messages: list[Message] = field(default_factory=list[Message])
-    news: asyncio.Condition = field(default_factory=asyncio.Condition)
+    received: asyncio.Condition = field(default_factory=asyncio.Condition)
     gone: asyncio.Event = field(default_factory=asyncio.Event)
-    over: bool = False
+    is_closed: bool = False
 
     @property
     def status(self) -> int:
@@ -58,46 +58,48 @@ class Follower:
         return b"".join(message.get("body", b"") for message in self.messages[1:]).decode()
 
     @property
-    def said(self) -> list[Said]:
+    def blocks(self) -> list[StreamBlock]:
         return parse(self.text)
 
     @property
     def events(self) -> list[Any]:
-        """The data of all events about mail."""
-        return [each.data for each in self.said if each.name.startswith("mail.")]
+        """The data of all mail events."""
+        return [each.data for each in self.blocks if each.name.startswith("mail.")]
 
     @property
     def last_id(self) -> str:
-        """What a client comes back with."""
-        return [each.id for each in self.said if each.id][-1] or ""
+        """The id with which a client reconnects."""
+        return [each.id for each in self.blocks if each.id][-1] or ""
 
     @property
     def end(self) -> Any:
-        """The data of `stream.end`, None while there is none."""
-        return next((each.data for each in self.said if each.name == "stream.end"), None)
+        """The data of `stream.end`, None before it."""
+        return next((each.data for each in self.blocks if each.name == "stream.end"), None)
 
     async def until(self, count: int) -> list[Any]:
-        """The events, once there are so many."""
+        """The events, as soon as there are `count`."""
         await self._when(lambda: len(self.events) >= count)
         return self.events
 
-    async def until_over(self) -> Any:
-        """What the end says."""
-        await self._when(lambda: self.over)
+    async def until_closed(self) -> Any:
+        """Wait for the end of the stream; returns the data of `stream.end`."""
+        await self._when(lambda: self.is_closed)
         return self.end
 
     async def _when(self, condition: Any) -> None:
-        async with self.news:
+        async with self.received:
             try:
-                await asyncio.wait_for(self.news.wait_for(condition), 60)
+                await asyncio.wait_for(self.received.wait_for(condition), 60)
             except TimeoutError:
                 raise AssertionError(f"not within 60 s: {self.text}") from None
 
 
 @asynccontextmanager
-async def following(client: Client, headers: Mapping[str, str] | None = None, **query: Any) -> AsyncIterator[Follower]:
-    """A stream that was opened; the client goes away at the end of the block."""
-    follower, asked = Follower(), asyncio.Event()
+async def open_stream(
+    client: Client, headers: Mapping[str, str] | None = None, **query: Any
+) -> AsyncIterator[EventStreamReader]:
+    """An open stream; the client disconnects at the end of the block."""
+    follower, asked = EventStreamReader(), asyncio.Event()
     sent = {"host": "mail.example.test", **client.headers, **(headers or {})}
     scope = {
         "type": "http",
@@ -120,20 +122,20 @@ async def following(client: Client, headers: Mapping[str, str] | None = None, **
         return {"type": "http.disconnect"}
 
     async def send(message: Message) -> None:
-        async with follower.news:
+        async with follower.received:
             follower.messages.append(message)
-            follower.news.notify_all()
+            follower.received.notify_all()
 
     async def call() -> None:
         await client.app(scope, receive, send)
-        async with follower.news:
-            follower.over = True
-            follower.news.notify_all()
+        async with follower.received:
+            follower.is_closed = True
+            follower.received.notify_all()
 
     calling = asyncio.create_task(call())
     try:
-        async with follower.news:
-            await asyncio.wait_for(follower.news.wait_for(lambda: len(follower.messages) > 1), 60)
+        async with follower.received:
+            await asyncio.wait_for(follower.received.wait_for(lambda: len(follower.messages) > 1), 60)
         yield follower
     finally:
         follower.gone.set()
