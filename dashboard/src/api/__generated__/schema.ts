@@ -9,7 +9,7 @@ export interface paths {
         };
         /**
          * List suspended senders
-         * @description Addresses that may not send, with or without a mailbox.
+         * @description Addresses whose sending is suspended, with or without a mailbox.
          */
         get: operations["getAbuseSuspensions"];
         put?: never;
@@ -33,7 +33,7 @@ export interface paths {
         post?: never;
         /**
          * Lift a suspension
-         * @description The address may send again at once, and what is counted for it begins anew.
+         * @description The address may send again immediately, and its count is reset.
          */
         delete: operations["deleteAbuseSuspensionsById"];
         options?: never;
@@ -49,8 +49,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show how much may be sent and forwarded in an hour
-         * @description The settings `abuse.*` in recipients per hour; with `scope=domain` and its `id` also how much of each the domain has used in the last hour. Copies that aliases, forwards and Sieve redirects lead outside are counted as `forward_per_hour`; beyond it such mail is deferred.
+         * Get the hourly limits for sending and forwarding
+         * @description The settings `abuse.*` in recipients per hour; with `scope=domain` and its `id` also the usage of the domain in the last hour. Copies to external recipients by aliases, forwards and Sieve redirects count for `forward_per_hour`; such mail beyond the limit is deferred.
          */
         get: operations["getAbuseThresholds"];
         put?: never;
@@ -209,7 +209,7 @@ export interface paths {
         };
         /**
          * List the audit log
-         * @description Newest first. A domain_admin sees the entries of its domains. Of a refused call by an administrator whom the caller does not see in GET /admins, `actor.label` is the role, and `ip_address` and `user_agent` are null. Beyond 60 refused calls a minute, a caller's are counted: one entry `denied.summary` with `count` and `actions`.
+         * @description Newest first. A domain_admin sees the entries of its domains. For a refused call of an administrator whom the caller does not see in GET /admins, `actor.label` is the role, and `ip_address` and `user_agent` are null. Refused calls of a caller beyond 60 a minute are counted in one entry `denied.summary` with `count` and `actions`.
          */
         get: operations["getAudit"];
         put?: never;
@@ -229,7 +229,7 @@ export interface paths {
         };
         /**
          * Export the audit log
-         * @description All entries as of now, those of older transactions first, in one streamed answer; the filters are those of the list. `format`: `json` in the envelope; `ndjson` an entry a line, with the `seals` that end behind it, so that `mailkeep audit verify FILE` can verify it; `csv` safe to open in a spreadsheet: a cell that would be a formula begins with `'`, and control characters are written out. An export is itself recorded.
+         * @description All current entries, oldest transactions first, as a stream; the filters are those of the list. `format`: `json` (in the envelope); `ndjson`, one entry per line with the `seals` that end behind it, for `mailkeep audit verify FILE`; `csv`, safe to open in a spreadsheet: a cell that would be a formula begins with `'`, and control characters are escaped. The export is recorded in the audit log.
          */
         get: operations["getAuditExport"];
         put?: never;
@@ -849,8 +849,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ask how the server does
-         * @description 200 when it works, if `degraded`; 503 when it is `down`, with the same in `details`. In the full profile each daemon and agent is a part: one that does not run is `degraded` until it is back.
+         * Get the health of the server
+         * @description 200 if the server works, even `degraded`; 503 if it is `down`, with the same content in `details`. In the full profile, a daemon or agent that does not run is `degraded` until it has restarted.
          */
         get: operations["getHealth"];
         put?: never;
@@ -869,8 +869,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show the health of each component
-         * @description `database`, `mta`, `filter`, `mailboxes`, `queue` (its length), `disk`, `certificates` (expiry and failed renewals) and `dns` (`server.hostname`, and the PTR records of the addresses that mail leaves from). A component that this profile does not have is `disabled`. `advice` says what to do. For super_admin.
+         * Get the health of each component
+         * @description `database`, `mta`, `filter`, `mailboxes`, `queue` (its length), `disk`, `certificates` (expiry and failed renewals) and `dns` (`server.hostname` and the PTR records of the sending addresses). A component that this profile does not have is `disabled`. `advice` says what to do. For super_admin.
          */
         get: operations["getHealthDetails"];
         put?: never;
@@ -888,7 +888,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Ask whether the process lives */
+        /** Check whether the process is alive */
         get: operations["getHealthz"];
         put?: never;
         post?: never;
@@ -972,7 +972,7 @@ export interface paths {
         put?: never;
         /**
          * Suspend sending for a mailbox's address
-         * @description A suspension that the abuse rules or a higher rank set stays as it is.
+         * @description A suspension by the abuse rules or a higher rank is not replaced.
          */
         post: operations["postMailboxesByIdSuspend"];
         delete?: never;
@@ -992,7 +992,7 @@ export interface paths {
         put?: never;
         /**
          * Lift the suspension of a mailbox's address
-         * @description One that the abuse rules or a higher rank set is lifted by admins only. What is counted for the sender begins anew.
+         * @description Only admins can lift a suspension by the abuse rules or a higher rank. The count of the sender is reset.
          */
         post: operations["postMailboxesByIdUnsuspend"];
         delete?: never;
@@ -1010,7 +1010,7 @@ export interface paths {
         };
         /**
          * List messages
-         * @description Sent and received mail, also what was refused at SMTP; newest first. `from`, `to` and `subject` match parts of words whatever the case, `q` words in any of the three; `message_id`, `queue_id` and `tag` match exactly. `status` also finds messages with the status `partial` of which a recipient has it. Kept for at least `retention.history_days`.
+         * @description Sent, received and refused mail, newest first. `from`, `to` and `subject` match substrings case-insensitively, `q` words in any of the three; `message_id`, `queue_id` and `tag` match exactly. `status` also finds `partial` messages with a recipient in that status. Kept for at least `retention.history_days`.
          */
         get: operations["getMessages"];
         put?: never;
@@ -1047,7 +1047,7 @@ export interface paths {
         };
         /**
          * Get the timeline of a message
-         * @description What happened to it, oldest first: `submitted` and `accepted`, then each try to deliver to a recipient with the remote server's words; inbound `received` or `rejected`.
+         * @description Oldest first: `submitted` and `accepted`, then each delivery attempt with the reply of the remote server; for inbound mail `received` or `rejected`.
          */
         get: operations["getMessagesByIdEvents"];
         put?: never;
@@ -1067,7 +1067,7 @@ export interface paths {
         };
         /**
          * Get the content of a message
-         * @description As it was sent or received, for `retention.content_days`; after that 404 with `details.reason` expired. The content of inbound mail is for admin and above, and reading it is recorded in the audit log.
+         * @description As sent or received, for `retention.content_days`; after that 404 with `details.reason` expired. Only admin and above may read inbound mail, and reading it is recorded in the audit log.
          */
         get: operations["getMessagesByIdRaw"];
         put?: never;
@@ -1107,7 +1107,7 @@ export interface paths {
         };
         /**
          * List the mail server's queue
-         * @description What waits to be delivered, newest first, with the last word about each recipient. The full profile's; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. Where the agent of the mail server's node does not answer within ten seconds: node_agent_away.
+         * @description Messages waiting for delivery, newest first, with the last reason for each recipient. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the agent of the mail server's node does not answer within ten seconds.
          */
         get: operations["getQueue"];
         put?: never;
@@ -1129,7 +1129,7 @@ export interface paths {
         put?: never;
         /**
          * Flush, hold, release or delete queued mail
-         * @description By `ids` or by `filter` (`{}`: all). `flush` tries now, `hold` keeps until `release`, `delete` removes: open recipients have failed then (`mail.failed`). `dry_run` only counts. The full profile's; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. Where the agent of the mail server's node does not answer within ten seconds: node_agent_away.
+         * @description By `ids` or by `filter` (`{}`: all). `flush` retries now, `hold` keeps messages until `release`, `delete` removes them, and their remaining recipients fail (`mail.failed`). `dry_run` only counts. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the agent of the mail server's node does not answer within ten seconds.
          */
         post: operations["postQueueActions"];
         delete?: never;
@@ -1146,7 +1146,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Ask whether requests can be served
+         * Check whether requests can be served
          * @description The database answers and has the schema of this version.
          */
         get: operations["getReadyz"];
@@ -1185,13 +1185,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List what the sandbox caught */
+        /** List messages in the sandbox */
         get: operations["getSandboxMessages"];
         put?: never;
         post?: never;
         /**
-         * Remove what the sandbox caught
-         * @description Messages with recipients still to be seen to stay.
+         * Clear the sandbox
+         * @description Messages with waiting recipients are kept.
          */
         delete: operations["deleteSandboxMessages"];
         options?: never;
@@ -1207,8 +1207,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read a caught message
-         * @description Taken apart: header, text, HTML, and what is attached. Its content whole is that of `/raw`.
+         * Get a message in the sandbox
+         * @description Parsed: header, text, HTML and attachments. `/raw` has the whole content.
          */
         get: operations["getSandboxMessagesById"];
         put?: never;
@@ -1227,8 +1227,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Save an attachment of a caught message
-         * @description Its bytes, decoded, to be saved by the name that it came with; `number` is that of `attachments`. NOT_FOUND also where its encoding is broken.
+         * Download an attachment of a message in the sandbox
+         * @description The decoded bytes, as a download with the original file name; `number` is that in `attachments`. NOT_FOUND also if its encoding is invalid.
          */
         get: operations["getSandboxMessagesByIdAttachmentsByNumber"];
         put?: never;
@@ -1247,8 +1247,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See a caught message's HTML
-         * @description The HTML as it was written, but with the images that the message itself brings along (`cid:`; PNG, JPEG, GIF and WebP, 16 MiB at most) in their places. To be shown in a frame: under a policy by which no script of it runs and nothing is fetched for it. NOT_FOUND where the message has none.
+         * Get the HTML of a message in the sandbox
+         * @description The original HTML, with the images in the message (`cid:`; PNG, JPEG, GIF and WebP, at most 16 MiB) inserted. Show it in a frame: its Content-Security-Policy blocks scripts and all requests. NOT_FOUND if the message has no HTML.
          */
         get: operations["getSandboxMessagesByIdHtml"];
         put?: never;
@@ -1266,7 +1266,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a caught message as it would have left */
+        /** Get a message in the sandbox as it would have been sent */
         get: operations["getSandboxMessagesByIdRaw"];
         put?: never;
         post?: never;
@@ -1323,7 +1323,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Ask which version runs */
+        /** Get the version */
         get: operations["getVersion"];
         put?: never;
         post?: never;
@@ -1348,7 +1348,7 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook
-         * @description The events are posted to `url`, each until it is answered 2xx within 10 seconds: after the first try up to five more, 30 seconds, 2 minutes, 15 minutes, 1 hour and 2 hours after the one before (`webhooks.retry_seconds`). The secret that signs them is shown once. Without `domain_id` the webhook is told of all domains; with it, it goes with its domain.
+         * @description Each event is posted to `url` until the response is 2xx within 10 seconds. After the first attempt there are up to five retries, after 30 seconds, 2 minutes, 15 minutes, 1 hour and 2 hours (`webhooks.retry_seconds`). The secret that signs events is shown once. Without `domain_id` the webhook receives the events of all domains; with it, it is deleted with its domain.
          */
         post: operations["postWebhooks"];
         delete?: never;
@@ -1370,14 +1370,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a webhook
-         * @description At once, with what was on its way to it.
+         * @description Its pending deliveries are deleted too.
          */
         delete: operations["deleteWebhooksById"];
         options?: never;
         head?: never;
         /**
          * Change a webhook
-         * @description While it is inactive nothing is delivered and nothing new queued; what was queued before waits, and what happened meanwhile can be replayed.
+         * @description While a webhook is inactive, nothing is delivered and no new event is queued. Queued deliveries wait, and missed events can be replayed.
          */
         patch: operations["patchWebhooksById"];
         trace?: never;
@@ -1391,7 +1391,7 @@ export interface paths {
         };
         /**
          * List a webhook's deliveries
-         * @description With each try and its answer, newest event first; kept for `retention.event_days`.
+         * @description With attempts and responses, newest event first. Kept for `retention.event_days`.
          */
         get: operations["getWebhooksByIdDeliveries"];
         put?: never;
@@ -1413,7 +1413,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver an event again
-         * @description With the same `webhook-id` and all its tries, whatever became of it before. One whose try is under way goes on as it is. For an inactive webhook CONFLICT (`webhook_inactive`).
+         * @description With the same `webhook-id` and the whole retry schedule, whatever its state. A delivery with an attempt in progress stays as it is. CONFLICT (`webhook_inactive`) for an inactive webhook.
          */
         post: operations["postWebhooksByIdDeliveriesByDeliveryIdReplay"];
         delete?: never;
@@ -1432,8 +1432,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver the events of a span again
-         * @description All that the webhook subscribes to, also what happened before it was made or while it was inactive; with `only_failed` what was given up. One call takes the oldest 10,000: where `next_since` is answered, there is more. For an inactive webhook CONFLICT (`webhook_inactive`).
+         * Deliver the events of a period again
+         * @description All events to which the webhook subscribes, also those from before it was created or while it was inactive; with `only_failed` only abandoned deliveries. One call takes the oldest 10,000; if `next_since` is set, continue from there. CONFLICT (`webhook_inactive`) for an inactive webhook.
          */
         post: operations["postWebhooksByIdReplay"];
         delete?: never;
@@ -1452,8 +1452,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a webhook a new secret
-         * @description It is shown once. For 24 hours deliveries are signed with both: `webhook-signature` holds two signatures, and `X-Svc-Signature-Previous` the one by the secret before. A second rotation within that time ends the first.
+         * Rotate the secret of a webhook
+         * @description The new secret is shown once. For 24 hours deliveries are signed with both secrets: `webhook-signature` holds two signatures, and `X-Svc-Signature-Previous` is made with the old secret. A second rotation within that time ends the first.
          */
         post: operations["postWebhooksByIdRotateSecret"];
         delete?: never;
@@ -1472,8 +1472,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try a webhook
-         * @description Posts a signed event of the kind `system.test` now, once, and answers what came of it.
+         * Test a webhook
+         * @description Posts a signed event of the kind `system.test` once, now, and returns the result.
          */
         post: operations["postWebhooksByIdTest"];
         delete?: never;
@@ -1688,7 +1688,7 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        /** @description By what means, and under which name; `key_id` where it was an API key. */
+        /** @description The caller: kind and name, and `key_id` for an API key. */
         ActorResponse: {
             /** Format: uuid */
             key_id: string | null;
@@ -1827,7 +1827,7 @@ export interface components {
              */
             updated_at: string;
         };
-        /** @description Always `ok`; what is not ok does not answer, or with 503. */
+        /** @description Always `ok`; otherwise there is no response, or status 503. */
         Alive: {
             /** @enum {string} */
             status: "ok";
@@ -1927,7 +1927,7 @@ export interface components {
             resource_type: string;
             user_agent: string | null;
         };
-        /** @description Results of sender authentication; null where it was not evaluated. */
+        /** @description Results of sender authentication; null if not evaluated. */
         AuthenticationResults: {
             dkim: string | null;
             dmarc: string | null;
@@ -1964,7 +1964,7 @@ export interface components {
             recipients?: components["schemas"]["SentRecipient"][] | null;
             status?: string | null;
         };
-        /** @description What is wrong with an entry, or with the seal of a number (then `id` is that of its last entry). */
+        /** @description A problem of an entry, or of the seal with a number (then `id` is that of its last entry). */
         ChainFaultResponse: {
             /** Format: uuid */
             id: string | null;
@@ -1993,8 +1993,8 @@ export interface components {
             code: string;
         };
         /**
-         * @description A component in detail: `since` when the process that answers has seen this status, `advice` what to do (null:
-         *         nothing), `details` what the status was judged by.
+         * @description A component in detail. `since`: when the responding process first saw this status; `advice`: what to do (null:
+         *         nothing); `details`: the measured values.
          */
         ComponentResponse: {
             advice: string | null;
@@ -2045,7 +2045,7 @@ export interface components {
              */
             current_password?: string;
         };
-        /** @description An event on its way to a webhook. `event` is its kind; of the tries the last 20 are shown, the newest last. */
+        /** @description The delivery of an event to a webhook. `event` is the kind; `attempts` holds the last 20, newest last. */
         DeliveryRecord: {
             attempts: components["schemas"]["WebhookAttemptResponse"][];
             /**
@@ -2220,7 +2220,7 @@ export interface components {
             /** Format: uuid */
             message_id: string | null;
         };
-        /** @description An entry as it is stored: `admin_id` also of an account that is gone, the time to the microsecond. */
+        /** @description An entry as stored: `admin_id` also of a deleted account, time in microseconds. */
         ExportedEntry: {
             action: string;
             actor: components["schemas"]["ActorResponse"];
@@ -2263,8 +2263,8 @@ export interface components {
             value: string;
         };
         /**
-         * @description A part and how it does: `database`, `disk`, `mta` (the sandbox's port); in the full profile each daemon and
-         *         agent, and the `supervisor` that tells of them.
+         * @description The status of a service: `database`, `disk`, `mta` (the sandbox's port); in the full profile each daemon and
+         *         agent, and the `supervisor` that reports them.
          */
         HealthCheckResponse: {
             component: string;
@@ -2275,7 +2275,7 @@ export interface components {
         HealthDetails: {
             components: components["schemas"]["ComponentResponse"][];
         };
-        /** @description The whole, and each part. */
+        /** @description The status of the server and of each service. */
         HealthResponse: {
             checks: components["schemas"]["HealthCheckResponse"][];
             /** @enum {string} */
@@ -2291,7 +2291,7 @@ export interface components {
             ip: string | null;
             protocol: string | null;
         };
-        /** @description That a suspension is lifted. */
+        /** @description Confirmation that a suspension was lifted. */
         LiftResponse: {
             address: string;
             /** Format: uuid */
@@ -2457,7 +2457,7 @@ export interface components {
             updated_at: string;
             used_bytes: number;
         };
-        /** @description A mailbox and the suspension of its address, null where it may send. */
+        /** @description A mailbox and the suspension of its address, null if it may send. */
         MailboxSuspensionResponse: {
             address: string;
             /** Format: uuid */
@@ -2622,7 +2622,7 @@ export interface components {
             /** @description The filter's score. */
             spam_score: number;
         };
-        /** @description A recipient and what became of it; the remote server's words stand in `diagnostic`. */
+        /** @description A recipient and its delivery status; `diagnostic` is the reply of the remote server. */
         MessageRecipientResponse: {
             address: string;
             attempts: number;
@@ -2812,7 +2812,7 @@ export interface components {
             login_path: string;
             name: string;
         };
-        /** @description What to do to which messages: those with these ids, or those that the filter means. */
+        /** @description An action on the messages with these IDs, or on those that match the filter. */
         QueueAction: {
             /** @enum {string} */
             action: "delete" | "flush" | "hold" | "release";
@@ -2821,12 +2821,12 @@ export interface components {
             filter?: components["schemas"]["QueueFilterRequest"];
             ids?: string[];
         };
-        /** @description How many messages the action was, or in a dry run would be, done to. */
+        /** @description How many messages the action applied to, or would in a dry run. */
         QueueActionResponse: {
             affected: number;
             dry_run: boolean;
         };
-        /** @description A message that waits in the queue. `next_attempt_at` is null unless it is deferred, and while it is tried. */
+        /** @description A message in the queue. `next_attempt_at` is null unless it is deferred, and during an attempt. */
         QueuedMessage: {
             /**
              * Format: date-time
@@ -2845,7 +2845,7 @@ export interface components {
             /** @enum {string} */
             state: "active" | "deferred" | "hold" | "incoming";
         };
-        /** @description The filters of the list; none of them means every message. */
+        /** @description The filters of the list; without any, all messages match. */
         QueueFilterRequest: {
             domain?: string | null;
             queue_id?: string | null;
@@ -2858,7 +2858,7 @@ export interface components {
             /** Format: date-time */
             until?: string | null;
         };
-        /** @description Who is not delivered to yet; `reason` is the last word about it, empty before the first try. */
+        /** @description A recipient who is still waiting; `reason` is the last one, empty before the first attempt. */
         QueueRecipientResponse: {
             address: string;
             reason: string;
@@ -2918,7 +2918,7 @@ export interface components {
             /** @default  */
             username?: string;
         };
-        /** @description Events from `since` to before `until` (now, where it is left out). */
+        /** @description Replay events from `since` until before `until` (default: now); `only_failed`: only abandoned deliveries. */
         ReplayRequest: {
             /** @default false */
             only_failed?: boolean;
@@ -2927,7 +2927,7 @@ export interface components {
             /** Format: date-time */
             until?: string;
         };
-        /** @description How many deliveries begin anew. `next_since`: there is more than one call takes; ask again from there. */
+        /** @description How many deliveries were queued. `next_since`: not all events fit into this call; continue from there. */
         ReplayResponse: {
             /**
              * Format: date-time
@@ -2974,9 +2974,9 @@ export interface components {
             name: string;
         };
         /**
-         * @description A part that is no text of the message; `size` in bytes, decoded.
+         * @description An attachment; `size` in bytes, decoded.
          *
-         *         `number` (from 1) is its place in the message; by `content_id` the HTML shows it as an image.
+         *         `number` is its position in the message, from 1; the HTML refers to images by `content_id`.
          */
         SandboxAttachment: {
             content_id: string | null;
@@ -2986,8 +2986,8 @@ export interface components {
             size: number;
         };
         /**
-         * @description What a caught message says. `parse_error`: it could not be taken apart, and only its header is told;
-         *         `truncated`: it says more than fits.
+         * @description The content of a message. `parse_error`: it could not be parsed, so only the header is shown; `truncated`: it has
+         *         more content than fits.
          */
         SandboxContentResponse: {
             attachments: components["schemas"]["SandboxAttachment"][];
@@ -3000,7 +3000,7 @@ export interface components {
             subject: string;
             truncated: boolean;
         };
-        /** @description A message that went nowhere, as it was submitted: envelope, subject and size. */
+        /** @description A message in the sandbox: envelope, subject and size. */
         SandboxMessageResponse: {
             /** Format: uuid */
             id: string;
@@ -3097,13 +3097,13 @@ export interface components {
             message: string;
             sessions_ended: number;
         };
-        /** @description The filter's verdict; null where none was asked. */
+        /** @description The result of the spam filter; null if it did not check the message. */
         Spam: {
             action: string | null;
             score: number | null;
             symbols: string[];
         };
-        /** @description Why sending is suspended, as it is shown on the mailbox. */
+        /** @description The reason of a suspension, shown on the mailbox. */
         SuspendBody: {
             /** @default  */
             reason?: string;
@@ -3123,16 +3123,16 @@ export interface components {
             by: string;
             reason: string;
         };
-        /** @description Who suspended: the abuse rules, or an administrator by its email (a key by its name); to scoped keys by role. */
+        /** @description Who suspended: the abuse rules, or an administrator (email, key name, or role for scoped keys). */
         SuspensionAuthor: {
             /** @enum {string} */
             kind: "admin" | "rules";
             label: string;
         };
         /**
-         * @description Why, by whom (`rules`, or an administrator) and since when sending is suspended.
+         * @description Why, by whom (`rules` or an administrator) and since when sending is suspended.
          *
-         *         `by` names administrators to who sees them all; to a domain_admin or a scoped key it is their role.
+         *         `by` is the name of the administrator for callers who see all administrators, otherwise the role.
          */
         SuspensionRecord: {
             /**
@@ -3201,7 +3201,7 @@ export interface components {
             /** @description Its id. */
             webhook_id: string;
         };
-        /** @description What came of a test: the answer, or in `error` why there is none. */
+        /** @description The result of a test: the response, or in `error` why there is none. */
         TestResult: {
             /**
              * Format: date-time
@@ -3217,9 +3217,9 @@ export interface components {
             status: number | null;
         };
         /**
-         * @description Recipients an hour; `source`: where the value is set (`global`: a setting).
+         * @description Recipients per hour; `source`: where the value is set (`global`: in the settings).
          *
-         *         `used`: how many of them the domain has used in the last hour, null where the value is not the domain's own.
+         *         `used`: usage of the domain in the last hour, null if the value is not for the domain.
          */
         Threshold: {
             /** @enum {string} */
@@ -3227,7 +3227,7 @@ export interface components {
             used: number | null;
             value: number;
         };
-        /** @description What may be sent and forwarded in an hour. */
+        /** @description The hourly limits for sending and forwarding. */
         Thresholds: {
             /** Format: uuid */
             id: string | null;
@@ -3235,13 +3235,13 @@ export interface components {
             scope: "domain" | "global";
             values: components["schemas"]["ThresholdValues"];
         };
-        /** @description For one sender address, for all that a domain sends, and for the external copies that it forwards. */
+        /** @description Limits for one sender address, for all mail of a domain, and for the external copies that it forwards. */
         ThresholdValues: {
             domain_per_hour: components["schemas"]["Threshold"];
             forward_per_hour: components["schemas"]["Threshold"];
             sender_per_hour: components["schemas"]["Threshold"];
         };
-        /** @description What is known of it: the number of the try, what the remote server said, when it is tried again. */
+        /** @description Details: number of the attempt, reply of the remote server, time of the next attempt. */
         TimelineDetail: {
             attempt: number | null;
             diagnostic: string | null;
@@ -3255,7 +3255,7 @@ export interface components {
             remote_host: string | null;
             smtp_code: number | null;
         };
-        /** @description One thing that happened to a message; `recipient` is null where it is about the message as a whole. */
+        /** @description An entry of the timeline; `recipient` is null if it concerns the whole message. */
         TimelineEntryResponse: {
             /**
              * Format: date-time
@@ -3296,7 +3296,7 @@ export interface components {
             id: string;
             name: string;
         };
-        /** @description What verifying found: the first faults of `bad_count`; `first_bad` is the id of the first. */
+        /** @description The result of a verification: the first of `bad_count` faults; `first_bad` is the ID of the first. */
         VerificationResponse: {
             bad: components["schemas"]["ChainFaultResponse"][];
             bad_count: number;
@@ -3309,8 +3309,8 @@ export interface components {
             unsealed: number;
         };
         /**
-         * @description The program's version, the commit it was taken from (null where unknown), the API's version, and the profile that
-         *         runs: `full` has a mail server behind it, and a queue.
+         * @description The version of the program, its commit (null if unknown), the version of the API, and the profile: only `full`
+         *         has a mail server and a queue.
          */
         VersionResponse: {
             /** @enum {string} */
@@ -3320,7 +3320,7 @@ export interface components {
             profile: "embedded" | "full";
             version: string;
         };
-        /** @description A try of a delivery: the answer, or in `error` why there is none. All but `at` is null while it is under way. */
+        /** @description An attempt: the response, or in `error` why there is none. In progress, only `at` is set. */
         WebhookAttemptResponse: {
             /**
              * Format: date-time
@@ -3332,32 +3332,32 @@ export interface components {
             response_excerpt: string | null;
             status: number | null;
         };
-        /** @description What to change of a webhook. */
+        /** @description Changes to a webhook. */
         WebhookChange: {
             active?: boolean;
-            /** @description `*`: all kinds but those that begin with system. */
+            /** @description `*`: all kinds except those that begin with `system.` */
             events?: ("*" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "system.alert" | "system.suspension" | "system.webhook_disabled")[];
             /** @description https only */
             url?: string;
         };
-        /** @description A webhook to make; without `domain_id` it is told of all domains. */
+        /** @description A webhook to create; without `domain_id` it receives the events of all domains. */
         WebhookCreate: {
             /** Format: uuid */
             domain_id?: string | null;
-            /** @description `*`: all kinds but those that begin with system. */
+            /** @description `*`: all kinds except those that begin with `system.` */
             events: ("*" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "system.alert" | "system.suspension" | "system.webhook_disabled")[];
             /** @description https only */
             url: string;
         };
-        /** @description A webhook was deleted. */
+        /** @description Confirmation of a deletion. */
         WebhookDeleteResponse: {
             /** Format: uuid */
             id: string;
             message: string;
         };
         /**
-         * @description A webhook; `domain_id` null: of all domains. `rotating_until`: until then the secret before signs too.
-         *         `failing_since`: no try has succeeded since; `disabled_at`: it was made inactive for that.
+         * @description A webhook; `domain_id` is null if it is for all domains. `rotating_until`: until then the previous secret also
+         *         signs. `failing_since`: no attempt has succeeded since; `disabled_at`: when it was deactivated because of that.
          */
         WebhookRecord: {
             active: boolean;
@@ -3395,7 +3395,7 @@ export interface components {
             updated_at: string;
             url: string;
         };
-        /** @description A webhook with its secret, which is shown this once: null when the answer is repeated for an Idempotency-Key. */
+        /** @description A webhook with its secret, which is shown only once: null if the response is repeated for an Idempotency-Key. */
         WebhookWithSecret: {
             active: boolean;
             /**
