@@ -19,8 +19,8 @@ from mailkeep.core.ids import uuid7, uuid7_floor
 from mailkeep.features.record.events import jobs, service, store
 from mailkeep.features.record.events.model import RecordedEvent
 from tests.support.client import ADMIN_IDS, DOMAIN_IDS, EXAMPLE, KEY_IDS, OTHER, Api, Client, faults, reason
-from tests.support.events import sample_event
 from tests.support.event_stream import StreamBlock, open_stream
+from tests.support.events import sample_event
 
 BEGINNING = str(UUID(int=0))
 
