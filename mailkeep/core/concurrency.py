@@ -1,4 +1,4 @@
-"""Taking turns at what is dear: a few at a time, a bounded queue, and a lane past it."""
+"""A limit on concurrent work, with a bounded queue and priority callers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from mailkeep.core.errors import RateLimitExceeded
 
 
 class ConcurrencyLimit:
-    """At most `at_once` have their turn; `most_waiting` wait for one, in their order, and more are refused.
+    """At most `limit` callers run at a time. `queue_size` more wait, first in, first out; further callers are refused.
 
-    Who comes `ahead` is never refused, and is let in before those who wait.
+    A `priority` caller is never refused, and runs before all other waiting callers.
     """
 
     def __init__(self, limit: int, queue_size: int) -> None:
@@ -24,7 +24,7 @@ class ConcurrencyLimit:
 
     @asynccontextmanager
     async def acquire(self, *, priority: bool = False) -> AsyncGenerator[None]:
-        """Have a turn for as long as the block lasts; RATE_LIMIT_EXCEEDED where too many wait for one."""
+        """Hold a slot while the block runs. Raises RATE_LIMIT_EXCEEDED if the queue is full."""
         if self._free > 0:
             self._free -= 1
         else:
@@ -36,25 +36,25 @@ class ConcurrencyLimit:
 
     async def _wait(self, priority: bool) -> None:
         if not priority and len(self._waiting) >= self._queue_size:
-            raise RateLimitExceeded("Too many are waiting for this; try again later.", retry_after=5)
+            raise RateLimitExceeded("Too many requests are waiting; try again later.", retry_after=5)
         queue = self._priority if priority else self._waiting
-        turn = asyncio.get_running_loop().create_future()
-        queue.append(turn)
+        slot = asyncio.get_running_loop().create_future()
+        queue.append(slot)
         try:
-            await turn
+            await slot
         except asyncio.CancelledError:
-            if turn.cancelled():
-                queue.remove(turn)
+            if slot.cancelled():
+                queue.remove(slot)
             else:
-                self._release()  # the turn had come just when it was given up
+                self._release()  # the slot was granted just before the cancellation
             raise
 
     def _release(self) -> None:
         queue = self._priority or self._waiting
         while queue:
-            turn = queue.popleft()
-            if not turn.done():
-                turn.set_result(None)
+            slot = queue.popleft()
+            if not slot.done():
+                slot.set_result(None)
                 return
             queue = self._priority or self._waiting
         self._free += 1

@@ -1,8 +1,8 @@
-"""Refusals: every published error code with its HTTP status, one class a row of the catalogue.
+"""API errors: each published error code with its HTTP status, one class per row of the catalogue.
 
-A *refusal* is an answer that the caller can act on; it is raised anywhere below the HTTP layer and
-rendered in one place (`web.envelope`). A *failure* is the outside world's (database away, MTA
-refusing); it is logged and retried, `permanent` or not. Everything else is a bug: 500 INTERNAL_ERROR.
+A *refusal* is an error that the caller can act on; any code below the HTTP layer may raise it, and
+`web.envelope` renders it. A *failure* comes from outside (the database is down, the MTA refuses a message);
+it is logged and, unless `permanent`, retried. Any other exception is a bug: 500 INTERNAL_ERROR.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypedDict
 
 MAX_FIELD_ERRORS = 100
-"""So many faulty or missing fields are told at once: an answer is not to be many times its request."""
+"""The most fields that one error lists, so that a response stays in proportion to its request."""
 _IN_TEXT = 5
 _REQUIRED = "is required"
 
@@ -37,14 +37,14 @@ class Refusal(Exception):
         self.retry_after: int | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """From one process to another, with all of it."""
+        """Pickle with code, details and `retry_after`, for another process."""
         return rebuild_refusal, (type(self), self.message, self.details, self.retry_after)
 
 
 def rebuild_refusal(
     kind: type[Refusal], message: str, details: Mapping[str, Any] | None, retry_after: int | None
 ) -> Refusal:
-    """A refusal as it was in another process."""
+    """Rebuild a refusal that another process pickled."""
     wrong = kind.__new__(kind)
     Refusal.__init__(wrong, message, **(details or {}))
     wrong.retry_after = retry_after
@@ -54,19 +54,19 @@ def rebuild_refusal(
 class BadRequest(Refusal):
     """The listener's, before there is a request to route."""
 
-    code, status, text = "BAD_REQUEST", 400, "What was sent is no HTTP request."
+    code, status, text = "BAD_REQUEST", 400, "The data received is not an HTTP request."
 
 
 class RequestTimeout(Refusal):
     """The listener's, as `BadRequest`."""
 
-    code, status, text = "REQUEST_TIMEOUT", 408, "The head of the request did not come in time."
+    code, status, text = "REQUEST_TIMEOUT", 408, "The request header did not arrive in time."
 
 
 class HeadTooLarge(Refusal):
     """The listener's, as `BadRequest`."""
 
-    code, status, text = "HEAD_TOO_LARGE", 431, "The head of the request is too large."
+    code, status, text = "HEAD_TOO_LARGE", 431, "The request header is too large."
 
 
 class InvalidJson(Refusal):
@@ -81,9 +81,9 @@ class MissingFields(Refusal):
         faults = [FieldError(field=each, reason=_REQUIRED) if isinstance(each, str) else each for each in missing]
         more = " and more" if len(faults) > _IN_TEXT else ""
         names = ", ".join(fault["field"] for fault in faults[:_IN_TEXT])
-        told = f"Required fields are missing: {names}{more}."
+        text = f"Required fields are missing: {names}{more}."
         super().__init__(
-            f"{told} {_in_words(others)}." if others else told,
+            f"{text} {_in_words(others)}." if others else text,
             # The others first: there are few of them, and they are what the caller got wrong.
             fields=[*others[:MAX_FIELD_ERRORS], *faults][:MAX_FIELD_ERRORS],
         )
@@ -124,7 +124,7 @@ class InvalidHeader(Refusal):
 
 
 class InvalidUrl(Refusal):
-    code, status, text = "INVALID_URL", 400, "The URL is not one to call."
+    code, status, text = "INVALID_URL", 400, "The URL is not allowed."
 
 
 class WeakPassword(Refusal):

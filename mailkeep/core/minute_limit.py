@@ -1,4 +1,4 @@
-"""So many of something a minute for each key; what comes beyond is only counted, by name."""
+"""A limit per key and minute. Excess events are only counted, by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Minute(Generic[T]):
-    """One key's minute: what was let through, what was only counted, and the latest that came with it."""
+    """The counts of one key and minute: events within the limit, excess events by name, and the latest value."""
 
     latest: T
     allowed: int = 0
@@ -21,14 +21,14 @@ class Minute(Generic[T]):
 
 
 class MinuteLimit(Generic[T]):
-    """`most` a minute for each key. It is the process's own: what it counted is lost where that is killed."""
+    """At most `limit` events per key and minute, in this process. The counts are lost if the process is killed."""
 
     def __init__(self, limit: int) -> None:
         self._most = limit
         self._minutes: dict[tuple[Hashable, int], Minute[T]] = {}
 
     def allow(self, key: Hashable, name: str, latest: T, at: datetime) -> bool:
-        """Whether this one is within the limit; else it is counted under `name`."""
+        """Whether this event is within the limit; if not, it is counted under `name`."""
         minute = self._minutes.setdefault((key, int(at.timestamp()) // 60), Minute(latest))
         minute.latest = latest
         if minute.allowed < self._most:
@@ -38,7 +38,7 @@ class MinuteLimit(Generic[T]):
         return False
 
     def pop_exceeded(self, at: datetime | None) -> list[Minute[T]]:
-        """The minutes that are over (None: all) and had more than the limit; each is returned once."""
+        """Remove and return the minutes before `at` (None: all) that exceeded the limit."""
         now = None if at is None else int(at.timestamp()) // 60
         over = [key for key in self._minutes if key[1] != now]
         return [minute for key in over if (minute := self._minutes.pop(key)).exceeded]

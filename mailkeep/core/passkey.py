@@ -1,9 +1,9 @@
-"""Passkeys: what a browser hands over (Web Authentication Level 3, W3C) is read here, and verified by `webauthn`.
+"""Passkeys (Web Authentication Level 3, W3C): parses a browser's response and verifies it with `webauthn`.
 
-Nothing reaches that library which its parsers could be hurt by: sizes are bounded, and CBOR is held to the form that
-authenticators must write (CTAP 2.1 §8: no tags, no indefinite lengths, at most four levels).
+Input that could exhaust that library's parsers is rejected first: sizes are limited, and CBOR must have the form that
+authenticators write (CTAP 2.1 §8: no tags, no indefinite lengths, at most four levels).
 
-Attestation is not asked for; a statement that comes all the same is not looked at (§7.1, step 24).
+Attestation is not requested, and an attestation statement is ignored (§7.1, step 24).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _TRANSPORTS = ("ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb")
 
 @dataclass(frozen=True, slots=True)
 class RelyingParty:
-    """For whom passkeys are made: a domain, and the one origin whose pages may use them (§4, §13.4.9)."""
+    """The domain that passkeys belong to, and the one origin whose pages may use them (§4, §13.4.9)."""
 
     id: str
     origin: str
@@ -50,7 +50,7 @@ class RelyingParty:
 
 @dataclass(frozen=True, slots=True)
 class CredentialResponse:
-    """A credential as `PublicKeyCredential.toJSON()` writes it, decoded: just made, or used to log in."""
+    """A decoded `PublicKeyCredential.toJSON()`, of a registration or of a login."""
 
     credential_id: bytes
     challenge: bytes
@@ -64,7 +64,7 @@ class CredentialResponse:
 
 @dataclass(frozen=True, slots=True)
 class RegisteredCredential:
-    """A new credential, verified. `sign_count` stays 0 where the authenticator doesn't count."""
+    """A verified new credential. `sign_count` is 0 if the authenticator has no signature counter."""
 
     credential_id: bytes
     public_key: bytes
@@ -77,7 +77,7 @@ class RegisteredCredential:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedAssertion:
-    """A credential's use, verified."""
+    """A verified login with a credential."""
 
     sign_count: int
     backup_eligible: bool
@@ -106,7 +106,7 @@ def relying_party(public_url: str) -> RelyingParty | None:
 
 
 def parse_registration(credential: Mapping[str, Any]) -> CredentialResponse:
-    """What `navigator.credentials.create()` answered; INVALID_FIELD where it has not that form."""
+    """Parse the result of `navigator.credentials.create()`. Raises INVALID_FIELD."""
     response = _response(credential)
     client_data = _bytes(response, "clientDataJSON")
     transports = response.get("transports")
@@ -121,7 +121,7 @@ def parse_registration(credential: Mapping[str, Any]) -> CredentialResponse:
 
 
 def parse_assertion(credential: Mapping[str, Any]) -> CredentialResponse:
-    """What `navigator.credentials.get()` answered; INVALID_FIELD where it has not that form."""
+    """Parse the result of `navigator.credentials.get()`. Raises INVALID_FIELD."""
     response = _response(credential)
     client_data = _bytes(response, "clientDataJSON")
     return CredentialResponse(
@@ -135,15 +135,15 @@ def parse_assertion(credential: Mapping[str, Any]) -> CredentialResponse:
 
 
 def verify_registration(response: CredentialResponse, party: RelyingParty) -> RegisteredCredential:
-    """A new credential (§7.1); INVALID_FIELD where it was made elsewhere, for another, or is damaged.
+    """Verify a new credential (§7.1). Raises INVALID_FIELD if it is damaged or was created for another site.
 
-    The challenge is the caller's to know. Takes some milliseconds, the first time 200: belongs into a thread.
+    The caller checks the challenge. Takes a few milliseconds, 200 the first time: call it in a thread.
     """
     try:
         verified = _verify(response, party)
     except Exception as fault:  # noqa: BLE001 - four libraries are given a stranger's bytes
-        told = str(fault)[:200].encode("ascii", "backslashreplace").decode()
-        raise invalid_field("credential", f"is refused: {told}") from None
+        reason = str(fault)[:200].encode("ascii", "backslashreplace").decode()
+        raise invalid_field("credential", f"is refused: {reason}") from None
     if verified.credential_id != response.credential_id:
         raise invalid_field("credential.id", "is not the id that the authenticator signed")
     return RegisteredCredential(
@@ -192,10 +192,10 @@ def _verify(response: CredentialResponse, party: RelyingParty) -> VerifiedRegist
 def verify_assertion(
     response: CredentialResponse, party: RelyingParty, public_key: bytes, *, user_verified: bool
 ) -> VerifiedAssertion | None:
-    """A use of the credential with this key (§7.2); None where it was for another site, or not by that key.
+    """Verify a login with the credential of this key (§7.2). None if it is for another site or signed by another key.
 
-    `user_verified`: the authenticator must have asked for a PIN, a finger or a face. Challenge, counter, user handle
-    and the eligibility for backup are the caller's to compare. Belongs into a thread, as `verify_made`.
+    `user_verified`: the authenticator must have asked for a PIN or a biometric. The caller compares challenge, counter,
+    user handle and backup eligibility. Call it in a thread, like `verify_registration`.
     """
     from webauthn import verify_authentication_response
     from webauthn.helpers import bytes_to_base64url
@@ -298,10 +298,10 @@ def _challenge(client_data: bytes) -> bytes:
     """The challenge that the authenticator answered, by the browser's own account (§5.8.1)."""
     where = "credential.response.clientDataJSON"
     try:
-        told: object = json.loads(client_data.decode("utf-8"))
+        content: object = json.loads(client_data.decode("utf-8"))
     except (ValueError, RecursionError):
         raise invalid_field(where, "must be JSON") from None
-    values = cast(dict[str, object], told) if isinstance(told, dict) else {}
+    values = cast(dict[str, object], content) if isinstance(content, dict) else {}
     challenge = values.get("challenge")
     if not isinstance(challenge, str) or not isinstance(values.get("origin"), str):
         raise invalid_field(where, "must have a challenge and an origin")

@@ -1,6 +1,6 @@
-"""Password hashes in Dovecot's format, `{SCHEME}hash`, and what verifying one may cost.
+"""Password hashes in Dovecot's format, `{SCHEME}hash`, and the limits of their cost.
 
-Whoever imports a hash chooses what each later login costs the server. So each scheme is parsed, and its cost limited:
+An imported hash determines what each later login costs the server. So each scheme is parsed and its cost limited:
 Argon2 to 256 MiB and 10 passes, SHA-crypt, PBKDF2 and SCRAM to 1,000,000 rounds, bcrypt to cost 14, yescrypt (the
 default of Debian's /etc/shadow) to 256 MiB. Schemes that are not listed are refused, among them passwords in clear text
 (PLAIN, CLEAR, CLEARTEXT, PLAIN-TRUNC) and OTP.
@@ -14,7 +14,7 @@ import re
 
 MAX_ARGON2_KIB = 256 << 10
 MAX_ARGON2_PASSES = 10
-MAX_ARGON2_LANES = 16
+MAX_ARGON2_PARALLELISM = 16
 MAX_ROUNDS = 1_000_000
 MAX_BCRYPT_COST = 14
 
@@ -41,7 +41,7 @@ _MALFORMED = "is malformed"
 
 
 def check_password_hash(text: str) -> str | None:
-    """Why this hash is not accepted; None: it is."""
+    """The reason why this hash is not accepted, or None if it is."""
     match = _HASH.fullmatch(text)
     if not match:
         return "must be {SCHEME} and the hash, as Dovecot writes it"
@@ -72,11 +72,11 @@ def _argon2(text: str) -> str | None:
     match = _ARGON2.fullmatch(text)
     if not match:
         return _MALFORMED
-    memory, passes, lanes = int(match[2]), int(match[3]), int(match[4])
-    if memory > MAX_ARGON2_KIB or passes > MAX_ARGON2_PASSES or lanes > MAX_ARGON2_LANES:
+    memory, passes, parallelism = int(match[2]), int(match[3]), int(match[4])
+    if memory > MAX_ARGON2_KIB or passes > MAX_ARGON2_PASSES or parallelism > MAX_ARGON2_PARALLELISM:
         return (
-            f"must have at most m={MAX_ARGON2_KIB} (256 MiB), t={MAX_ARGON2_PASSES}, p={MAX_ARGON2_LANES} "
-            f"(got m={memory}, t={passes}, p={lanes})"
+            f"must have at most m={MAX_ARGON2_KIB} (256 MiB), t={MAX_ARGON2_PASSES}, p={MAX_ARGON2_PARALLELISM} "
+            f"(got m={memory}, t={passes}, p={parallelism})"
         )
     return None
 

@@ -1,15 +1,15 @@
-"""Work that waits in PostgreSQL, done by any number of workers.
+"""Job queues in PostgreSQL, served by any number of workers.
 
-A feature has a table of its own whose rows are the jobs, since they are its records too, and a claim of its own, one
-statement. What they share:
+Each feature has its own table, whose rows are both its records and its jobs, and its own claim statement. All queues
+share these rules:
 
-- A row that waits has the time from which it may be claimed. A claim (SKIP LOCKED) puts it off to the end of a lease
-  and raises the row's count of claims, the fencing token: whoever settles the job says which claim it had, and a worker
-  that was stopped and woke finds that the job is another's by now. After a worker that died nobody cleans up: the
-  lease ends, and the row is due.
-- Jobs stand in lanes (a webhook's deliveries are one). A lane has room for so many at a time: `Pace` gives more to one
-  that answers, and the least to one that does not. So whoever is slow holds back its own lane only.
-- `Worker` claims as long as there is something due and room, and sleeps when there is neither: woken by NOTIFY (`Bell`,
-  and `wake_workers` in SQL), and looking by itself every second, since a call may be missed.
-- `Grouped` writes what many jobs have come to in one statement.
+- A waiting row has the time from which it may be claimed. A claim (SKIP LOCKED) sets that time to the end of a lease
+  and increments the row's claim count, which is the fencing token: completing a job requires the token, so a worker
+  that was suspended cannot complete a job that another worker has claimed since. After a crash there is nothing to
+  clean up: the lease expires and the row is due again.
+- Each job has a key (a webhook's deliveries share one). `AdaptiveConcurrency` limits the concurrent jobs of each key:
+  it grows with success and shrinks with failure. A slow receiver delays only the jobs of its own key.
+- `Worker` claims due jobs while it has free slots, and otherwise sleeps until a NOTIFY (`Wakeup`, `wake_workers` in
+  SQL) or the next poll, which runs every second because a notification may be missed.
+- `BatchWriter` writes the results of many jobs in one statement.
 """

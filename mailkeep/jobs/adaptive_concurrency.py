@@ -1,4 +1,4 @@
-"""How many jobs of a lane are done at a time: more while it goes well, the least when it doesn't."""
+"""Adaptive concurrency: the number of concurrent jobs of a key grows with success and shrinks with failure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _REMEMBERED = 10_000
 
 
 class AdaptiveConcurrency:
-    """Rooms of lanes: each begins with `start`, gains one with a job that went well, up to `most`, and loses one with a
-    job that did not, down to 1. A lane where nothing goes any more loses as many as it has under way, all at once.
+    """A limit per key: starts at `initial`, plus one after each success (up to `maximum`), minus one after each failure
+    (down to 1). If all running jobs of a key fail, its limit falls by their number.
     """
 
     def __init__(self, *, initial: int, maximum: int) -> None:
@@ -20,13 +20,13 @@ class AdaptiveConcurrency:
         self._limits: OrderedDict[UUID, int] = OrderedDict()
 
     def record(self, key: UUID, *, succeeded: bool) -> None:
-        """Learn how a job of the lane went."""
+        """Record the outcome of a job."""
         room = self._limits.pop(key, self.initial)
         self._limits[key] = min(self._maximum, room + 1) if succeeded else max(1, room - 1)
         if len(self._limits) > _REMEMBERED:
             self._limits.popitem(last=False)
 
     def free_slots(self, running: Mapping[UUID, int]) -> dict[UUID, int]:
-        """What is left of the rooms that are not `start`, where so many jobs of these lanes are under way."""
-        lanes = self._limits.keys() | running.keys()
-        return {lane: max(0, self._limits.get(lane, self.initial) - running.get(lane, 0)) for lane in lanes}
+        """The free slots by key, given the number of `running` jobs by key; other keys have `initial`."""
+        keys = self._limits.keys() | running.keys()
+        return {key: max(0, self._limits.get(key, self.initial) - running.get(key, 0)) for key in keys}

@@ -1,4 +1,4 @@
-"""Writing together what comes at the same time."""
+"""Batched writes (group commit)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 
 class BatchWriter(Generic[T, R]):
-    """One write at a time, of all that has come by then: nobody waits for company, a busy disk makes groups larger."""
+    """One write at a time, with all items that have arrived by then. A single item does not wait for others."""
 
     def __init__(
         self,
@@ -23,9 +23,9 @@ class BatchWriter(Generic[T, R]):
         min_interval: float = 0.0,
         retry_singly: bool = False,
     ) -> None:
-        """`write` answers a result for each item, in order. `pace`: seconds at least from the begin of a group to that
-        of the next, so that company comes where much does; who comes alone does not wait. `apart`: what fails together
-        is written one by one, unless the database is away.
+        """`write` returns a result per item, in order. `min_interval`: seconds between the starts of two batches, which
+        makes batches larger under load. `retry_singly`: after a failed batch each item is written alone, unless the
+        database is unavailable.
         """
         self._write = write
         self._max_batch = max_batch
@@ -36,7 +36,7 @@ class BatchWriter(Generic[T, R]):
         self._next = 0.0
 
     async def add(self, item: T) -> R:
-        """What came of the item, when it is written; raise what its write raised."""
+        """Write an item and return its result. Raises what `write` raised."""
         written: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, written))
         if self._writing is None:
@@ -47,8 +47,8 @@ class BatchWriter(Generic[T, R]):
         clock = asyncio.get_running_loop().time
         try:
             while self._waiting:
-                if (early := self._next - clock()) > 0:
-                    await asyncio.sleep(early)
+                if (delay := self._next - clock()) > 0:
+                    await asyncio.sleep(delay)
                 self._next = clock() + self._min_interval
                 batch, self._waiting = self._waiting[: self._max_batch], self._waiting[self._max_batch :]
                 await self._write_batch([each for each in batch if not each[1].cancelled()])
@@ -60,7 +60,7 @@ class BatchWriter(Generic[T, R]):
             return
         try:
             results = await self._write([item for item, _ in batch])
-        except Exception as error:  # noqa: BLE001 - it is theirs who wait
+        except Exception as error:  # noqa: BLE001 - the waiting callers handle it
             if self._retry_singly and len(batch) > 1 and not isinstance(error, Unavailable):
                 for each in batch:
                     await self._write_batch([each])

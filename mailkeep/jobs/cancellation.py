@@ -1,4 +1,4 @@
-"""The end of tasks that run until they are cancelled."""
+"""Cancelling tasks that run forever."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 
 
 async def cancel_all(*tasks: asyncio.Task[Any], retry_seconds: float = 2.0) -> None:
-    """Cancel tasks, and wait until they have ended; who has not after `again` seconds is cancelled once more.
+    """Cancel tasks and wait until they have ended. Tasks that still run after `retry_seconds` are cancelled again.
 
-    Before Python 3.12 a cancellation is lost on a task that has waited for a connection (`asyncio.wait_for`) and gets
-    it in the same moment.
+    Before Python 3.12 `asyncio.wait_for` loses a cancellation that arrives in the same moment as the result.
     """
     left = set(tasks)
     while left:

@@ -1,4 +1,4 @@
-"""Doing what is due, side by side, until told to stop."""
+"""Workers: claim due jobs and run them concurrently until stopped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _AWAY_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class ClaimLimits:
-    """What a claim may take: `most` in all, of a lane `each` but of those in `lanes`; the one after `after` first."""
+    """Limits of a claim: `total` jobs, `per_key` of each key (or as in `by_key`), starting after the key `after`."""
 
     total: int
     per_key: int
@@ -37,10 +37,10 @@ class ClaimLimits:
 
 @dataclass(frozen=True, slots=True)
 class JobQueue(Generic[T]):
-    """Jobs of one kind: how they are claimed, which lane one stands in, and how it is done.
+    """Jobs of one kind: how to claim them, the key of each, and how to run one.
 
-    `work` answers whether it went well, which widens the lane's room or narrows it. It settles the job, also when it
-    is cancelled; what it raises is logged, and the job comes again when its lease is over.
+    `work` returns whether the job succeeded, which raises or lowers the key's limit. It completes the job in the
+    database, also when it is cancelled. An exception is logged, and the job is due again when its lease expires.
     """
 
     name: str
@@ -50,7 +50,7 @@ class JobQueue(Generic[T]):
 
 
 class Worker(Generic[T]):
-    """One worker of a queue, with at most `slots` jobs under way."""
+    """One worker of a queue, with at most `slots` concurrent jobs."""
 
     def __init__(self, queue: JobQueue[T], *, slots: int, concurrency: AdaptiveConcurrency) -> None:
         self._queue = queue
@@ -64,7 +64,7 @@ class Worker(Generic[T]):
         self._stopping = False
 
     async def fill(self) -> int:
-        """Claim and begin what is due, as far as there is room; how many that was."""
+        """Claim and start due jobs while slots are free. Returns how many were started."""
         started = 0
         while not self._stopping and (free := self._slots - len(self._tasks)) > 0:
             free_by_key = self._concurrency.free_slots(self._running)
@@ -89,9 +89,9 @@ class Worker(Generic[T]):
             well = await self._queue.work(job)
             self._concurrency.record(key, succeeded=well)
         except Unavailable:
-            log.warning("a job's end was not written: it comes again", queue=self._queue.name)
+            log.warning("the result of a job was not written; it will be run again", queue=self._queue.name)
         except Exception:
-            log.exception("a job stumbled", queue=self._queue.name)
+            log.exception("job failed", queue=self._queue.name)
         finally:
             self._running[key] -= 1
             if not self._running[key]:
@@ -99,7 +99,7 @@ class Worker(Generic[T]):
             self._wake.set()
 
     async def drain(self) -> int:
-        """Do all that is due now, and return when it is done; how many jobs that was."""
+        """Run all due jobs to completion. Returns how many there were."""
         done = 0
         while (started := await self.fill()) or self._tasks:
             done += started
@@ -107,12 +107,12 @@ class Worker(Generic[T]):
         return done
 
     async def wait_until_idle(self) -> None:
-        """Return when nothing is under way."""
+        """Wait until no job is running."""
         while self._tasks:
             await asyncio.wait(set(self._tasks))
 
     async def run(self, wakeup: Wakeup) -> None:
-        """Do what is due, again and again, until `stop`; needs no database to begin or go on."""
+        """Run due jobs until `stop`. Waits while the database is unavailable."""
         while not self._stopping:
             try:
                 await self._round(wakeup)
@@ -120,7 +120,7 @@ class Worker(Generic[T]):
                 log.info("waiting for the database", queue=self._queue.name)
                 await self._pause(_AWAY_SECONDS)
             except Exception:
-                log.exception("a queue stumbled", queue=self._queue.name)
+                log.exception("queue failed", queue=self._queue.name)
                 await self._pause(_AWAY_SECONDS)
 
     async def _round(self, wakeup: Wakeup) -> None:
@@ -128,7 +128,7 @@ class Worker(Generic[T]):
         now = asyncio.get_running_loop().time
         if await self.fill():
             self._found_at = now()
-            # More is likely to come, or to be settled, at once: let it gather.
+            # More jobs are likely to arrive or end now: claim them in one statement.
             await asyncio.sleep(_LINGER_SECONDS)
             return
         if self._tasks and now() - self._found_at < _AWAKE_SECONDS:
@@ -148,7 +148,7 @@ class Worker(Generic[T]):
             return
 
     async def stop(self, grace_seconds: float) -> None:
-        """Begin nothing more, let what is under way end within `grace_seconds`, and break off the rest."""
+        """Start no more jobs, let the running ones finish within `grace_seconds`, and cancel the rest."""
         self._stopping = True
         self._wake.set()
         if self._tasks:

@@ -1,4 +1,4 @@
-"""What wakes a sleeping worker: NOTIFY, on a connection of its own."""
+"""Wakes a sleeping worker by NOTIFY, on a separate connection."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from mailkeep.db.pool import Conn, DatabasePool
 
 
 class Wakeup:
-    """The bell of a queue, for one worker.
+    """The notifications of a queue, for one worker.
 
-    `listen`, then look at the queue once more, then `rung`: whatever is committed after that look rings, but for what
-    was about to be committed as it began. While the database is away nothing rings.
+    Call `listen`, check the queue once more, then `wait`: a job that is committed after that check sends a
+    notification, unless its transaction was already committing. No notification arrives while the database is
+    unavailable.
     """
 
     def __init__(self, db: DatabasePool, queue: LiteralString) -> None:
@@ -27,7 +28,7 @@ class Wakeup:
         self._open = AsyncExitStack()
 
     async def listen(self) -> None:
-        """Say that this worker is about to sleep (`wake_workers`)."""
+        """Register this worker as sleeping (`wake_workers`)."""
         with suppress(Unavailable):
             if self._conn is None:
                 self._conn = await self._open.enter_async_context(self._db.listen(self._channel))
@@ -35,14 +36,14 @@ class Wakeup:
             await self._execute("SELECT pg_advisory_lock_shared(hashtextextended(%(name)s, 0))")
 
     async def wait(self, event: asyncio.Event, seconds: float) -> None:
-        """Sleep until it rings, which sets `ring`, or somebody else does, at most so many seconds; be awake then."""
+        """Sleep until a notification sets `event`, somebody else does, or `seconds` pass; then stop listening."""
         loop = asyncio.get_running_loop()
         number = self._conn.fileno() if self._conn is not None else None
         if number is not None:
             loop.add_reader(number, event.set)
         try:
             with suppress(TimeoutError):
-                async with asyncio.timeout(seconds):  # `wait_for` loses a cancellation that comes with a ring
+                async with asyncio.timeout(seconds):  # `wait_for` can lose a cancellation
                     await event.wait()
         finally:
             if number is not None:
@@ -50,7 +51,7 @@ class Wakeup:
         await self.stop_listening()
 
     async def stop_listening(self) -> None:
-        """Say that this worker looks by itself."""
+        """Register this worker as awake."""
         with suppress(Unavailable):
             await self._execute("SELECT pg_advisory_unlock_shared(hashtextextended(%(name)s, 0))")
 
@@ -63,7 +64,7 @@ class Wakeup:
             await self.close()
 
     async def close(self) -> None:
-        """End the connection."""
+        """Close the connection."""
         self._conn = None
         opened, self._open = self._open, AsyncExitStack()
         with suppress(Unavailable, psycopg.Error):

@@ -1,4 +1,4 @@
-"""Where the parts of a full instance keep their things: all in its data directory and its short run folder."""
+"""The paths of a full instance: all below its data directory and its short run folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class InstancePaths:
-    """`data` is the data directory, `run` the short folder of sockets (a socket's path has 107 bytes)."""
+    """`data` is the data directory, `run` the folder of sockets, which is short (a socket's path has at most 107
+    bytes).
+    """
 
     data: Path
     run: Path
@@ -25,7 +27,7 @@ class InstancePaths:
 
     @property
     def postfix_conf(self) -> Path:
-        """Postfix's configuration: what `-c` of its commands is given."""
+        """Postfix's configuration folder, the `-c` option of its commands."""
         return self.data / "postfix" / "conf"
 
     @property
@@ -35,7 +37,7 @@ class InstancePaths:
 
     @property
     def postfix_data(self) -> Path:
-        """What Postfix keeps over restarts; its own account's."""
+        """Postfix's data directory, owned by its account."""
         return self.data / "postfix" / "data"
 
     @property
@@ -50,7 +52,7 @@ class InstancePaths:
 
     @property
     def rspamd_data(self) -> Path:
-        """What Rspamd keeps over restarts."""
+        """Rspamd's data directory."""
         return self.data / "rspamd" / "data"
 
     @property
@@ -60,77 +62,79 @@ class InstancePaths:
 
     @property
     def redis_data(self) -> Path:
-        """What the filter has learnt."""
+        """Redis' data: the statistics that Rspamd has learnt."""
         return self.data / "redis" / "data"
 
     @property
     def tls(self) -> Path:
-        """The certificate of our own."""
+        """The self-signed certificate."""
         return self.data / "tls"
 
     @property
     def postfix_sockets(self) -> Path:
-        """The folder of sockets that Postfix connects to: it and root may enter."""
+        """The folder of the sockets that Postfix connects to. Only Postfix and root have access."""
         return self.run / "mta"
 
     @property
     def lmtp_socket(self) -> Path:
-        """Where the lmtp agent takes mail from Postfix."""
+        """The LMTP agent's socket, where Postfix delivers."""
         return self.postfix_sockets / "lmtp.sock"
 
     @property
     def lmtp_journal(self) -> Path:
-        """What the lmtp agent has handed to Dovecot and nobody has filed yet."""
+        """The journal of messages that the LMTP agent has delivered to Dovecot and not yet recorded."""
         return self.data / "lmtp" / "handed-over"
 
     @property
     def policy_socket(self) -> Path:
-        """Where the policy agent is asked by Postfix."""
+        """The policy agent's socket, for Postfix."""
         return self.postfix_sockets / "policy.sock"
 
     @property
     def relay_socket(self) -> Path:
-        """Where the process `relay` takes mail for relays from Postfix."""
+        """The socket of the process `relay`, where Postfix delivers mail for relays."""
         return self.postfix_sockets / "relay.sock"
 
     @property
     def program_sockets(self) -> Path:
-        """The folder of the socket for local programs: everybody may enter."""
+        """The folder of the socket for local programs. Everybody has access."""
         return self.run / "local"
 
     @property
     def sendmail_socket(self) -> Path:
-        """Where local programs hand in mail (`mailkeep sendmail`)."""
+        """The socket where local programs submit mail (`mailkeep sendmail`)."""
         return self.program_sockets / "sendmail.sock"
 
     @property
     def senders_socket(self) -> Path:
-        """Where the policy agent is asked for rewritten senders, and whom they lead back to."""
+        """The policy agent's socketmap: rewritten senders, and the original senders behind them."""
         return self.postfix_sockets / "senders.sock"
 
     @property
     def auth_socket(self) -> Path:
-        """Where Dovecot checks passwords for Postfix."""
+        """Dovecot's SASL socket for Postfix."""
         return self.postfix_sockets / "auth.sock"
 
     @property
     def dovecot_lmtp(self) -> Path:
-        """Where Dovecot takes mail."""
+        """Dovecot's LMTP socket."""
         return self.run / "dovecot-lmtp"
 
     @property
     def dovecot_lmtp_verified(self) -> Path:
-        """Dovecot's listener for mail whose sender has proved who it is: Sieve answers it."""
+        """Dovecot's LMTP socket for mail whose sender is authenticated: only there may Sieve send replies."""
         return self.run / "dovecot-answering"
 
     @property
     def dovecot_sockets(self) -> Path:
-        """The folder of the socket that Dovecot's sessions connect to: the mailboxes' account and root may enter."""
+        """The folder of the socket that Dovecot's sessions connect to. Only the mailboxes' account and root have
+        access.
+        """
         return self.run / "sessions"
 
     @property
     def usage_socket(self) -> Path:
-        """Where Dovecot tells what a mailbox holds."""
+        """The socket where Dovecot reports the usage of mailboxes."""
         return self.dovecot_sockets / "usage.sock"
 
     @property
@@ -155,12 +159,12 @@ class InstancePaths:
 
     @property
     def controller_socket(self) -> Path:
-        """Where Rspamd learns, and is asked for figures."""
+        """Rspamd's controller: learning and statistics."""
         return self.filter_sockets / "controller.sock"
 
     @property
     def keys_socket(self) -> Path:
-        """Where Rspamd asks for DKIM keys."""
+        """The socket where Rspamd requests DKIM keys."""
         return self.filter_sockets / "keys.sock"
 
     @property
@@ -170,17 +174,17 @@ class InstancePaths:
 
     @property
     def api_smtp(self) -> Path:
-        """Where the API hands mail to Postfix: a short name for a socket below the queue."""
+        """Postfix's SMTP socket for the API: a short name for a socket below the queue directory."""
         return self.run / "api-smtp"
 
     @property
     def reinjection_smtp(self) -> Path:
-        """Where `reinjection` submits to Postfix: a short name for a socket below the queue."""
+        """Postfix's SMTP socket for `reinjection`: a short name for a socket below the queue directory."""
         return self.run / "reinjection-smtp"
 
     @property
     def sieve_spool(self) -> Path:
-        """Where Dovecot's sendmail program writes what Sieve sends (`sieve_spool`)."""
+        """The spool of messages that Sieve sends (`sieve_spool`)."""
         return self.data / "sieve-spool"
 
     @property

@@ -1,4 +1,4 @@
-"""Running the daemons' own tools: an argument list, no shell, nothing of our environment, a bound in time."""
+"""Runs the daemons' command-line tools: no shell, a minimal environment, a timeout."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 
 
 async def run(*argv: str, content: str = "") -> bytes:
-    """What a tool writes, given this on its standard input. Raises Failure, with its last words where it has some."""
-    # From a file: a pipe breaks where the tool has ended before it is written to.
+    """Run a tool with `content` on standard input and return its output. Raises Failure with its last error line."""
+    # A file, because writing to a pipe fails if the tool has already ended.
     with tempfile.TemporaryFile() as given:
         given.write(content.encode())
         given.seek(0)

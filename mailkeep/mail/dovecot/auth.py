@@ -1,6 +1,6 @@
-"""What Dovecot tells of logins: the reports of its `auth_policy` client, each a POST with a JSON object.
+"""Login reports of Dovecot's `auth_policy` client: each is an HTTP POST with a JSON object.
 
-Dovecot sends them once a login is answered, and waits for nothing; whether a login may be is not asked here.
+Dovecot sends a report after it has answered a login. The reports do not influence whether a login is allowed.
 https://doc.dovecot.org/2.3/configuration_manual/authentication/auth_policy/
 """
 
@@ -25,7 +25,7 @@ _REASONS = {200: "OK", 400: "Bad Request", 403: "Forbidden"}
 
 
 class LoginReport(msgspec.Struct, frozen=True):
-    """An attempt to log in: the mailbox's folder (known where it succeeded), from where, by which protocol."""
+    """A login attempt: the mailbox's folder (after a success), the remote address, the protocol."""
 
     success: bool
     home: str = ""
@@ -34,18 +34,18 @@ class LoginReport(msgspec.Struct, frozen=True):
 
 
 class MalformedAuthRequest(ValueError):
-    """What the client sent is no request that we know."""
+    """The data is not a valid request."""
 
 
 def parse_head(head: bytes) -> tuple[str, int]:
-    """Token and length of the body of a request. Raises `Malformed`."""
+    """Return the token and the body length of a request. Raises `Malformed`."""
     request, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
     fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     length = fields.get("content-length", "")
     if not request.startswith("POST ") or "transfer-encoding" in fields or not _LENGTH.fullmatch(length):
         raise MalformedAuthRequest(f"not understood: {request[:80]!r}")
     if int(length) > _MAX_BODY:
-        raise MalformedAuthRequest("a report is shorter")
+        raise MalformedAuthRequest(f"the body is longer than {_MAX_BODY} bytes")
     return fields.get("x-token", ""), int(length)
 
 
@@ -60,7 +60,7 @@ def parse_report(body: bytes) -> LoginReport:
 async def serve_reports(
     listening: socket.socket, token: str, on_report: Callable[[LoginReport], None]
 ) -> asyncio.Server:
-    """Take reports that show the token, on a socket that listens. Raises OSError."""
+    """Serve reports that carry the token, on a listening socket. Raises OSError."""
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -76,7 +76,7 @@ async def serve_reports(
         except (asyncio.IncompleteReadError, TimeoutError, ConnectionError):
             pass
         except (asyncio.LimitOverrunError, MalformedAuthRequest) as error:
-            log.warning("a report of a login was not understood: %s", error)
+            log.warning("malformed login report: %s", error)
             writer.write(_response(400))
         finally:
             writer.close()
@@ -85,7 +85,7 @@ async def serve_reports(
 
 
 def _response(status: int) -> bytes:
-    # The status within is the client's: 0 is "go on", also where it does not ask.
+    # The status in the body means "proceed"; Dovecot ignores it in reports.
     return (
         f"HTTP/1.1 {status} {_REASONS[status]}\r\nContent-Type: application/json\r\nContent-Length: 12\r\n"
         'Connection: keep-alive\r\n\r\n{"status":0}'

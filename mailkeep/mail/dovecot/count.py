@@ -1,6 +1,6 @@
-"""What mailboxes hold, counted by Dovecot (`doveadm mailbox status`): messages and their size in all folders.
+"""Counts the messages of mailboxes and their size, over all folders, with `doveadm mailbox status`. Needs root.
 
-The size is what quota counts: with CRLF line ends, whatever lies on the disk. Needs root.
+The size is the one that quota counts: with CRLF line ends, however the messages are stored.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _HEAD = "Username\tmessages\tvsize"
 
 @dataclass(frozen=True, slots=True)
 class CountedMailbox:
-    """What a mailbox holds; `size` in bytes."""
+    """The content of a mailbox; `size` in bytes."""
 
     messages: int
     size: int
 
 
 async def count_mailboxes(conf: Path, logins: Collection[str]) -> Mapping[str, CountedMailbox]:
-    """What these mailboxes hold, by login; one that can't be counted, or is none of Dovecot's, is left out, and logged.
+    """Count mailboxes, by login. A mailbox that fails or is unknown to Dovecot is logged and omitted.
 
-    `conf` is Dovecot's file.
+    `conf` is Dovecot's configuration file.
     """
     if not logins:
         return {}
@@ -41,7 +41,7 @@ async def count_mailboxes(conf: Path, logins: Collection[str]) -> Mapping[str, C
         if len(logins) == 1:
             log.warning("the mailbox %s could not be counted: %s", next(iter(logins)), error)
             return {}
-    # One whose index is broken spoils the answer of all.
+    # One broken index makes the whole command fail.
     found: dict[str, CountedMailbox] = {}
     for login in logins:
         found |= await count_mailboxes(conf, [login])
@@ -54,23 +54,23 @@ async def _count(conf: Path, logins: Collection[str]) -> dict[str, CountedMailbo
 
 
 def parse_counts(output: bytes) -> dict[str, CountedMailbox]:
-    """The answer of `doveadm -f tab mailbox status -t`, by login. Raises Failure where it is none."""
+    """Parse the output of `doveadm -f tab mailbox status -t`, by login. Raises Failure."""
     head, *lines = output.decode("utf-8", "replace").split("\n")
     if head != _HEAD:
-        raise Failure(f"doveadm answered what is no count: {head[:80]!r}")
+        raise Failure(f"unexpected output of doveadm: {head[:80]!r}")
     found: dict[str, CountedMailbox] = {}
     for line in filter(None, lines):
         login, *numbers = line.split("\t")
         if len(numbers) != 2 or not all(each.isascii() and each.isdigit() for each in numbers):
-            raise Failure(f"doveadm answered what is no count: {line[:80]!r}")
+            raise Failure(f"unexpected output of doveadm: {line[:80]!r}")
         found[login] = CountedMailbox(int(numbers[0]), int(numbers[1]))
     return found
 
 
 def find_last_change(folder: Path) -> float | None:
-    """When mail last came into, left or moved within a Maildir and its folders, by their directories' times.
+    """The time of the last delivery, deletion or move in a Maildir and its folders, from the directories' mtimes.
 
-    None where it is not there (yet).
+    None if it does not exist (yet).
     """
     try:
         with os.scandir(folder) as entries:

@@ -1,8 +1,8 @@
 """Dovecot's dict protocol (2.3, version 3), as far as a plugin writes with it (`src/lib-dict/dict-client.h` there).
 
-A line is a command, its arguments parted by tabs. `H3 2 type user name` opens a dict by its name; `B id`, `S id key
-value`, `C id` are a transaction, and only the last is answered: `O`. `L key` looks up, and nothing is found: `N`. What
-is no such line ends the connection, which Dovecot takes for a write that failed, and goes on.
+A line is a command with arguments separated by tabs. `H3 2 type user name` opens a dict by its name; `B id`, `S id key
+value`, `C id` are a transaction, and only the commit has a response: `O`. `L key` looks up; the response is always `N`
+(not found). A malformed line ends the connection; Dovecot treats that as a failed write and continues.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _UNESCAPED = {"0": "\0", "1": "\x01", "t": "\t", "r": "\r", "n": "\n"}
 
 
 class MalformedDictRequest(ValueError):
-    """What the client sent is no line of this protocol."""
+    """The line is not valid in this protocol."""
 
 
 @dataclass(frozen=True, slots=True)
 class DictWrite:
-    """A transaction that was committed: the dict's name, and what was set, by key."""
+    """A committed transaction: the dict's name, and the values by key."""
 
     name: str
     values: Mapping[str, str]
@@ -41,14 +41,14 @@ class DictWrite:
 
 @dataclass(slots=True)
 class DictSession:
-    """One connection: lines in, answers out."""
+    """One connection: lines in, responses out."""
 
     on_write: Callable[[DictWrite], None]
     _name: str | None = None
     _open: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     def answer(self, line: bytes) -> bytes:
-        """What a line, without its end, is answered; empty where it is not. Raises `Malformed`."""
+        """The response to a line (without its line end), empty if there is none. Raises `Malformed`."""
         text = line.decode("utf-8", "replace")
         command, given = text[:1], [_unescape(part) for part in text[1:].split("\t")]
         if command == "H":
@@ -95,12 +95,12 @@ class DictSession:
 
 
 def _unescape(text: str) -> str:
-    """A field without Dovecot's escapes (`str_tabunescape`)."""
+    """Undo Dovecot's escapes (`str_tabunescape`)."""
     return _ESCAPED.sub(lambda found: _UNESCAPED.get(found[1], found[1]), text)
 
 
 async def is_unresponsive(path: Path) -> bool:
-    """Whether somebody takes connections on this Unix socket and says nothing. One who is gone does not hang."""
+    """Whether a process accepts connections on this Unix socket but does not respond. False if there is no process."""
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):
             reader, writer = await asyncio.open_unix_connection(path)
@@ -117,7 +117,7 @@ async def is_unresponsive(path: Path) -> bool:
 
 
 async def serve_dict(path: Path, on_write: Callable[[DictWrite], None], *, mode: int, group: int) -> asyncio.Server:
-    """Take what is written, on a Unix socket in the place of one that is there. Raises OSError."""
+    """Serve writes on a Unix socket, which replaces an existing one. Raises OSError."""
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         dialogue = DictSession(on_write)
@@ -131,7 +131,7 @@ async def serve_dict(path: Path, on_write: Callable[[DictWrite], None], *, mode:
         except (asyncio.IncompleteReadError, TimeoutError):
             pass
         except (OSError, asyncio.LimitOverrunError, MalformedDictRequest) as error:
-            log.warning("a dict client was cut off: %s", error)
+            log.warning("dict connection closed: %s", error)
         finally:
             writer.close()
 

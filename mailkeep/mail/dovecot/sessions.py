@@ -30,7 +30,7 @@ class DovecotSession:
     protocol: str
     pid: int
     started: int
-    began_at: datetime = field(compare=False)  # computed anew by each listing
+    began_at: datetime = field(compare=False)  # computed by each listing
 
 
 async def list_open_sessions(conf: Path, now: datetime) -> list[DovecotSession]:

@@ -1,13 +1,12 @@
-"""The spool of what Sieve redirects, answers and rejects: written by Dovecot's sendmail program, read by `reinjection`.
+"""The spool of Sieve's redirects, replies and rejections: written by Dovecot's sendmail program, read by `reinjection`.
 
-`new` has a file for each message, which was renamed into it from `tmp` once it was on disk. Its name begins with the
-time of its arrival in nanoseconds. The file begins with the envelope, one line each: `mailbox ID` (whose script sent
-it), `sender ADDRESS` (empty: the null sender), `recipient ADDRESS` (at least one), and `unproved yes` where the sender
-of the message that the script was run for has not proved who it is. An empty line and the message follow; its lines end
-with LF or CRLF. `bell` is a FIFO: the program writes a byte to it when it is done. `unreadable` keeps files of another
-form.
+`new` holds one file per message. The program writes it to `tmp`, syncs it, and renames it. The name begins with the
+arrival time in nanoseconds. The file begins with the envelope, one line each: `mailbox ID` (the owner of the script),
+`sender ADDRESS` (empty: the null sender), `recipient ADDRESS` (at least one), and `unproved yes` if the sender of the
+message that triggered the script is not authenticated. An empty line and the message follow; lines end with LF or CRLF.
+`wakeup` is a FIFO: the program writes a byte to it for each message. Malformed files are moved to `unreadable`.
 
-The program is templates/dovecot/bin/sendmail: Python without a package, started for each message.
+The program is templates/dovecot/bin/sendmail: plain Python, started for each message.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _LINE_END = re.compile(rb"\r?\n|\r(?!\Z)")
 
 
 class UnreadableSpoolFile(ValueError):
-    """The file has no envelope, or no name of a message."""
+    """The file has no valid envelope or file name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +42,7 @@ class SpooledMessage:
     """A message in the spool. `sender` empty is the null sender; `arrived` a Unix time, `eight_bit`: not all ASCII.
 
     `redirected_from` is the address of the mailbox that redirects the message; empty for replies and rejections.
-    `unproved`: the script was run for a message whose sender may be forged.
+    `sender_unverified`: the script ran for a message whose sender may be forged.
     """
 
     path: Path
@@ -57,7 +56,7 @@ class SpooledMessage:
     _start: int
 
     def content(self) -> Iterator[bytes]:
-        """The message, with CRLF line ends; blocks. A lone CR becomes a space, as Postfix does it."""
+        """The message, with CRLF line ends; blocks. A bare CR becomes a space, as in Postfix."""
         with self.path.open("rb") as file:
             file.seek(self._start)
             held = b""
@@ -71,7 +70,7 @@ class SpooledMessage:
 
 
 def is_backscatter(spooled: SpooledMessage) -> bool:
-    """Whether it answers a sender who may be forged: a vacation reply or a rejection, no redirect. Blocks."""
+    """Whether it is a reply (vacation or rejection, not a redirect) to a sender that may be forged. Blocks."""
     if spooled.sender or spooled.redirected_from or not spooled.sender_unverified:
         return False
     head = parse_head(first_octets(spooled.content(), MAX_HEAD))
@@ -84,8 +83,8 @@ def _crlf(found: re.Match[bytes]) -> bytes:
 
 
 def wakeup_fifo(spool: Path) -> Path:
-    """The FIFO that says that a message came."""
-    return spool / "bell"
+    """The FIFO that signals new messages."""
+    return spool / "wakeup"
 
 
 def list_messages(spool: Path) -> list[Path]:
@@ -121,7 +120,7 @@ def read(path: Path) -> SpooledMessage:
 
 
 def write(spool: Path, at: datetime, mailbox_id: str, sender: str, recipients: Sequence[str], content: bytes) -> None:
-    """Put a message into the spool, as the program does it; blocks. Raises OSError."""
+    """Write a message to the spool, as the program does. Blocks. Raises OSError."""
     lines = [f"mailbox {mailbox_id}", f"sender {sender}", *(f"recipient {each}" for each in recipients)]
     name = f"{int(at.timestamp() * 1e9)}.{int.from_bytes(os.urandom(4))}"
     draft = spool / "tmp" / name
@@ -134,7 +133,7 @@ def write(spool: Path, at: datetime, mailbox_id: str, sender: str, recipients: S
 
 
 def remove_stale(spool: Path, before: float) -> None:
-    """Remove what programs that were killed before this Unix time have left in `tmp`. Blocks."""
+    """Remove files in `tmp` that are older than this Unix time: their programs were killed. Blocks."""
     for path in (spool / "tmp").iterdir():
         try:
             if path.lstat().st_mtime < before:
@@ -144,5 +143,5 @@ def remove_stale(spool: Path, before: float) -> None:
 
 
 def move_unreadable(spool: Path, path: Path) -> None:
-    """Keep a file that is no message, out of the way. Blocks."""
+    """Move a malformed file to `unreadable`. Blocks."""
     path.rename(spool / "unreadable" / path.name)

@@ -1,4 +1,4 @@
-"""What a message's header says of itself, read so that no mail can hurt: bounded, in linear time, never raising.
+"""Parses a message's header: bounded, in linear time, never raising, whatever the input.
 
 Values are unfolded and decoded (RFC 2047) for people and for the history; nothing is decided by them.
 """

@@ -1,4 +1,4 @@
-"""A whole message, taken apart: text, HTML, attachments. Pure, but no promise about time: `parse_process` bounds it.
+"""Parses a whole message: text, HTML, attachments. Pure; `parse_process` limits its time and memory.
 
 MIME as RFC 2045 to 2047 and 2231 have it, read leniently: text whose charset is missing, US-ASCII or unknown is UTF-8,
 or else windows-1252; any other charset is what WHATWG's Encoding Standard takes it for. Of imperfect base64 counts what
@@ -41,7 +41,7 @@ _NO_BASE64 = bytes(set(range(256)) - set((ascii_letters + digits + "+/").encode(
 
 
 class UnparsableMessage(ValueError):
-    """The message can't be taken apart; the text says why."""
+    """The message cannot be parsed; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class _Tree:
 
     @cached_property
     def raw_leaves(self) -> list[_Leaf]:
-        """The same leaves, taken apart as if no part had a transfer encoding."""
+        """The same leaves, parsed as if no part had a transfer encoding."""
         try:
             return list(self._leaves(_ENCODING_FIELD.sub(b"ignored", self._plain)))
         except (mime.ParseError, UnparsableMessage):

@@ -1,7 +1,7 @@
-"""Messages taken apart in child processes, so that none can hurt: their CPU time, memory and time of day are limited.
+"""Parses messages in child processes, with limits on CPU time, wall-clock time and memory.
 
-A child starts with the first message, serves one at a time, is used again, and ends after a minute without work. One
-that crashes, or is killed at its deadline, takes only its message with it: the next has a new child.
+A child starts with the first message, parses one message at a time, is reused, and ends after a minute without work. If
+it crashes or is killed at its deadline, only its message fails: the next one gets a new child.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import msgspec
 from mailkeep.mail.message.parse import UnparsableMessage
 from mailkeep.mail.message.parse_worker import ANSWER, DONE, REQUEST, WHOLE
 
-# Isolated: nothing from the environment or the working directory; our own package from where we have it.
+# Isolated mode ignores the environment and the working directory, so the path of our package is an argument.
 _PROGRAM = """
 import sys
 sys.argv[1] in sys.path or sys.path.insert(0, sys.argv[1])
@@ -41,10 +41,10 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class ParseLimits:
-    """What a message may take. `content` bounds the answer's content and `memory` a child, both in bytes."""
+    """Limits of a message. `content` limits the result and `memory` a child, both in bytes."""
 
     cpu_seconds: int = 3
-    seconds: float = 5.0  # by the clock, the start of a child included
+    seconds: float = 5.0  # wall-clock time, including the start of a child
     wait_seconds: float = 15.0  # for a free child
     memory: int = 1 << 30
     content: int = 23 << 20
@@ -57,11 +57,11 @@ class ParseLimits:
 
 @dataclass(frozen=True, slots=True)
 class ParsedMessage:
-    """A message taken apart. `attachments`: `filename`, `content_type` and `size` (bytes) of each; `content_ids`: what
-    the HTML names each by, empty where by nothing.
+    """A parsed message. `attachments`: `filename`, `content_type` and `size` (bytes) of each; `content_ids`: the
+    Content-ID by which the HTML refers to each, or an empty string.
 
-    `content` is a JSON object: `body_text` and `body_html` (text or null), and `attachments` with `content_base64`
-    beside those fields, null in all of them where they did not fit (`truncated`).
+    `content` is a JSON object: `body_text` and `body_html` (text or null), and `attachments` with those fields and
+    `content_base64`, which is null in all of them if they did not fit (`truncated`).
     """
 
     attachments: list[dict[str, object]]
@@ -79,22 +79,22 @@ class AttachedFile:
     file: IO[bytes]
 
 
-class _Told(msgspec.Struct):
+class _ParseResult(msgspec.Struct):
     attachments: list[dict[str, object]]
     content_ids: list[str]
     truncated: bool
 
 
-class _ToldOne(msgspec.Struct):
+class _AttachmentResult(msgspec.Struct):
     filename: str
     size: int
 
 
 class Parser:
-    """Takes messages apart, some at a time. It costs nothing before the first; `close` ends what is running."""
+    """Parses messages, a few at a time. Starts nothing before the first message; `close` ends the children."""
 
     def __init__(self, folder: Path | None = None, limits: ParseLimits | None = None) -> None:
-        """`folder` takes the messages meanwhile, in unnamed files (None: the system's temporary folder)."""
+        """`folder` holds unnamed temporary files with the messages (None: the system's temporary folder)."""
         self._folder = folder
         self.limits = limits or ParseLimits()
         self._free = asyncio.Semaphore(self.limits.children)
@@ -104,29 +104,31 @@ class Parser:
         self._timer: asyncio.TimerHandle | None = None
 
     async def parse(self, content: Callable[[], Iterable[bytes]]) -> ParsedMessage:
-        """Take a message apart; `content` opens it. Raises Unparsable, also where it takes too long; OSError."""
-        return await self._in_turn(partial(self._parse, content))
+        """Parse a message, which `content` opens. Raises Unparsable, also where it takes too long; OSError."""
+        return await self._run_limited(partial(self._parse, content))
 
     async def attachment(self, content: Callable[[], Iterable[bytes]], number: int) -> AttachedFile | None:
-        """One attachment of a message, by its place from 0; None where there is none, or its encoding is broken.
+        """One attachment of a message, by its index from 0; None if it does not exist or its encoding is invalid.
 
-        Raises as `parse` does. However large it is, little of it is held in memory here.
+        Raises as `parse` does. The content goes to a file, not to memory.
         """
-        return await self._in_turn(partial(self._attachment, content, number))
+        return await self._run_limited(partial(self._attachment, content, number))
 
-    async def _in_turn(self, do: Callable[[], _Result]) -> _Result:
+    async def _run_limited(self, do: Callable[[], _Result]) -> _Result:
         await self._wait_for(self._free)
         if self._timer:
             self._timer.cancel()
         self._threads = self._threads or ThreadPoolExecutor(self.limits.children, thread_name_prefix="parse")
         work = asyncio.get_running_loop().run_in_executor(self._threads, do)
-        # Freed when the thread is done, also where nobody waits for it any more.
-        work.add_done_callback(self._done)
+        # Released when the thread ends, even if the caller was cancelled.
+        work.add_done_callback(self._release)
         return await asyncio.shield(work)
 
     @asynccontextmanager
     async def hold(self, content: Callable[[], Iterable[bytes]], size: int) -> AsyncGenerator[ParsedMessage]:
-        """`parse` for as long as the result is needed: of large messages (`size` in bytes) few are held at a time."""
+        """`parse`, and hold the result while the block runs: only a few large results (`size` in bytes) exist at a
+        time.
+        """
         if size < self.limits.large:
             yield await self.parse(content)
             return
@@ -143,7 +145,7 @@ class Parser:
         except TimeoutError:
             raise UnparsableMessage("too much to parse at the moment") from None
 
-    def _done(self, work: asyncio.Future[Any]) -> None:
+    def _release(self, work: asyncio.Future[Any]) -> None:
         self._free.release()
         if not work.cancelled():
             work.exception()
@@ -157,19 +159,19 @@ class Parser:
 
     def _parse(self, content: Callable[[], Iterable[bytes]]) -> ParsedMessage:
         meta, text = self._ask(content, WHOLE, lambda child, length, deadline: child.read(length, deadline))
-        told = msgspec.json.decode(meta, type=_Told)
-        return ParsedMessage(told.attachments, told.truncated, text, told.content_ids)
+        result = msgspec.json.decode(meta, type=_ParseResult)
+        return ParsedMessage(result.attachments, result.truncated, text, result.content_ids)
 
     def _attachment(self, content: Callable[[], Iterable[bytes]], number: int) -> AttachedFile | None:
-        meta, file = self._ask(content, number, self._kept)
-        told = msgspec.json.decode(meta, type=_ToldOne | None)
-        if told is None:
+        meta, file = self._ask(content, number, self._save)
+        result = msgspec.json.decode(meta, type=_AttachmentResult | None)
+        if result is None:
             file.close()
             return None
-        return AttachedFile(told.filename, told.size, file)
+        return AttachedFile(result.filename, result.size, file)
 
-    def _kept(self, child: _Child, length: int, deadline: float) -> IO[bytes]:
-        file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - whoever asked reads it
+    def _save(self, child: _Child, length: int, deadline: float) -> IO[bytes]:
+        file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - the caller reads and closes it
         try:
             for start in range(0, length, _PIECE):
                 file.write(child.read(min(_PIECE, length - start), deadline))
@@ -182,7 +184,7 @@ class Parser:
     def _ask(
         self, content: Callable[[], Iterable[bytes]], number: int, take: Callable[[_Child, int, float], _Result]
     ) -> tuple[bytes, _Result]:
-        """What a child tells of a message, and what `take` makes of the text that follows."""
+        """A child's result for a message: its metadata, and what `take` returns for the content that follows."""
         with tempfile.TemporaryFile(dir=self._folder) as file:
             for chunk in content():
                 file.write(chunk)
@@ -205,22 +207,22 @@ class Parser:
 
     @property
     def pids(self) -> list[int]:
-        """The children that wait for work."""
+        """The process ids of the idle children."""
         return [child.process.pid for child in self._idle]
 
     async def close(self) -> None:
-        """End the children; one that is at work has until its deadline."""
+        """End the children; a busy one may run until its deadline."""
         if self._threads:
             await asyncio.to_thread(self._threads.shutdown)
             self._threads = None
-        await asyncio.sleep(0)  # what has ended says so first
+        await asyncio.sleep(0)  # let the callbacks of finished work run first
         if self._timer:
             self._timer.cancel()
         await asyncio.to_thread(self._end_idle)
 
 
 class _Child:
-    """One process, and the socket to it; used by one thread at a time."""
+    """One process and its socket; used by one thread at a time."""
 
     def __init__(self, limits: ParseLimits) -> None:
         ours, theirs = socket.socketpair()
@@ -248,8 +250,8 @@ class _Child:
         deadline or a crash, as `read` does.
         """
         size = file.seek(0, os.SEEK_END)
-        with _judged():
-            self._socket.settimeout(_left(deadline))
+        with _convert_errors():
+            self._socket.settimeout(_seconds_left(deadline))
             socket.send_fds(self._socket, [REQUEST.pack(size, most, number)], [file.fileno()])
         status, head, length = ANSWER.unpack(self.read(ANSWER.size, deadline))
         meta = self.read(head, deadline)
@@ -257,12 +259,12 @@ class _Child:
         return status, meta, length
 
     def read(self, length: int, deadline: float) -> bytes:
-        """So many bytes of the answer."""
+        """Read `length` bytes of the response."""
         content = bytearray(length)
         view = memoryview(content)
-        with _judged():
+        with _convert_errors():
             while view:
-                self._socket.settimeout(_left(deadline))
+                self._socket.settimeout(_seconds_left(deadline))
                 count = self._socket.recv_into(view)
                 if not count:
                     raise EOFError
@@ -270,7 +272,7 @@ class _Child:
         return bytes(content)
 
     def end(self) -> None:
-        """Let it go."""
+        """End it; it stops when its socket closes."""
         self._socket.close()
         try:
             self.process.wait(2)
@@ -278,7 +280,7 @@ class _Child:
             self.kill()
 
     def kill(self) -> None:
-        """End it now."""
+        """Kill it."""
         self._socket.close()
         self.process.kill()
         with suppress(subprocess.TimeoutExpired):
@@ -286,8 +288,8 @@ class _Child:
 
 
 @contextmanager
-def _judged() -> Generator[None]:
-    """What a child does not answer is the fault of its message."""
+def _convert_errors() -> Generator[None]:
+    """Attribute a timeout or a crash of the child to its message."""
     try:
         yield
     except TimeoutError:
@@ -296,7 +298,7 @@ def _judged() -> Generator[None]:
         raise UnparsableMessage("it takes too much time or memory") from None
 
 
-def _left(deadline: float) -> float:
+def _seconds_left(deadline: float) -> float:
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError

@@ -1,9 +1,8 @@
-"""The child process of `parse_process`: takes messages apart, one by one, within limits of time and memory, and
-confined (`core.confinement`): it is not root, reaches no database and no network, and reads no secret.
+"""The child process of `parse_process`: parses messages, one at a time, with limits on time and memory, and confined
+(`core.confinement`): not root, without access to database, network or secrets.
 
-It gets a file descriptor over a Unix socket for each message and answers with a status and two texts: what the
-attachments are (JSON), and all of the content (JSON); or, asked for one attachment, what that is, and its bytes. It
-ends with the socket.
+It receives a file descriptor over a Unix socket for each message. The response is a status and two parts: metadata
+(JSON), and the content (JSON, or the bytes of a single attachment). It ends when the socket closes.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ def main(number: int, cpu_seconds: int, memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     from mailkeep.mail.message.parse import UnparsableMessage, parse
 
-    _load_codecs()  # the account that it goes on as may not be able to read them
+    _load_codecs()  # afterwards the process may not be able to read them
     confine(memory)
     with socket.socket(fileno=number) as channel:
         while True:
-            asked, descriptors, _, _ = socket.recv_fds(channel, REQUEST.size, 1)
-            if len(asked) < REQUEST.size or not descriptors:
+            request, descriptors, _, _ = socket.recv_fds(channel, REQUEST.size, 1)
+            if len(request) < REQUEST.size or not descriptors:
                 return
-            size, most, number = REQUEST.unpack(asked)
+            size, most, number = REQUEST.unpack(request)
             _allow(cpu_seconds)
             with open(descriptors[0], "rb") as file:  # noqa: PTH123 - a descriptor, not a path
                 content = os.pread(file.fileno(), size, 0)
@@ -72,7 +71,7 @@ def _load_codecs() -> None:
 
 
 def _allow(cpu_seconds: int) -> None:
-    """So much more CPU time; the kernel ends whoever takes it all."""
+    """Grant more CPU time; the kernel kills the process when it is used up."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used.ru_utime + used.ru_stime) + cpu_seconds, hard))

@@ -1,8 +1,8 @@
-"""Lines of Postfix's log (3.7, written by postlogd), parsed: pure, bytes in, a fact or None out, never an exception.
+"""Parses lines of Postfix's log (3.7, written by postlogd): pure, bytes in, a fact or None out, never an exception.
 
-A fact has the queue id that it is about. What no fact is made of (connections, statistics, TLS) is None; so is a line
-that is not understood whole. Addresses are those of `info_log_addr_form = external`, the default: a quoted local part
-may hold `>` and `, ` and does not end early. Linear time: every repetition is possessive.
+A fact belongs to a queue id. Other lines (connections, statistics, TLS) and lines that do not match completely are
+None. Addresses are those of `info_log_addr_form = external`, the default: a quoted local part may hold `>` and `, ` and
+does not end early. Linear time: every repetition is possessive.
 
     Nov 20 10:01:02 mx postfix/api/smtpd[42]: 4jW9T1xz0bz1: client=localhost[127.0.0.1]
     Nov 20 10:01:02 mx postfix/cleanup[43]: 4jW9T1xz0bz1: message-id=<1@ex.test>
@@ -70,7 +70,7 @@ Status = Literal["sent", "deferred", "bounced"]
 
 @dataclass(frozen=True, slots=True)
 class LoggedClient:
-    """smtpd took a sender: from this client, logged in as `login` (None without)."""
+    """smtpd accepted a sender from this client, logged in as `login` (None without a login)."""
 
     name: str
     address: str
@@ -115,9 +115,9 @@ class LoggedAcceptance:
 
 @dataclass(frozen=True, slots=True)
 class PostfixAttempt:
-    """What came of a try to deliver to one recipient.
+    """The outcome of a delivery attempt to one recipient.
 
-    `asked` is the recipient before aliases, where it was another. `seconds` is the time since the message arrived.
+    `orig_to` is the recipient before aliases, if it differs. `seconds` is the time since the message arrived.
     """
 
     recipient: str
@@ -132,7 +132,7 @@ class PostfixAttempt:
 
 @dataclass(frozen=True, slots=True)
 class LoggedExpiry:
-    """qmgr gave up: whoever is not delivered to never will be."""
+    """qmgr gave up on the remaining recipients."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class LoggedRemoval:
 
 @dataclass(frozen=True, slots=True)
 class LoggedNotification:
-    """The sender is told by a message of its own, with this queue id."""
+    """The sender gets a notification, a message with this queue id."""
 
     kind: Literal["non-delivery", "delay", "delivery status"]
     queue_id: str
@@ -152,14 +152,14 @@ class LoggedNotification:
 
 @dataclass(frozen=True, slots=True)
 class LoggedMove:
-    """postsuper put the message on hold, released it or queued it anew."""
+    """postsuper put the message on hold, released it or requeued it."""
 
     to: Literal["hold", "released", "requeued"]
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedRejection:
-    """A refusal at SMTP: by smtpd, or by a filter. `recipient` is None where it was not about one."""
+    """A rejection at SMTP, by smtpd or a filter. `recipient` is None if it is not about one recipient."""
 
     stage: str
     client: str
@@ -199,7 +199,7 @@ class LogLine:
 
 
 def parse(line: bytes) -> LogLine | None:
-    """The fact that a line (with or without its LF) tells, None for any other."""
+    """Parse a line (with or without its LF); None if it has no fact."""
     head = _HEAD.match(line.rstrip(b"\r\n").replace(b"\0", b"?").decode("utf-8", "replace"))
     if head is None:
         return None
@@ -337,7 +337,7 @@ _OLDEST = timedelta(days=300)
 def time_of(stamp: str, read_at: datetime) -> datetime:
     """When a line was written, from its stamp (local time, no year) and when it was read (with a time zone).
 
-    Never later than `read_at`; that itself for a stamp that is no time.
+    At the latest `read_at`, which is also the result for an invalid stamp.
     """
     try:
         month = _MONTHS.index(stamp[:3]) + 1

@@ -1,7 +1,7 @@
-"""Postfix's policy delegation (https://www.postfix.org/SMTPD_POLICY_README.html): the protocol, as a server speaks it.
+"""Postfix's policy delegation (https://www.postfix.org/SMTPD_POLICY_README.html), server side.
 
-A request is lines `name=value` and an empty line, the answer `action=…` and an empty line. What is no request ends the
-connection; Postfix then asks again, and in the end defers.
+A request consists of lines `name=value` and an empty line; the response is `action=…` and an empty line. A malformed
+request ends the connection; Postfix then retries, and finally defers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Decide = Callable[[Mapping[str, str]], Awaitable[str]]
 
 
 class MalformedPolicyRequest(ValueError):
-    """What the client sent is no request."""
+    """The data is not a valid request."""
 
 
 def parse_request(content: bytes) -> dict[str, str]:
@@ -42,13 +42,13 @@ def parse_request(content: bytes) -> dict[str, str]:
 
 
 def format_response(action: str) -> bytes:
-    """An action as it is answered: one line, whatever stands in it."""
+    """The response with an action, always a single line."""
     text = " ".join(action.split())
     return f"action={text}\n\n".encode("ascii", "replace")
 
 
 async def serve_policy(path: Path, decide: Decide, *, mode: int, group: int) -> asyncio.Server:
-    """Answer on a Unix socket in the place of one that is there. Raises OSError."""
+    """Serve on a Unix socket, which replaces an existing one. Raises OSError."""
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -56,7 +56,7 @@ async def serve_policy(path: Path, decide: Decide, *, mode: int, group: int) -> 
                 writer.write(format_response(await decide(request)))
                 await writer.drain()
         except (OSError, MalformedPolicyRequest, ValueError) as error:
-            log.warning("a policy client was cut off: %s", error)
+            log.warning("policy connection closed: %s", error)
         finally:
             writer.close()
 

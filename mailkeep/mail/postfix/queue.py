@@ -1,4 +1,4 @@
-"""Postfix's queue, by its own tools: what is in it, and what an operator does to it. Needs root.
+"""Lists and changes Postfix's queue with its own tools. Needs root.
 
 `postqueue -j` (a JSON object a line), `-i` and `-f`, `postsuper` (ids on its standard input), `postmap`, and
 `postfix reload`.
@@ -22,7 +22,7 @@ Action = Literal["flush", "hold", "release", "delete"]
 
 _AT_ONCE = 8
 _POSTSUPER = {"hold": "-h", "release": "-H", "delete": "-d"}
-# What an action can be done to: a message that is held is neither tried nor held again.
+# The queues to which an action applies.
 _STATES: dict[Action, frozenset[str]] = {
     "flush": frozenset({"deferred", "incoming", "active"}),
     "hold": frozenset({"deferred", "incoming", "active"}),
@@ -33,14 +33,14 @@ _FLUSH_ALL = 200
 
 
 class PostqueueRecipient(msgspec.Struct, frozen=True):
-    """A recipient that is not delivered to; `reason` is the last word about it, empty before the first try."""
+    """A recipient that is not delivered yet; `delay_reason` is empty before the first attempt."""
 
     address: str
     delay_reason: str = ""
 
 
 class PostqueueEntry(msgspec.Struct, frozen=True):
-    """A message in the queue (incoming, active, deferred, hold), as postqueue tells of it; `message_size` in bytes."""
+    """A message in the queue (incoming, active, deferred, hold), as postqueue prints it; `message_size` in bytes."""
 
     queue_name: str
     queue_id: str
@@ -51,7 +51,7 @@ class PostqueueEntry(msgspec.Struct, frozen=True):
 
     @property
     def arrived_at(self) -> datetime:
-        """When it came in."""
+        """The arrival time."""
         return datetime.fromtimestamp(self.arrival_time, UTC)
 
 
@@ -59,32 +59,32 @@ _decoder = msgspec.json.Decoder(PostqueueEntry)
 
 
 def parse_listing(content: bytes) -> list[PostqueueEntry]:
-    """The messages of a listing; a line that is no message is passed over.
+    """Parse the output of `postqueue -j`; lines that are not messages are ignored.
 
-    A message that moved while Postfix listed may stand there twice: then it is where it was seen last.
+    A message that moved during the listing appears twice: the last line counts.
     """
     found: dict[str, PostqueueEntry] = {}
     for line in content.split(b"\n"):
         with suppress(msgspec.DecodeError, msgspec.ValidationError):
             if line:
-                # postqueue writes what senders wrote: perhaps not UTF-8.
+                # The sender chose these bytes: perhaps not UTF-8.
                 message = _decoder.decode(line.decode("utf-8", "replace"))
                 found[message.queue_id] = message
     return list(found.values())
 
 
 def select_ids(action: Action, found: Iterable[PostqueueEntry]) -> list[str]:
-    """The queue ids of the messages that an action can be done to."""
+    """The queue ids of the messages to which an action applies."""
     return [each.queue_id for each in found if each.queue_name in _STATES[action]]
 
 
 async def list_queue(conf: Path) -> list[PostqueueEntry]:
-    """What is in the queue. Raises Failure."""
+    """List the queue. Raises Failure."""
     return parse_listing(await run("postqueue", "-c", str(conf), "-j"))
 
 
 async def apply_action(conf: Path, action: Action, queue_ids: Sequence[str]) -> None:
-    """Do it to these messages; one that has left the queue meanwhile is passed over. Raises Failure."""
+    """Apply an action to messages; those that have left the queue are ignored. Raises Failure."""
     if not queue_ids:
         return
     if action == "flush":
@@ -107,7 +107,7 @@ async def _flush(conf: Path, queue_ids: Sequence[str]) -> None:
 
 
 def next_attempts(queue: Path, queue_ids: Collection[str]) -> dict[str, datetime]:
-    """When deferred messages are tried next: the time of their files, which qmgr sets ahead. Blocks."""
+    """The times of the next attempts of deferred messages, from the mtimes that qmgr sets. Blocks."""
     found: dict[str, datetime] = {}
     folders = [queue / "deferred", *(queue / "deferred").glob("?")]
     for queue_id in queue_ids:
@@ -121,8 +121,8 @@ def next_attempts(queue: Path, queue_ids: Collection[str]) -> dict[str, datetime
 def list_queue_ids(queue: Path) -> set[str]:
     """The queue ids of all messages in the queue, by their files. Blocks.
 
-    Twice around: who moves from a folder that is still to be read into one that was read is missed by the first (and by
-    `postqueue`, which reads the active messages before the deferred ones).
+    Reads all folders twice: the first pass misses a message that moves from a folder not yet read into one already read
+    (as does `postqueue`, which reads the active messages before the deferred ones).
     """
     return _files(queue) | _files(queue)
 
@@ -138,7 +138,7 @@ def _files(queue: Path) -> set[str]:
 
 
 def count_by_state(queue: Path) -> dict[str, int]:
-    """How many messages are in each state, by their files. Blocks; OSError where it may not be read."""
+    """Count the messages in each state, by their files. Blocks. Raises OSError."""
     found: dict[str, int] = {}
     for name in ("incoming", "active", "deferred", "hold"):
         folder = queue / name
@@ -157,7 +157,7 @@ def list_deferred(queue: Path) -> dict[str, int]:
 
 
 def find_idle_services(queue: Path, before: float) -> set[Literal["qmgr", "pickup"]]:
-    """Which services have not looked at messages that were written before an instant (seconds since 1970). Blocks.
+    """The services that have not processed messages older than `before` (a Unix time). Blocks.
 
     The queue manager leaves what it found locked after a reload until it is woken; pickup leaves what it could not hand
     over. A file that is still being written is not executable (Postfix sets 0700 in the end).
@@ -167,8 +167,8 @@ def find_idle_services(queue: Path, before: float) -> set[Literal["qmgr", "picku
     for folder, service in folders:
         for name in _names(queue / folder):
             with suppress(OSError):
-                told = (queue / folder / name).stat()
-                if told.st_mode & 0o100 and max(told.st_mtime, told.st_ctime) < before:
+                status = (queue / folder / name).stat()
+                if status.st_mode & 0o100 and max(status.st_mtime, status.st_ctime) < before:
                     found.add(service)
                     break
     return found
@@ -205,21 +205,21 @@ async def wake_service(conf: Path, service: Literal["qmgr", "pickup"], request: 
 
 
 def generation_command(conf: Path) -> Sequence[str]:
-    """The command that makes the map `generation` anew, in a folder with configuration."""
+    """The command that rebuilds the map `generation` in a configuration folder."""
     return ("postmap", "-c", str(conf), str(conf / "generation"))
 
 
 async def clear_caches(conf: Path) -> None:
-    """Let Postfix forget what its processes remember of addresses. Raises Failure.
+    """Clear what Postfix's processes have cached about addresses. Raises Failure.
 
-    Those that receive mail and those that judge addresses end before the next session, since a map of theirs has
-    changed. Mail under way is not touched, as it is by a `reload`.
+    A changed map makes smtpd and trivial-rewrite processes end before their next session. Unlike `reload` this does not
+    interrupt deliveries.
     """
     await run(*generation_command(conf))
 
 
 async def rotate_log(conf: Path) -> None:
-    """Let Postfix put its log aside under the time of day, and write to a new one. Raises Failure.
+    """Let Postfix rename its log with a timestamp and start a new one. Raises Failure.
 
     It reloads for that: mail under way is left until the queue manager next looks at new mail (`left_behind`).
     """
@@ -227,8 +227,8 @@ async def rotate_log(conf: Path) -> None:
 
 
 async def reload(conf: Path) -> None:
-    """Let Postfix read its configuration anew, with new processes all around. Raises Failure.
+    """Reload Postfix's configuration, with new processes. Raises Failure.
 
-    Mail that is being delivered is found locked by the new queue manager, and left until it next looks for new mail.
+    The new queue manager finds messages in delivery locked, and retries them when it next looks for new mail.
     """
     await run("postfix", "-c", str(conf), "reload")

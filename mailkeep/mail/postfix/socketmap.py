@@ -1,7 +1,7 @@
-"""Postfix's socketmap (socketmap_table(5)): tables that we answer for, over a Unix socket.
+"""Postfix's socketmap protocol (socketmap_table(5)), server side, over a Unix socket.
 
-A request is a netstring `TABLE KEY`, the answer one of `OK VALUE` or `NOTFOUND `. While nobody answers, Postfix puts
-mail off.
+A request is a netstring `TABLE KEY`; the response is `OK VALUE` or `NOTFOUND `. While there is no server, Postfix
+defers mail.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Table = Callable[[str], str | None]
 
 
 class MalformedSocketmapRequest(ValueError):
-    """What the client sent is no request."""
+    """The data is not a valid request."""
 
 
 def look_up(tables: Mapping[str, Table], request: bytes) -> bytes:
-    """The answer to a request, both without their lengths. Raises `Malformed`."""
+    """The response to a request, both without the netstring framing. Raises `Malformed`."""
     name, space, key = request.partition(b" ")
     table = tables.get(name.decode("ascii", "replace"))
     if not space or table is None:
@@ -41,7 +41,7 @@ def look_up(tables: Mapping[str, Table], request: bytes) -> bytes:
 
 
 async def serve_tables(path: Path, tables: Mapping[str, Table], *, mode: int, group: int) -> asyncio.Server:
-    """Answer on a Unix socket in the place of one that is there. Raises OSError."""
+    """Serve on a Unix socket, which replaces an existing one. Raises OSError."""
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -50,7 +50,7 @@ async def serve_tables(path: Path, tables: Mapping[str, Table], *, mode: int, gr
                 writer.write(b"%d:%s," % (len(text), text))
                 await writer.drain()
         except (OSError, MalformedSocketmapRequest, asyncio.IncompleteReadError) as error:
-            log.warning("a client of the tables was cut off: %s", error)
+            log.warning("socketmap connection closed: %s", error)
         finally:
             writer.close()
 

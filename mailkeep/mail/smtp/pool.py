@@ -1,7 +1,7 @@
-"""A pool of SMTP connections to one relay: at most so many, kept open while they are in use.
+"""A pool of SMTP connections to one relay, limited in number.
 
-A connection that the server closed, or spoke on, while it lay idle is replaced before anything is sent; one
-that turns out closed during the envelope is replaced once, which is safe because no content was sent.
+An idle connection that the server has closed, or sent data on, is replaced before it is used. If a connection fails
+during the envelope it is replaced once, which is safe because no content was sent.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class SmtpPool:
             self._put_back(connection)
 
     def _take_idle(self) -> SmtpConnection | None:
-        """The idle connection used last, if any is still good."""
+        """The most recently used idle connection that is still open."""
         while self._idle:
             connection = self._idle.pop()
             if connection.is_quiet:
@@ -102,7 +102,7 @@ class SmtpPool:
                 self._reaper = loop.call_later(self._idle_seconds, self._close_expired)
 
     def _close_expired(self) -> None:
-        """Close what has been idle for too long: the oldest stand first."""
+        """Close connections that have been idle for too long; the oldest are first in the list."""
         loop = asyncio.get_running_loop()
         self._reaper = None
         now = loop.time()
@@ -113,8 +113,8 @@ class SmtpPool:
 
 
 def _may_retry(error: ConnectionLost | SmtpRefusal) -> bool:
-    """Whether the server gave the connection up before it had any content: closed, by 421, or by putting off the sender
-    himself, as Postfix does where the filter that the session began with was restarted.
+    """Whether the transaction failed before any content was sent, and not because of a recipient: connection closed,
+    421, or the sender deferred (Postfix does that if the milter of the session was restarted).
     """
     if error.stage != "envelope":
         return False
@@ -124,14 +124,14 @@ def _may_retry(error: ConnectionLost | SmtpRefusal) -> bool:
 
 
 def _needs_new_session(error: SmtpRefusal) -> bool:
-    """Whether the next message had better begin a new session: what is put off here may work there."""
+    """Whether the next message should use a new session: a deferral here may not occur there."""
     if _has_system_error(error):
         return True
     return not error.permanent and not error.rejected and error.stage in ("envelope", "acceptance")
 
 
 def _has_system_error(error: SmtpRefusal) -> bool:
-    """Whether recipients were put off because of the server's own system (4.3.x, RFC 3463 §3.4): the process at the
-    other end, Postfix's, asks a database that failed again only after a minute, while a new one asks at once.
+    """Whether recipients were deferred because of a system failure of the server (4.3.x, RFC 3463 §3.4). A Postfix
+    process queries a failed database again only after a minute, but a new process does so at once.
     """
     return any(reply.code < 500 and reply.enhanced.startswith("4.3.") for reply in error.rejected.values())

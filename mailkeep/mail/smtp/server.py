@@ -1,4 +1,4 @@
-"""A listening SMTP or LMTP server: accepts connections within its limits, and ends them with grace."""
+"""An SMTP or LMTP server: accepts connections within limits, and shuts down gracefully."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SmtpServer:
         self._listener: asyncio.Server | None = None
         self._closing = False
         self.port = 0
-        self.on_session: Callable[[], None] | None = None  # told of each session that begins
+        self.on_session: Callable[[], None] | None = None  # called for each new session
 
     async def listen(self, host: str, port: int) -> None:
         """Bind and accept; port 0 takes a free one, shown by `port`. Raises OSError."""

@@ -1,7 +1,7 @@
-"""SMTP and LMTP sessions: what the product decides (`Handler`), what it is told (`Session`), what is bounded.
+"""SMTP and LMTP sessions: the product's decisions (`SmtpHandler`), the session's data, and the limits.
 
-`smtp_server.serve` runs a server, `smtp_dialogue` speaks the protocol and asks the handler. No fault of ours
-becomes a permanent refusal: whatever a handler raises is answered 451 4.3.0, and logged.
+`server.serve` runs a server; `dialogue` implements the protocol and calls the handler. An error on our side is never a
+permanent rejection: if a handler raises, the reply is 451 4.3.0, and the exception is logged.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from mailkeep.mail.smtp.spool import ReceivedMessage
 
 @dataclass(frozen=True, slots=True)
 class SmtpLimits:
-    """What one client, and all of them, may take. Sizes in bytes; zero sessions means no limit."""
+    """Limits per client and in total. Sizes in bytes; 0 sessions means no limit."""
 
     message_size: int = 50 * 2**20
-    drain_size: int = 200 * 2**20  # how far a message over its size is read for its end
+    drain_size: int = 200 * 2**20  # bytes of an oversized message that are read to find its end
     recipients: int = 1000
     errors: int = 20  # protocol errors since the last message taken
     refused_recipients: int = 100  # since the last message taken
@@ -33,9 +33,9 @@ class SmtpLimits:
     linger_seconds: float = 30.0
     sessions: int = 500
     sessions_per_source: int = 50
-    memory: int = 256 * 1024  # of a message's content; what exceeds it lies in a file
+    memory: int = 256 * 1024  # of a message's content; larger messages go to a file
     spool_folder: Path | None = None
-    from_mta: bool = False  # the client is our own MTA: XFORWARD, and ORCPT of DSN
+    from_mta: bool = False  # the client is our own MTA: offers XFORWARD and DSN (ORCPT)
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ class SmtpEnvelope:
 
 @dataclass(slots=True)
 class SmtpSession:
-    """What is known of a client. `state` is the handler's own, kept for the connection's life."""
+    """The data of a session. `state` belongs to the handler and lives as long as the connection."""
 
     protocol: Literal["smtp", "lmtp"]
     peer: tuple[str, int]
@@ -59,25 +59,25 @@ class SmtpSession:
     extended: bool = False
     envelope: SmtpEnvelope | None = None
     forwarded: dict[str, str] = field(default_factory=dict[str, str])  # attributes of XFORWARD, by upper-case name
-    original_recipient: str | None = None  # ORCPT of the RCPT that is asked about: the recipient before aliases
+    original_recipient: str | None = None  # ORCPT of the current RCPT: the recipient before aliases
     state: dict[str, object] = field(default_factory=dict[str, object])
 
 
 class SmtpHandler(Protocol):
-    """Decides what a dialogue asks. Exceptions become 451 4.3.0; a 421 or 521 also ends the session."""
+    """Decides on senders, recipients and messages. Exceptions become 451 4.3.0; a 421 or 521 also ends the session."""
 
     async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
-        """Whether the sender may go on; None means 250. The envelope becomes the session's afterwards."""
+        """The reply to MAIL; None means 250. If it is positive, the envelope becomes the session's."""
         ...
 
     async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
-        """Whether the recipient is taken. `address` is raw: `local@domain`, perhaps quoted, or postmaster."""
+        """The reply to RCPT. `address` is raw: `local@domain`, perhaps quoted, or postmaster."""
         ...
 
     async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply | Sequence[SmtpReply]:
-        """Take the message. In LMTP one reply for each of `envelope.rcpt_to` in order, or one for all."""
+        """Accept the message. In LMTP one reply per recipient of `envelope.rcpt_to` in order, or one for all."""
         ...
 
     def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
-        """Note a refusal: of the sender (`rcpt_to` None), a recipient, or the message for a recipient."""
+        """Record a rejection of the sender (`rcpt_to` None), a recipient, or the message for a recipient."""
         ...
