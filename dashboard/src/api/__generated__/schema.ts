@@ -3570,7 +3570,7 @@ export interface components {
          *
          *     `INVALID_JSON` The body is not valid JSON.
          *
-         *     `INVALID_URL` The URL is not one to call.
+         *     `INVALID_URL` The URL is not allowed.
          */
         "400.INVALID_FIELD.INVALID_JSON.INVALID_URL": {
             headers: {
@@ -3594,7 +3594,7 @@ export interface components {
          *
          *     `INVALID_JSON` The body is not valid JSON.
          *
-         *     `INVALID_URL` The URL is not one to call.
+         *     `INVALID_URL` The URL is not allowed.
          *
          *     `MISSING_FIELDS` Required fields are missing.
          */
