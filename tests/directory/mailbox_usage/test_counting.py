@@ -202,7 +202,7 @@ async def test_what_comes_while_dovecot_counts_is_counted_again(api: Api, doveco
     assert await dovecot.look() == ([ALICE], (1011, 4))
 
 
-async def test_a_mailbox_that_something_comes_into_all_the_time_is_counted_even_so(api: Api, dovecot: Dovecot) -> None:
+async def test_a_mailbox_with_constant_arrivals_is_counted_nevertheless(api: Api, dovecot: Dovecot) -> None:
     alice = await counted(api, dovecot)
     dovecot.holds[ALICE] = CountedMailbox(1, 50)
     seen: list[tuple[int, int]] = []
