@@ -1,4 +1,4 @@
-"""A whole instance with things in it, for the browser: domains, mailboxes, aliases, mail of every fate, keys,
+"""An instance with data for the browser: domains, mailboxes, aliases, mail of every delivery outcome, API keys,
 webhooks, accounts of each role.
 
 `Scene.by(role)` asks the API as one of the cast: `super_admin` (the first administrator), `admin` (Adam) and
@@ -79,10 +79,10 @@ class Caller:
             aiohttp.ClientSession(headers=headers) as session,
             session.request(method, f"{self.http}/api/v1{path}", json=body) as answer,
         ):
-            told = await answer.json(content_type=None)
-        if told["error"]:
-            raise Refused(f"{method} {path}: {told['error']}")
-        return told["data"]
+            envelope = await answer.json(content_type=None)
+        if envelope["error"]:
+            raise Refused(f"{method} {path}: {envelope['error']}")
+        return envelope["data"]
 
 
 @dataclass
@@ -143,7 +143,7 @@ class Scene:
             try:
                 channel.sendmail("nora@elsewhere.test", [to], mail.as_bytes())
             except smtplib.SMTPRecipientsRefused:
-                return  # what is refused stands in the history too
+                return  # rejected mail is in the history too
 
 
 async def log_in(http: str, email: str, password: str) -> Caller:

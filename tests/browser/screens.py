@@ -68,7 +68,7 @@ def untested_paths() -> set[str]:
     return {path for path in built if "/".join("{}" if "{" in part else part for part in path.split("/")) not in shapes}
 
 
-# Told by every document of the page, frames too, with the address that it stands at.
+# Runs in every document of the page, frames included, and reports violations with their URL.
 _TELL = """
 addEventListener('securitypolicyviolation', (e) =>
   console.error(`policy ${location.href}: ${e.effectiveDirective} ${e.blockedURI}`))
@@ -99,7 +99,7 @@ class Watch:
         page.on("request", lambda request: self._asked(request.url))
 
     def _console(self, message: ConsoleMessage) -> None:
-        # What a stranger's HTML tries in its frame is told too: that it is stopped there is as it should be.
+        # The HTML of a message is blocked in its frame as intended; these reports are expected.
         if FOREIGN.search(message.location.get("url", "") + message.text):
             return
         # Refused calls are shown by the screens; the browser writes them down as well.

@@ -108,7 +108,7 @@ async def _receive(scene: Scene) -> str:
     mail["To"] = f'"{canary("inbound recipient")}" <alice@{EXAMPLE}>'
     mail["Message-ID"] = "<to-be-replaced@elsewhere.test>"
     mail.set_content(canary("inbound text"))
-    # The library would mend it.
+    # The library would correct it.
     content = mail.as_bytes().replace(b"<to-be-replaced@elsewhere.test>", canary("inbound message id").encode())
     host, _, port = scene.instance.smtp.rpartition(":")
     with smtplib.SMTP(host, int(port), timeout=60) as channel:

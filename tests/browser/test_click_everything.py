@@ -61,8 +61,7 @@ async def click_control(page: Page, control: Control) -> bool:
             await target.click(timeout=10_000, force=True)
             break
         except Error:
-            # What moved or went away under the pointer (a list that was asked anew, a dialog that closed) is looked for
-            # anew, and may be no more to be pressed.
+            # A control that moved or disappeared (a refreshed list, a closed dialog) is searched again and may be gone.
             if not again:
                 raise
     await page.wait_for_timeout(80)

@@ -194,9 +194,9 @@ async def test_a_rejected_webhook_url_names_the_setting_and_mailkeep_listen(brow
         await address.fill("https://10.0.0.1/hook")
         await dialog.get_by_role("button", name="Create webhook").click()
         await expect(address).to_have_attribute("aria-invalid", "true")
-        told = dialog.get_by_role("alert")
-        await expect(told).to_contain_text("private or special address")
-        words = await told.inner_text()
+        alert = dialog.get_by_role("alert")
+        await expect(alert).to_contain_text("private or special address")
+        words = await alert.inner_text()
         assert (words.count("webhooks.allowed_networks"), words.count("mailkeep listen")) == (1, 1)
 
 

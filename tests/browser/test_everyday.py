@@ -140,7 +140,7 @@ async def test_the_alias_form_shows_the_routing_of_its_destinations(browser: Bro
         await leads.press("Enter")
         await expect(dialog.get_by_text(f"→ alice@{EXAMPLE}, bob@{EXAMPLE}")).to_be_visible()
         await dialog.get_by_role("button", name="Create alias").click()
-        await expect(dialog.get_by_role("alert")).to_contain_text("lead to another alias of the same domain")
+        await expect(dialog.get_by_role("alert")).to_contain_text("can't lead to another alias")
         await leads.press("Backspace")
         await leads.fill(f"alice@{EXAMPLE}")
         await leads.press("Enter")
@@ -396,20 +396,20 @@ async def test_the_overview_shows_unhealthy_services(browser: Browser, scene: Sc
     webhooks = [webhook | {"disabled_at": "2026-01-01T00:00:00.000Z", "active": False}]
 
     async def answer(route: Route) -> None:
-        await route.fulfill(json={"data": told, "error": None, "meta": {}})
+        await route.fulfill(json={"data": data, "error": None, "meta": {}})
 
     async def refuse(route: Route) -> None:
         await route.fulfill(status=503, json={"data": None, "error": down, "meta": {}})
 
     async with context(browser, scene.sue) as made:
         page = await made.new_page()
-        told: object = health
+        data: object = health
         await page.route("**/api/v1/health", answer)
         await visit(page, scene.http, "/")
         await expect(page.get_by_text("1 service is unhealthy")).to_be_visible()
         await expect(page.locator(".note").get_by_text("disk", exact=True)).to_be_visible()
         await expect(page.locator(".tile", has_text="Server")).to_contain_text("degraded")
-        told = webhooks
+        data = webhooks
         await page.route("**/api/v1/health", refuse)
         await page.route("**/api/v1/webhooks", answer)
         await visit(page, scene.http, "/")

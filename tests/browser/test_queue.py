@@ -1,4 +1,4 @@
-"""The queue: seen, filtered, marked and acted on by those who may, with the figure before; told where there is none."""
+"""The queue screen: list, filters, selection and actions, and the profile without a queue."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ async def test_a_queue_error_shows_the_request_id_and_can_be_retried(browser: Br
     front.waiters.messages = None  # type: ignore[assignment] - what its Postfix answers then is no list
 
     async def not_by_itself(route: Route) -> None:
-        """The screen asks anew after that, and would leave nothing to be pressed."""
+        """Otherwise the screen refetches before the button can be clicked."""
         answer = await route.fetch()
         await route.fulfill(response=answer, headers=answer.headers | {"retry-after": "600"})
 

@@ -56,7 +56,7 @@ async def test_every_screen_path_returns_the_page(browser: Browser, scene: Scene
 @pytest.mark.parametrize("options", [{}, {"viewport": PHONE}], ids=["wide", "phone"])
 @pytest.mark.timeout(180)
 async def test_axe_finds_nothing(browser: Browser, scene: Scene, options: dict[str, Any]):
-    # Only to put axe into the page; what the policy forbids is told by the other tests.
+    # Only to inject axe; the other tests check the content security policy.
     options = {"bypass_csp": True, "reduced_motion": "reduce"} | options
     found: list[str] = []
     async with context(browser, None, **options) as made:
@@ -94,9 +94,9 @@ async def _findings(page: Page, rules: dict[str, Any]) -> list[str]:
         "rules": {name: {"enabled": False} for name in BESIDE},
         "resultTypes": ["violations"],
     }
-    told = await page.evaluate("(options) => axe.run(document, options)", options)
+    result = await page.evaluate("(options) => axe.run(document, options)", options)
     return [
         f"{rule['id']}: {node['target']} {node['failureSummary']}"
-        for rule in told["violations"]
+        for rule in result["violations"]
         for node in rule["nodes"][:3]
     ]

@@ -29,18 +29,18 @@ export async function mock(request: Request): Promise<Response> {
   if (path === '/auth/me') return envelope(fixtures.account)
   if (path === '/version') return envelope(fixtures.version)
   if (path === '/queue') return page(fixtures.queue, url.searchParams)
-  const [, collection = '', id, deed] = path.split('/')
+  const [, collection = '', id, action] = path.split('/')
   const rows = COLLECTIONS[collection]
-  if (rows && !deed) return stored(rows, request.method, id, url.searchParams, body)
+  if (rows && !action) return stored(rows, request.method, id, url.searchParams, body)
   return documented(request.method, path)
 }
 
 function stored(rows: Row[], method: string, id: string | undefined, query: URLSearchParams, body: object | undefined): Response {
   if (id === undefined && method === 'GET') return page(rows, query)
   if (id === undefined) {
-    const made = { ...rows[0], ...body, id: crypto.randomUUID() }
-    rows.unshift(made)
-    return envelope(made, 201)
+    const created = { ...rows[0], ...body, id: crypto.randomUUID() }
+    rows.unshift(created)
+    return envelope(created, 201)
   }
   const index = rows.findIndex((row) => row.id === id)
   const row = rows[index]
