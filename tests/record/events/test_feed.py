@@ -49,9 +49,9 @@ async def test_the_feed_goes_on_from_the_last_event_seen(api: Api):
 
 
 async def test_a_nul_that_the_database_refuses_does_not_hold_up_an_event(api: Api):
-    await tell(api, text="a\0\0b\\u0000", **{"k\0": "\\\0"})
+    await tell(api, text="a\0\0b\\u0000", metadata={"k\0": "\\\0"})
     (event,) = (await feed(api.adam, 1)).data
-    assert event["data"] == {"text": "a\ufffd\ufffdb\\u0000", "k\ufffd": "\\\ufffd"}
+    assert event["data"] == {"text": "a\ufffd\ufffdb\\u0000", "metadata": {"k\ufffd": "\\\ufffd"}}
 
 
 async def test_a_reader_misses_none_and_sees_none_twice_whatever_the_order_of_commits(api: Api):

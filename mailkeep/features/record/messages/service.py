@@ -21,8 +21,9 @@ log = structlog.get_logger("mailkeep.messages")
 
 
 async def insert_messages(conn: Conn, attempts: Sequence[Message]) -> None:
-    """Write the attempts of sends, in one statement; it must be committed before the mail transfer agent is asked."""
-    await store.insert(conn, attempts)
+    """Write messages in one statement; attempts of sends must be committed before they are submitted to the MTA."""
+    if attempts:
+        await store.insert(conn, attempts)
 
 
 def insert_arguments(attempts: Sequence[Message]) -> dict[str, Any]:
