@@ -167,7 +167,7 @@ async def test_a_database_of_another_version(data: Path):
     (data / "pg/PG_VERSION").write_text("9\n")
     findings = await found(data)
     assert findings["postgresql"].level is Level.WRONG
-    assert "was made by PostgreSQL 9" in findings["postgresql"].message
+    assert "was created by PostgreSQL 9" in findings["postgresql"].message
     assert findings["schema"].level is Level.WRONG
 
 
