@@ -40,7 +40,7 @@ async def test_the_palette_opens_screens_and_runs_commands(browser: Browser, sce
         await page.keyboard.press("Control+k")
         await found.fill(f"anybody@{EXAMPLE}")
         await page.get_by_role("option", name=f"Test routing for anybody@{EXAMPLE}").click()
-        await expect(page.get_by_text("is delivered")).to_be_visible()
+        await expect(page.get_by_text(f"Mail for anybody@{EXAMPLE}")).to_be_visible()
         await page.keyboard.press("Control+k")
         await found.fill("new mailbox")
         await page.keyboard.press("Enter")
