@@ -31,7 +31,7 @@ from mailkeep.run.runtime.services import sends_greeting
 log = structlog.get_logger("mailkeep.recovery")
 
 _LOOK_SECONDS = 1.0
-_SHARE = 10  # a look takes at most this fraction of the time
+_SHARE = 10  # the pause after a look, as a multiple of its duration
 _MOST = 100
 _FIRST_PAUSE, _TRIES = 1.0, 8
 _LEFT_SECONDS = 3.0
@@ -61,14 +61,16 @@ class Recovery:
         """Look again and again, until cancelled."""
         while True:
             began = time.monotonic()
+            pause = _LOOK_SECONDS
             try:
                 await self.flush_due(began)
                 await self._kick_idle_services()
+                pause = max(pause, (time.monotonic() - began) * _SHARE)
             except (Unavailable, Failure):
-                pass  # the database or Postfix is away: the next look finds the same
+                pass  # the database or Postfix is away; the time spent waiting for it does not lengthen the pause
             except Exception:
                 log.exception("the deferred queue could not be looked at")
-            await asyncio.sleep(max(_LOOK_SECONDS, (time.monotonic() - began) * _SHARE))
+            await asyncio.sleep(pause)
 
     async def flush_due(self, now: float) -> Collection[str]:
         """Make due what waits for us, if we serve; the queue IDs. `now` in seconds of any clock.
