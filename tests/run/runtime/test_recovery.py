@@ -12,7 +12,7 @@ from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.run.runtime import recovery
 
 
-@pytest.mark.parametrize(("error", "pause"), [(None, 60.0), (Unavailable("the database is away"), 1.0), (Failure, 1.0)])
+@pytest.mark.parametrize("error, pause", [(None, 60.0), (Unavailable("the database is away"), 1.0), (Failure, 1.0)])
 async def test_waiting_for_the_database_does_not_lengthen_the_pause(
     monkeypatch: pytest.MonkeyPatch, error: Exception | type[Exception] | None, pause: float
 ):
