@@ -33,7 +33,8 @@ from tests import test_traps
 from tests.access.logins import test_second_factor
 from tests.access.passkeys import test_login as passkeys
 from tests.directory.aliases import test_chains_and_loops as loops
-from tests.mail import test_headers, test_smtp_client, test_smtp_data
+from tests.mail.message import test_headers
+from tests.mail.smtp import test_data, test_smtp_client
 from tests.mailflow.sending import test_idempotency
 from tests.net import test_guard
 from tests.plugins.post import Post
@@ -120,7 +121,7 @@ PURE = (
     Pure(
         "T6",
         no_bare_newline_is_seen,
-        test_smtp_data.test_a_bare_cr_or_lf_is_a_fault_however_it_is_cut,
+        test_data.test_a_bare_cr_or_lf_is_a_fault_however_it_is_cut,
         "BARE_NEWLINE",
         lambda: (b"a\r\n.\nb",),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mail.test_compose_fuzz import SECONDS, SEED, prove
+from tests.mail.message.test_compose_fuzz import SECONDS, SEED, prove
 from tests.prove.circumstances import circumstances
 
 

@@ -1,7 +1,7 @@
 """No message says more than you wrote: hostile text in every string field of /send, read back as it left.
 
-The composer's own fuzz (`tests.mail.test_compose_fuzz`) asks what is composed of fields; here they come as JSON, and
-what arrives at the MTA, envelope and content, is held against them by the same oracle.
+The composer's own fuzz (`tests.mail.message.test_compose_fuzz`) asks what is composed of fields; here they come as
+JSON, and what arrives at the MTA, envelope and content, is held against them by the same oracle.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mailkeep.mail.smtp.client import AcceptedSubmission, OutgoingEnvelope
 from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import AbuseSettings
-from tests.mail import test_compose_fuzz as oracle
+from tests.mail.message import test_compose_fuzz as oracle
 from tests.plugins.api import UNHURRIED
 from tests.support.caller import Answer
 from tests.support.client import EXAMPLE, Api
