@@ -6,97 +6,97 @@ from mailkeep.core.concurrency import ConcurrencyLimit
 from mailkeep.core.errors import RateLimitExceeded
 
 
-class Crowd:
-    """Tasks that take a turn each and keep it until they are told to end."""
+class TaskGroup:
+    """Tasks that each hold one slot until `finish`."""
 
-    def __init__(self, turns: ConcurrencyLimit) -> None:
-        self.turns = turns
-        self.inside: list[str] = []
-        self.ends: dict[str, asyncio.Event] = {}
+    def __init__(self, limit: ConcurrencyLimit) -> None:
+        self.limit = limit
+        self.running: list[str] = []
+        self.finished: dict[str, asyncio.Event] = {}
         self.tasks: dict[str, asyncio.Task[None]] = {}
 
-    async def come(self, name: str, *, ahead: bool = False) -> None:
-        self.ends[name] = asyncio.Event()
-        self.tasks[name] = asyncio.create_task(self._stay(name, ahead))
+    async def start(self, name: str, *, priority: bool = False) -> None:
+        self.finished[name] = asyncio.Event()
+        self.tasks[name] = asyncio.create_task(self._run(name, priority))
         await asyncio.sleep(0)
 
-    async def _stay(self, name: str, ahead: bool) -> None:
-        async with self.turns.acquire(priority=ahead):
-            self.inside.append(name)
-            await self.ends[name].wait()
-            self.inside.remove(name)
+    async def _run(self, name: str, priority: bool) -> None:
+        async with self.limit.acquire(priority=priority):
+            self.running.append(name)
+            await self.finished[name].wait()
+            self.running.remove(name)
 
-    async def go(self, name: str) -> None:
-        self.ends[name].set()
+    async def finish(self, name: str) -> None:
+        self.finished[name].set()
         await self.tasks[name]
         await asyncio.sleep(0)
 
 
-async def test_a_few_at_once_the_others_in_their_order():
-    crowd = Crowd(ConcurrencyLimit(2, 10))
+async def test_waiting_tasks_get_slots_in_order():
+    group = TaskGroup(ConcurrencyLimit(2, 10))
     for name in "abcd":
-        await crowd.come(name)
-    assert crowd.inside == ["a", "b"]
-    await crowd.go("b")
-    assert crowd.inside == ["a", "c"]
-    await crowd.go("a")
-    await crowd.go("c")
-    await crowd.go("d")
-    await crowd.come("e")
-    await crowd.come("f")
-    assert crowd.inside == ["e", "f"]
-    await crowd.go("e")
-    await crowd.go("f")
+        await group.start(name)
+    assert group.running == ["a", "b"]
+    await group.finish("b")
+    assert group.running == ["a", "c"]
+    await group.finish("a")
+    await group.finish("c")
+    await group.finish("d")
+    await group.start("e")
+    await group.start("f")
+    assert group.running == ["e", "f"]
+    await group.finish("e")
+    await group.finish("f")
 
 
-async def test_more_than_may_wait_are_refused():
-    crowd = Crowd(ConcurrencyLimit(1, 2))
+async def test_a_full_queue_is_refused_with_retry_after():
+    group = TaskGroup(ConcurrencyLimit(1, 2))
     for name in "abcd":
-        await crowd.come(name)
+        await group.start(name)
     with pytest.raises(RateLimitExceeded) as refused:
-        await crowd.tasks["d"]
+        await group.tasks["d"]
     assert refused.value.retry_after == 5
     for name in "abc":
-        await crowd.go(name)
+        await group.finish(name)
 
 
-async def test_who_comes_ahead_is_let_in_first_and_never_refused():
-    crowd = Crowd(ConcurrencyLimit(1, 1))
-    for name, ahead in (("a", False), ("b", False), ("c", True), ("d", True)):
-        await crowd.come(name, ahead=ahead)
+async def test_priority_tasks_come_first_and_are_never_refused():
+    group = TaskGroup(ConcurrencyLimit(1, 1))
+    for name, priority in (("a", False), ("b", False), ("c", True), ("d", True)):
+        await group.start(name, priority=priority)
     for name in "acdb":
-        assert crowd.inside == [name]
-        await crowd.go(name)
-    assert crowd.inside == []
+        assert group.running == [name]
+        await group.finish(name)
+    assert group.running == []
 
 
-async def test_a_turn_is_not_lost_with_who_waited_for_it():
-    crowd = Crowd(ConcurrencyLimit(1, 5))
+async def test_a_cancelled_waiter_does_not_lose_a_slot():
+    group = TaskGroup(ConcurrencyLimit(1, 5))
     for name in "abcd":
-        await crowd.come(name)
-    crowd.tasks["b"].cancel()
+        await group.start(name)
+    group.tasks["b"].cancel()
     await asyncio.sleep(0)
-    # c is cancelled just when its turn comes.
-    crowd.ends["a"].set()
+    # c is cancelled just when it gets the slot.
+    group.finished["a"].set()
     await asyncio.sleep(0)
-    crowd.tasks["c"].cancel()
+    group.tasks["c"].cancel()
     for _ in range(3):
         await asyncio.sleep(0)
-    assert crowd.inside == ["d"]
-    await crowd.go("d")
-    await crowd.come("e")
-    assert crowd.inside == ["e"]
-    await crowd.go("e")
+    assert group.running == ["d"]
+    await group.finish("d")
+    await group.start("e")
+    assert group.running == ["e"]
+    await group.finish("e")
     for name in "bc":
         with pytest.raises(asyncio.CancelledError):
-            await crowd.tasks[name]
+            await group.tasks[name]
 
 
-async def test_a_turn_is_passed_on_by_who_fails():
-    turns = ConcurrencyLimit(1, 5)
+async def test_an_error_releases_the_slot():
+    limit = ConcurrencyLimit(1, 5)
     for _ in range(3):
         with pytest.raises(ValueError, match="no"):
-            async with turns.acquire():
+            async with limit.acquire():
                 raise ValueError("no")
-    async with turns.acquire():
+    async with limit.acquire():
         pass

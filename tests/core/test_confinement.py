@@ -1,4 +1,4 @@
-"""What a confined process can still do: nothing that an attacker inside it would want."""
+"""A confined process has no privileges, sockets or access to secrets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Each attempt by name: what became of it.
+# Prints the outcome of each attempt by name.
 PROGRAM = """
 import json, os, socket, subprocess, sys
 from mailkeep.core.confinement import confine
@@ -39,15 +39,15 @@ print(json.dumps({
 def test_a_confined_process_has_no_root_no_sockets_and_no_secrets(tmp_path: Path):
     secret = tmp_path / "secret"
     secret.touch(mode=0o600)
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(secret)], capture_output=True, text=True, timeout=60, check=False
     )
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert {told[name] for name in ("tcp", "unix", "pair", "exec")} == {"PermissionError"}
-    assert told["pipe"] == "done"
-    assert told["status"] == [["CapEff:", "0" * 16], ["NoNewPrivs:", "1"], ["Seccomp:", "2"]]
+    assert process.returncode == 0, process.stderr
+    report = json.loads(process.stdout)
+    assert {report[name] for name in ("tcp", "unix", "pair", "exec")} == {"PermissionError"}
+    assert report["pipe"] == "done"
+    assert report["status"] == [["CapEff:", "0" * 16], ["NoNewPrivs:", "1"], ["Seccomp:", "2"]]
     if os.geteuid() == 0:
-        assert (told["uid"], told["groups"], told["secret"]) == (65534, [], "PermissionError")
+        assert (report["uid"], report["groups"], report["secret"]) == (65534, [], "PermissionError")
     else:
-        assert told["uid"] == os.geteuid()
+        assert report["uid"] == os.geteuid()

@@ -1,4 +1,4 @@
-"""What comes at the same time is written together."""
+"""Batched writes: items that arrive during a write form the next batch."""
 
 from __future__ import annotations
 
@@ -12,138 +12,138 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.jobs.batches import BatchWriter
 
 
-async def test_what_comes_during_a_write_is_the_next_group():
-    groups: list[list[int]] = []
-    going_on = asyncio.Event()
+async def test_items_that_arrive_during_a_write_form_the_next_batch():
+    batches: list[list[int]] = []
+    may_finish = asyncio.Event()
 
     async def write(items: Sequence[int]) -> list[int]:
-        groups.append(list(items))
-        await going_on.wait()
+        batches.append(list(items))
+        await may_finish.wait()
         return [10 * item for item in items]
 
-    grouped = BatchWriter(write)
-    waiting = [asyncio.create_task(grouped.add(1))]
+    writer = BatchWriter(write)
+    waiting = [asyncio.create_task(writer.add(1))]
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    waiting += [asyncio.create_task(grouped.add(number)) for number in (2, 3)]
+    waiting += [asyncio.create_task(writer.add(number)) for number in (2, 3)]
     await asyncio.sleep(0)
-    assert groups == [[1]]
+    assert batches == [[1]]
     assert not any(task.done() for task in waiting)
-    going_on.set()
+    may_finish.set()
     assert await asyncio.gather(*waiting) == [10, 20, 30]
-    assert groups == [[1], [2, 3]]
+    assert batches == [[1], [2, 3]]
 
 
-async def test_a_group_has_at_most_so_many():
-    groups: list[list[int]] = []
+async def test_a_batch_is_limited_to_max_batch():
+    batches: list[list[int]] = []
 
     async def write(items: Sequence[int]) -> Sequence[int]:
-        groups.append(list(items))
+        batches.append(list(items))
         return items
 
-    grouped = BatchWriter(write, max_batch=2)
-    await asyncio.gather(*(grouped.add(number) for number in range(5)))
-    assert groups == [[0, 1], [2, 3], [4]]
+    writer = BatchWriter(write, max_batch=2)
+    await asyncio.gather(*(writer.add(number) for number in range(5)))
+    assert batches == [[0, 1], [2, 3], [4]]
 
 
-async def test_a_failed_write_fails_its_group_and_no_other():
+async def test_a_failed_write_fails_only_its_own_batch():
     async def write(items: Sequence[int]) -> Sequence[int]:
         if 1 in items:
             raise ValueError("one")
         return items
 
-    grouped = BatchWriter(write, max_batch=2)
-    told = await asyncio.gather(*(grouped.add(number) for number in (1, 2, 3)), return_exceptions=True)
-    assert [type(each) for each in told] == [ValueError, ValueError, int]
-    await grouped.add(4)
+    writer = BatchWriter(write, max_batch=2)
+    results = await asyncio.gather(*(writer.add(number) for number in (1, 2, 3)), return_exceptions=True)
+    assert [type(result) for result in results] == [ValueError, ValueError, int]
+    await writer.add(4)
 
 
-async def test_who_gives_up_waiting_is_left_out():
+async def test_a_cancelled_item_is_not_written():
     written: list[int] = []
-    going_on = asyncio.Event()
+    may_finish = asyncio.Event()
 
     async def write(items: Sequence[int]) -> Sequence[int]:
         written.extend(items)
-        await going_on.wait()
+        await may_finish.wait()
         return items
 
-    grouped = BatchWriter(write)
-    first, second = asyncio.create_task(grouped.add(1)), asyncio.create_task(grouped.add(2))
+    writer = BatchWriter(write)
+    first, second = asyncio.create_task(writer.add(1)), asyncio.create_task(writer.add(2))
     while written != [1, 2]:
         await asyncio.sleep(0)
-    third = asyncio.create_task(grouped.add(3))
+    third = asyncio.create_task(writer.add(3))
     await asyncio.sleep(0.01)
     third.cancel()
-    going_on.set()
+    may_finish.set()
     await asyncio.gather(first, second)
     with pytest.raises(asyncio.CancelledError):
         await third
-    await grouped.add(4)
+    await writer.add(4)
     assert written == [1, 2, 4]
 
 
-async def test_what_fails_together_is_written_apart_unless_the_database_is_away():
-    groups: list[list[int]] = []
-    away = False
+async def test_a_failed_batch_is_retried_singly_unless_unavailable():
+    batches: list[list[int]] = []
+    unavailable = False
 
     async def write(items: Sequence[int]) -> Sequence[int]:
-        groups.append(list(items))
-        if away:
+        batches.append(list(items))
+        if unavailable:
             raise Unavailable
         if 2 in items:
             raise ValueError("two")
         return items
 
-    grouped = BatchWriter(write, retry_singly=True)
-    told = await asyncio.gather(*(grouped.add(number) for number in (1, 2, 3)), return_exceptions=True)
-    assert [1, ValueError, 3] == [type(each) if isinstance(each, Exception) else each for each in told]
-    assert groups == [[1, 2, 3], [1], [2], [3]]
-    groups.clear()
-    away = True
-    told = await asyncio.gather(*(grouped.add(number) for number in (1, 2)), return_exceptions=True)
-    assert [type(each) for each in told] == [Unavailable, Unavailable]
-    assert groups == [[1, 2]]
+    writer = BatchWriter(write, retry_singly=True)
+    results = await asyncio.gather(*(writer.add(number) for number in (1, 2, 3)), return_exceptions=True)
+    assert [1, ValueError, 3] == [type(result) if isinstance(result, Exception) else result for result in results]
+    assert batches == [[1, 2, 3], [1], [2], [3]]
+    batches.clear()
+    unavailable = True
+    results = await asyncio.gather(*(writer.add(number) for number in (1, 2)), return_exceptions=True)
+    assert [type(result) for result in results] == [Unavailable, Unavailable]
+    assert batches == [[1, 2]]
 
 
-class Patient(selectors.DefaultSelector):
-    """The clock of a loop whose time passes only while nothing is to be done, and then at once."""
+class FakeClockSelector(selectors.DefaultSelector):
+    """A selector with a fake clock: it skips over the time in which the loop is idle."""
 
     now = 0.0
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        found = super().select(0)
-        if not found:
+        events = super().select(0)
+        if not events:
             self.now += timeout or 0
-        return found
+        return events
 
 
-def test_who_comes_soon_after_a_group_waits_for_company_and_who_comes_alone_does_not():
-    groups: list[list[int]] = []
-    begun: list[float] = []
-    patient = Patient()
-    loop = asyncio.SelectorEventLoop(patient)
-    loop.time = lambda: patient.now
+def test_min_interval_delays_only_items_soon_after_a_batch():
+    batches: list[list[int]] = []
+    started_at: list[float] = []
+    selector = FakeClockSelector()
+    loop = asyncio.SelectorEventLoop(selector)
+    loop.time = lambda: selector.now
 
     async def write(items: Sequence[int]) -> Sequence[int]:
-        groups.append(list(items))
-        begun.append(loop.time())
+        batches.append(list(items))
+        started_at.append(loop.time())
         return items
 
-    async def come() -> float:
-        grouped = BatchWriter(write, min_interval=0.2)
-        await grouped.add(1)
-        soon = [asyncio.create_task(grouped.add(2))]
+    async def scenario() -> float:
+        writer = BatchWriter(write, min_interval=0.2)
+        await writer.add(1)
+        soon = [asyncio.create_task(writer.add(2))]
         await asyncio.sleep(0.05)
-        soon.append(asyncio.create_task(grouped.add(3)))
+        soon.append(asyncio.create_task(writer.add(3)))
         await asyncio.gather(*soon)
         await asyncio.sleep(0.25)
         later = loop.time()
-        await grouped.add(4)
+        await writer.add(4)
         return later
 
     try:
-        later = loop.run_until_complete(come())
+        later = loop.run_until_complete(scenario())
     finally:
         loop.close()
-    assert groups == [[1], [2, 3], [4]]
-    assert begun == pytest.approx([0, 0.2, later], abs=0.01)
+    assert batches == [[1], [2, 3], [4]]
+    assert started_at == pytest.approx([0, 0.2, later], abs=0.01)

@@ -1,4 +1,4 @@
-"""Tasks end, also one that has lost its cancellation."""
+"""`cancel_all` ends also a task that loses its first cancellation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mailkeep.jobs.cancellation import cancel_all
 async def test_a_task_that_loses_its_cancellation_is_cancelled_again() -> None:
     lost: list[str] = []
 
-    async def deaf(times: int) -> None:
+    async def ignore_cancellation(times: int) -> None:
         while True:
             try:
                 await asyncio.sleep(60)
@@ -19,7 +19,7 @@ async def test_a_task_that_loses_its_cancellation_is_cancelled_again() -> None:
                 if len(lost) > times:
                     raise
 
-    task = asyncio.create_task(deaf(2))
+    task = asyncio.create_task(ignore_cancellation(2))
     other = asyncio.create_task(asyncio.sleep(60))
     await asyncio.sleep(0)
     await asyncio.wait_for(cancel_all(task, other, retry_seconds=0.01), 30)
@@ -28,7 +28,7 @@ async def test_a_task_that_loses_its_cancellation_is_cancelled_again() -> None:
     assert len(lost) == 3
 
 
-async def test_what_has_ended_is_not_waited_for() -> None:
+async def test_a_finished_task_is_not_waited_for() -> None:
     task = asyncio.create_task(asyncio.sleep(0))
     await task
     await cancel_all(task)

@@ -1,4 +1,4 @@
-"""A worker of a queue in memory: lanes, turns, slots, faults, and how it ends."""
+"""A worker with a queue in memory: limits per key, slots, errors, and how it stops."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ Job = tuple[UUID, str]
 
 
 class Jobs:
-    """A queue in memory, for one worker; `slow` jobs wait until they are let go."""
+    """A queue in memory, for one worker; `slow` jobs wait for `may_finish`."""
 
     def __init__(self, *jobs: Job) -> None:
         self.waiting = deque(jobs)
         self.done: list[str] = []
         self.cancelled: list[str] = []
-        self.let_go = asyncio.Event()
+        self.may_finish = asyncio.Event()
         self.claims: list[ClaimLimits] = []
-        self.away = 0
+        self.unavailable = 0
 
-    async def claim(self, room: ClaimLimits) -> Sequence[Job]:
-        self.claims.append(room)
-        if self.away:
-            self.away -= 1
+    async def claim(self, limits: ClaimLimits) -> Sequence[Job]:
+        self.claims.append(limits)
+        if self.unavailable:
+            self.unavailable -= 1
             raise Unavailable
-        taken: list[Job] = []
+        claimed: list[Job] = []
         for job in list(self.waiting):
-            left = room.by_key.get(job[0], room.per_key) - sum(1 for lane, _ in taken if lane == job[0])
-            if len(taken) < room.total and left > 0:
-                taken.append(job)
+            free = limits.by_key.get(job[0], limits.per_key) - sum(1 for key, _ in claimed if key == job[0])
+            if len(claimed) < limits.total and free > 0:
+                claimed.append(job)
                 self.waiting.remove(job)
-        return taken
+        return claimed
 
     async def work(self, job: Job) -> bool:
         name = job[1]
         try:
             if name.startswith("slow"):
-                await self.let_go.wait()
+                await self.may_finish.wait()
             if name.startswith("odd"):
                 raise ValueError(name)
             self.done.append(name)
@@ -66,13 +66,13 @@ def worker_of(jobs: Jobs, slots: int = 10, start: int = 2) -> Worker[Job]:
     )
 
 
-async def test_all_that_is_due_is_done():
+async def test_all_due_jobs_are_run():
     jobs = Jobs(*((ONE, f"a{n}") for n in range(5)), (TWO, "b"))
     assert await worker_of(jobs).drain() == 6
     assert sorted(jobs.done) == ["a0", "a1", "a2", "a3", "a4", "b"]
 
 
-async def test_a_slow_lane_leaves_the_others_their_slots():
+async def test_a_slow_key_leaves_slots_to_others():
     jobs = Jobs(*((ONE, f"slow{n}") for n in range(5)), (TWO, "b0"), (TWO, "b1"), (TWO, "b2"))
     worker = worker_of(jobs)
     for _ in range(4):
@@ -80,32 +80,32 @@ async def test_a_slow_lane_leaves_the_others_their_slots():
         await asyncio.sleep(0)
     assert jobs.done == ["b0", "b1", "b2"]
     assert len(jobs.waiting) == 3
-    jobs.let_go.set()
+    jobs.may_finish.set()
     await worker.wait_until_idle()
 
 
-async def test_there_are_never_more_at_once_than_slots():
+async def test_at_most_as_many_jobs_run_as_there_are_slots():
     jobs = Jobs(*((UUID(int=n), f"slow{n}") for n in range(1, 9)))
     worker = worker_of(jobs, slots=3)
     assert await worker.fill() == 3
     assert await worker.fill() == 0
-    jobs.let_go.set()
+    jobs.may_finish.set()
     assert await worker.drain() == 5
 
 
-async def test_the_next_claim_begins_after_the_lane_that_was_last():
+async def test_the_next_claim_starts_after_the_last_claimed_key():
     jobs = Jobs((ONE, "a"), (TWO, "b"))
     await worker_of(jobs).drain()
-    assert [room.after for room in jobs.claims] == [UUID(int=0), TWO]
+    assert [limits.after for limits in jobs.claims] == [UUID(int=0), TWO]
 
 
-async def test_a_job_that_stumbles_harms_no_other():
+async def test_a_failed_job_does_not_affect_others():
     jobs = Jobs((ONE, "odd"), (ONE, "a"))
     assert await worker_of(jobs).drain() == 2
     assert jobs.done == ["a"]
 
 
-async def test_told_to_end_it_lets_end_what_is_quick_and_breaks_off_the_rest():
+async def test_stop_lets_quick_jobs_finish_and_cancels_the_rest():
     jobs = Jobs((ONE, "slow"), (TWO, "b"))
     worker = worker_of(jobs)
     await worker.fill()
@@ -115,41 +115,41 @@ async def test_told_to_end_it_lets_end_what_is_quick_and_breaks_off_the_rest():
 
 
 @pytest.mark.timeout(60)
-async def test_it_goes_on_when_the_database_is_back(database_urls: Urls):
+async def test_it_continues_when_the_database_is_back(database_urls: Urls):
     db = DatabasePool(database_urls.app, min_size=1, max_size=2, timeout=30)
     await db.open()
     jobs = Jobs((ONE, "a"))
-    jobs.away = 1
-    worker, bell = worker_of(jobs), Wakeup(db, "tests")
-    running = asyncio.create_task(worker.run(bell))
+    jobs.unavailable = 1
+    worker, wakeup = worker_of(jobs), Wakeup(db, "tests")
+    running = asyncio.create_task(worker.run(wakeup))
     while not jobs.done:
         await asyncio.sleep(0.02)
     await worker.stop(1)
     await running
-    await bell.close()
+    await wakeup.close()
     await db.close()
 
 
 @pytest.mark.timeout(60)
-async def test_a_bell_is_rung_for_who_sleeps_only(database_urls: Urls):
+async def test_only_a_sleeping_worker_is_woken(database_urls: Urls):
     db = DatabasePool(database_urls.app, min_size=1, max_size=2, timeout=30)
     await db.open()
-    bell, ring = Wakeup(db, "tests"), asyncio.Event()
+    wakeup, event = Wakeup(db, "tests"), asyncio.Event()
 
     async def wake() -> None:
         async with db.autocommit() as conn:
             await conn.execute("SELECT wake_workers('tests')")
 
-    await bell.listen()
-    sleeping = asyncio.create_task(bell.wait(ring, 60))
+    await wakeup.listen()
+    sleeping = asyncio.create_task(wakeup.wait(event, 60))
     await asyncio.sleep(0.1)
     await wake()
     await asyncio.wait_for(sleeping, 30)
-    assert ring.is_set()
-    ring.clear()
+    assert event.is_set()
+    event.clear()
     await wake()
-    await bell.listen()
-    await bell.wait(ring, 0.2)
-    assert not ring.is_set(), "it was awake when it was called"
-    await bell.close()
+    await wakeup.listen()
+    await wakeup.wait(event, 0.2)
+    assert not event.is_set(), "it was awake at that time"
+    await wakeup.close()
     await db.close()

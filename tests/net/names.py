@@ -1,4 +1,4 @@
-"""A DNS server of the test's own, on loopback, that answers as it is told, and differently each time if so told."""
+"""A DNS server for tests, on loopback."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import dns.rrset
 
 @dataclass
 class Names(asyncio.DatagramProtocol):
-    """`answers` by (name, kind): one list of addresses a question, the last for all further ones; a name that is not
-    there is unknown. What is `broken` is answered SERVFAIL, `silent` names not at all.
+    """`answers` by (name, type): a list of addresses for each query, the last for all further ones; NXDOMAIN for other
+    names. SERVFAIL for `broken` ones, no answer for `silent` names.
     """
 
     answers: dict[tuple[str, str], list[list[str]]] = field(default_factory=dict)

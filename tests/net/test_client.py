@@ -419,7 +419,7 @@ async def test_tls_before_1_2_is_refused(outbound: OutboundClient):
         assert server.requests == []
 
 
-async def test_authorities_are_read_anew_when_their_file_changes(outbound: OutboundClient, tmp_path: Path):
+async def test_authorities_are_read_again_when_their_file_changes(outbound: OutboundClient, tmp_path: Path):
     file = tmp_path / "ca.pem"
     authority = trustme.CA()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

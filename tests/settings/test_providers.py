@@ -1,4 +1,4 @@
-"""Identity providers in the settings: what is taken, and how a wrong one is refused without telling a secret."""
+"""Identity providers in the settings: valid ones, and how a wrong one is refused without showing its secret."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from mailkeep.settings.tree import OidcSettings
 ACME: dict[str, Any] = {"id": "acme", "issuer": "https://id.acme.example/realms/main", "client_id": "mailkeep"}
 
 
-def loaded(tmp_path: Path, *providers: Any, **more: str) -> Any:
+def load(tmp_path: Path, *providers: Any, **more: str) -> Any:
     return load_settings(tmp_path, {"MAILKEEP_OIDC__PROVIDERS": json.dumps(providers), **more})
 
 
 def refusal(tmp_path: Path, *providers: Any, **more: str) -> str:
     with pytest.raises(SettingsError) as refused:
-        loaded(tmp_path, *providers, **more)
+        load(tmp_path, *providers, **more)
     return str(refused.value)
 
 
@@ -52,7 +52,7 @@ def test_a_provider_in_the_file_is_a_table(tmp_path: Path):
 
 
 def test_three_fields_are_enough(tmp_path: Path):
-    (one,) = loaded(tmp_path, ACME).settings.oidc.providers
+    (one,) = load(tmp_path, ACME).settings.oidc.providers
     assert one == OidcProvider(**ACME)
     assert (one.label, one.scopes, one.trust_email, one.auto_create_role) == (
         "acme",
@@ -62,10 +62,10 @@ def test_three_fields_are_enough(tmp_path: Path):
     )
 
 
-def test_the_secret_may_stand_in_a_file(tmp_path: Path):
+def test_the_secret_may_be_in_a_file(tmp_path: Path):
     secret = tmp_path / "secret"
     secret.write_text("s3cret with spaces\n")
-    (one,) = loaded(tmp_path, ACME | {"client_secret_file": str(secret)}).settings.oidc.providers
+    (one,) = load(tmp_path, ACME | {"client_secret_file": str(secret)}).settings.oidc.providers
     assert one.client_secret == "s3cret with spaces"
     whole = tmp_path / "providers.json"
     whole.write_text(json.dumps([ACME | {"client_secret": "s3cret"}]))
@@ -73,18 +73,18 @@ def test_the_secret_may_stand_in_a_file(tmp_path: Path):
     assert one.client_secret == "s3cret"
 
 
-def test_what_is_shown_has_no_secret(tmp_path: Path):
-    found = loaded(tmp_path, ACME | {"client_secret": "s3cret"})
-    (shown,) = list_settings(found, changed_only=True)
+def test_listed_settings_hide_the_secret(tmp_path: Path):
+    loaded = load(tmp_path, ACME | {"client_secret": "s3cret"})
+    (shown,) = list_settings(loaded, changed_only=True)
     (table,) = shown.value  # type: ignore[misc]
     assert (table["client_secret"], table["issuer"]) == ("********", ACME["issuer"])
-    (shown,) = list_settings(loaded(tmp_path, ACME), changed_only=True)
+    (shown,) = list_settings(load(tmp_path, ACME), changed_only=True)
     assert shown.value[0]["client_secret"] == ""  # type: ignore[index]
-    assert "s3cret" not in repr(found.settings)
+    assert "s3cret" not in repr(loaded.settings)
 
 
 @pytest.mark.parametrize(
-    "changes, told",
+    "changes, expected",
     [
         ({"id": "Acme"}, "lower-case letters"),
         ({"id": "../x"}, "lower-case letters"),
@@ -112,14 +112,14 @@ def test_what_is_shown_has_no_secret(tmp_path: Path):
         ({"trust_email": "yes"}, "$[0].trust_email"),
     ],
 )
-def test_a_wrong_provider_is_refused(tmp_path: Path, changes: dict[str, Any], told: str):
-    said = refusal(tmp_path, ACME | {"client_secret": "s3cret"} | changes)
-    assert "oidc.providers (MAILKEEP_OIDC__PROVIDERS): expected a list of providers" in said
-    assert told in said
-    assert "s3cret" not in said
+def test_a_wrong_provider_is_refused(tmp_path: Path, changes: dict[str, Any], expected: str):
+    message = refusal(tmp_path, ACME | {"client_secret": "s3cret"} | changes)
+    assert "oidc.providers (MAILKEEP_OIDC__PROVIDERS): expected a list of providers" in message
+    assert expected in message
+    assert "s3cret" not in message
 
 
-def test_a_field_that_lacks_is_named(tmp_path: Path):
+def test_a_missing_field_is_named(tmp_path: Path):
     assert "issuer" in refusal(tmp_path, {"id": "acme", "client_id": "x", "client_secret": "s3cret"})
 
 
@@ -128,20 +128,20 @@ def test_an_empty_secret_file_is_refused(tmp_path: Path):
     assert "contains no secret" in refusal(tmp_path, ACME | {"client_secret_file": str(tmp_path / "secret")})
 
 
-def test_ids_are_of_one_provider_each(tmp_path: Path):
+def test_two_providers_must_not_share_an_id(tmp_path: Path):
     assert "the same id" in refusal(tmp_path, ACME, ACME)
 
 
-def test_http_needs_loopback_that_is_allowed(tmp_path: Path):
+def test_http_needs_an_allowed_loopback_network(tmp_path: Path):
     plain = ACME | {"issuer": "http://localhost:8090"}
     assert "oidc.allowed_networks has no loopback network" in refusal(tmp_path, plain)
     assert "no loopback" in refusal(tmp_path, plain, MAILKEEP_OIDC__ALLOWED_NETWORKS='["10.0.0.0/8"]')
     allowed = {"MAILKEEP_OIDC__ALLOWED_NETWORKS": '["127.0.0.1"]'}
-    assert loaded(tmp_path, plain, **allowed).settings.oidc.providers[0].is_plain
+    assert load(tmp_path, plain, **allowed).settings.oidc.providers[0].is_plain
 
 
 @pytest.mark.parametrize(
-    "key, text, right",
+    "key, text, valid",
     [
         ("DNS__SERVERS", '["127.0.0.1", "127.0.0.1:5353", "[::1]:53", "::1", "[::1]"]', True),
         ("DNS__SERVERS", '["dns.example"]', False),
@@ -154,9 +154,9 @@ def test_http_needs_loopback_that_is_allowed(tmp_path: Path):
         ("OIDC__EXTRA_CA_FILE", "ca.pem", False),
     ],
 )
-def test_what_the_outbound_client_is_told(tmp_path: Path, key: str, text: str, right: bool):
+def test_settings_of_the_outbound_client(tmp_path: Path, key: str, text: str, valid: bool):
     environ = {f"MAILKEEP_{key}": text}
-    if right:
+    if valid:
         load_settings(tmp_path, environ)
     else:
         with pytest.raises(SettingsError, match=key.split("__")[1].lower()):
@@ -166,7 +166,7 @@ def test_what_the_outbound_client_is_told(tmp_path: Path, key: str, text: str, r
 HOWTO = (Path(__file__).parents[2] / "docs/howto/oidc.md").read_text("utf-8")
 
 
-def test_the_example_that_people_copy_is_taken(tmp_path: Path):
+def test_the_documented_examples_are_valid(tmp_path: Path):
     secret = tmp_path / "secret"
     secret.write_text("s3cret")
     examples = re.findall(r"```toml\n(.*?)```", HOWTO, re.DOTALL)
@@ -177,13 +177,15 @@ def test_the_example_that_people_copy_is_taken(tmp_path: Path):
         assert load_settings(tmp_path, {}).settings.oidc != OidcSettings()
 
 
-def test_every_field_is_told():
+def test_every_field_is_documented():
     table = HOWTO.partition("## What a provider is permitted to do")[2].partition("\n\n-")[0]
-    told = {name for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
-    assert told == set(OidcProvider.__struct_fields__)
+    documented = {
+        name for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
+    }
+    assert documented == set(OidcProvider.__struct_fields__)
 
 
-def test_every_reason_that_is_told_exists():
+def test_every_documented_reason_exists():
     sources = "".join(path.read_text() for path in Path(access.__path__[0]).rglob("*.py"))
     reasons = set(re.findall(r"^\| `[A-Z_]+`, `(\w+)`", HOWTO, re.MULTILINE))
     assert len(reasons) > 6

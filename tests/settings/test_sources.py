@@ -33,7 +33,7 @@ def test_without_any_source_the_defaults_hold(tmp_path: Path):
     assert list_settings(loaded, changed_only=True) == []
 
 
-def test_every_default_would_be_accepted_if_it_were_given(tmp_path: Path):
+def test_every_default_is_a_valid_value(tmp_path: Path):
     for setting in describe_settings():
         section, _, name = setting.key.partition(".")
         value = list(setting.default) if isinstance(setting.default, tuple) else setting.default
@@ -78,7 +78,7 @@ def test_lists_and_numbers_in_the_environment_are_json(tmp_path: Path):
         ('["admin", "super_admin"]', ("admin", "super_admin")),
     ],
 )
-def test_second_factors_are_asked_of_roles_or_off(tmp_path: Path, text: str, roles: tuple[str, ...]):
+def test_required_second_factor_is_a_list_of_roles_or_off(tmp_path: Path, text: str, roles: tuple[str, ...]):
     assert (
         load_settings(tmp_path, {"MAILKEEP_AUTH__REQUIRE_SECOND_FACTOR": text}).settings.auth.require_second_factor
         == roles
@@ -132,9 +132,9 @@ def test_second_factors_are_asked_of_roles_or_off(tmp_path: Path, text: str, rol
 def test_a_wrong_value_is_refused_with_key_source_and_expectation(
     tmp_path: Path, variable: str, text: str, expected: str
 ):
-    told = refusal(tmp_path, {f"MAILKEEP_{variable}": text})
+    message = refusal(tmp_path, {f"MAILKEEP_{variable}": text})
     key = variable.lower().replace("__", ".")
-    assert told.startswith(f"{key} (MAILKEEP_{variable}): expected {expected}")
+    assert message.startswith(f"{key} (MAILKEEP_{variable}): expected {expected}")
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-inf", "'5'", "true", "[5]", "1979-05-27"])
@@ -153,13 +153,13 @@ def test_a_wrong_value_in_the_file_is_refused(tmp_path: Path, text: str):
     ],
 )
 def test_an_unknown_variable_is_refused_with_the_nearest_name(tmp_path: Path, variable: str, hint: str):
-    told = refusal(tmp_path, {variable: "127.0.0.1:1"})
-    assert told.startswith(f"{variable}: unknown setting")
-    assert hint in told
+    message = refusal(tmp_path, {variable: "127.0.0.1:1"})
+    assert message.startswith(f"{variable}: unknown setting")
+    assert hint in message
 
 
 @pytest.mark.parametrize(
-    "text, told",
+    "text, expected",
     [
         ("[http]\nlistn = 'x'", "http.listn ({file}): unknown setting; did you mean http.listen?"),
         ("[limit]\nx = 1", "limit ({file}): unknown setting; did you mean limits?"),
@@ -168,10 +168,10 @@ def test_an_unknown_variable_is_refused_with_the_nearest_name(tmp_path: Path, va
         ("[http\n", "{file}: "),
     ],
 )
-def test_a_wrong_file_is_refused(tmp_path: Path, text: str, told: str):
+def test_a_wrong_file_is_refused(tmp_path: Path, text: str, expected: str):
     file = tmp_path / "mailkeep.toml"
     file.write_text(text)
-    assert refusal(tmp_path).startswith(told.format(file=file))
+    assert refusal(tmp_path).startswith(expected.format(file=file))
 
 
 def test_a_file_that_is_not_text_is_refused(tmp_path: Path):
@@ -179,10 +179,10 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path):
     assert "mailkeep.toml" in refusal(tmp_path)
 
 
-def test_all_faults_are_told_at_once(tmp_path: Path):
+def test_all_faults_are_reported_at_once(tmp_path: Path):
     (tmp_path / "mailkeep.toml").write_text("[mta]\nport = 0\n")
-    told = refusal(tmp_path, {"MAILKEEP_MTA__MODE": "x", "MAILKEEP_NO__SUCH": "1"})
-    assert len(told.splitlines()) == 3
+    message = refusal(tmp_path, {"MAILKEEP_MTA__MODE": "x", "MAILKEEP_NO__SUCH": "1"})
+    assert len(message.splitlines()) == 3
 
 
 def test_a_smarthost_needs_a_host(tmp_path: Path):
@@ -191,10 +191,10 @@ def test_a_smarthost_needs_a_host(tmp_path: Path):
     assert load_settings(tmp_path, environ).settings.mta.host == "smart.example"
 
 
-def test_two_services_on_one_port_are_refused_unless_left_out(tmp_path: Path):
-    given = {"ports.smtp": "2525", "ports.submission": "2525", "ports.sieve": "993", "ports.pop3": "0"}
+def test_two_services_on_one_port_are_refused_unless_disabled(tmp_path: Path):
+    options = {"ports.smtp": "2525", "ports.submission": "2525", "ports.sieve": "993", "ports.pop3": "0"}
     with pytest.raises(SettingsError) as refused:
-        load_settings(tmp_path, {}, given)
+        load_settings(tmp_path, {}, options)
     assert refused.value.faults == (
         "ports.submission: expected another port than ports.smtp, which is 2525 too",
         "ports.sieve: expected another port than ports.imaps, which is 993 too",
@@ -212,9 +212,9 @@ def test_a_secret_is_read_from_a_file_and_shown_nowhere(tmp_path: Path):
 
 
 def test_a_wrong_secret_is_not_repeated(tmp_path: Path):
-    told = refusal(tmp_path, {"MAILKEEP_DATABASE__URL": "s3cret-word"})
-    assert told.startswith("database.url (MAILKEEP_DATABASE__URL): expected postgresql://")
-    assert "s3cret-word" not in told
+    message = refusal(tmp_path, {"MAILKEEP_DATABASE__URL": "s3cret-word"})
+    assert message.startswith("database.url (MAILKEEP_DATABASE__URL): expected postgresql://")
+    assert "s3cret-word" not in message
 
 
 def test_a_secret_and_its_file_together_are_refused(tmp_path: Path):
@@ -226,7 +226,7 @@ def test_a_missing_secret_file_is_refused(tmp_path: Path):
     assert "MAILKEEP_MTA__PASSWORD_FILE" in refusal(tmp_path, {"MAILKEEP_MTA__PASSWORD_FILE": "/nowhere"})
 
 
-def test_what_the_first_start_needs_comes_from_the_environment(tmp_path: Path):
+def test_first_start_values_come_from_the_environment(tmp_path: Path):
     assert load_settings(tmp_path, NOTHING).first_start.admin_email is None
     (tmp_path / "password").write_text("correct horse\n")
     environ = {
@@ -240,16 +240,16 @@ def test_what_the_first_start_needs_comes_from_the_environment(tmp_path: Path):
     assert "correct horse" not in repr(first)
 
 
-def test_what_the_first_start_takes_from_the_environment_is_documented(tmp_path: Path):
-    asked: set[str] = set()
+def test_every_first_start_variable_is_documented(tmp_path: Path):
+    names: set[str] = set()
 
     class Environment(dict[str, str]):
         def get(self, name: str, default: Any = None) -> Any:
-            asked.add(name)
+            names.add(name)
             return super().get(name, default)
 
     load_settings(tmp_path, Environment())
-    assert asked == {*FIRST_START_VARIABLES}
+    assert names == {*FIRST_START_VARIABLES}
     page = (Path(__file__).parents[2] / "docs/reference/settings.md").read_text("utf-8")
     assert all(f"\n| `{name}` | {meaning} |\n" in page for name, meaning in FIRST_START_VARIABLES.items())
 
@@ -272,7 +272,7 @@ def test_a_bare_address_is_a_network_of_one():
 
 
 @given(st.text(max_size=40))
-def test_no_text_makes_an_endpoint_but_a_value_error(text: str):
+def test_any_text_is_an_endpoint_or_a_value_error(text: str):
     try:
         host, port = parse_endpoint(text)
     except ValueError:
@@ -282,14 +282,14 @@ def test_no_text_makes_an_endpoint_but_a_value_error(text: str):
 
 
 @given(st.sampled_from([setting.key for setting in describe_settings()]), st.text(max_size=30))
-def test_no_text_of_the_environment_is_more_than_refused(key: str, text: str):
+def test_any_environment_value_is_accepted_or_refused(key: str, text: str):
     try:
         load_settings(Path("/nonexistent"), {f"MAILKEEP_{key.replace('.', '__').upper()}": text})
     except SettingsError as refused:
-        told = str(refused)
+        message = str(refused)
     else:
-        told = key
-    assert key in told
+        message = key
+    assert key in message
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A pipeline with endpoints, authentication, meter and clock of its own, without a database."""
+"""A pipeline with test endpoints and fake authentication, meter and clock, without a database."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Thing(Body, frozen=True):
     name: Text
 
 
-class Wanted(Query, frozen=True):
+class ThingFilter(Query, frozen=True):
     colour: Text | None = None
 
 
@@ -56,7 +56,7 @@ async def _conflict(_: Any, call: Call) -> HttpResponse:
 
 
 async def _break(_: Any, call: Call) -> HttpResponse:
-    raise ZeroDivisionError("the secret of the house")
+    raise ZeroDivisionError("a secret")
 
 
 async def _away(_: Any, call: Call) -> HttpResponse:
@@ -97,7 +97,7 @@ ENDPOINTS = (
     endpoint("GET", "/open", _echo, None, bare=True),
     endpoint("GET", "/live", _echo, None, bare=True, prefixed=False),
     endpoint("POST", "/login", _echo, None, login=True),
-    endpoint("GET", "/things", _count, query=Wanted, listing=Listing(("created_at", "name"))),
+    endpoint("GET", "/things", _count, query=ThingFilter, listing=Listing(("created_at", "name"))),
     endpoint("GET", "/domains/{id}/things", _count, listing=Listing()),
     endpoint("POST", "/things", _conflict, "domain.create", body=Thing, audit="thing.create"),
     endpoint("POST", "/echo", _echo, "domain.create"),
@@ -115,7 +115,7 @@ class FakeContext:
     settings: Settings = field(default_factory=Settings)
     now: datetime = NOW
     vault: Vault = field(default_factory=lambda: Vault(b"x" * 32))
-    db: DatabasePool = field(default_factory=lambda: DatabasePool(""))  # never opened: nobody asks it anything
+    db: DatabasePool = field(default_factory=lambda: DatabasePool(""))  # never opened
 
     def clock(self) -> datetime:
         return self.now

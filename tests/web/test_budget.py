@@ -1,4 +1,4 @@
-"""The budget of bodies: bounded, in the order of asking, given back whatever becomes of the request."""
+"""The memory budget of request bodies: bounded, first come first served, and always released."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def setup() -> PipelineSetup:
 
 
 def send(setup: PipelineSetup, size: int, pause: float = 0, **headers: str) -> asyncio.Task[Answer]:
-    """A body that comes in four pieces."""
-    pieces = [b'"', b" " * (size // 2), b" " * (size - size // 2 - 2), b'"']
-    return asyncio.create_task(setup.call("POST", f"{API}/large", HEADERS | headers, pieces, pause))
+    """Send a body in four chunks."""
+    chunks = [b'"', b" " * (size // 2), b" " * (size - size // 2 - 2), b'"']
+    return asyncio.create_task(setup.call("POST", f"{API}/large", HEADERS | headers, chunks, pause))
 
 
-def announced(setup: PipelineSetup, size: int, pause: float = 0) -> asyncio.Task[Answer]:
+def send_with_length(setup: PipelineSetup, size: int, pause: float = 0) -> asyncio.Task[Answer]:
     return send(setup, size, pause, **{"content-length": str(size)})
 
 
@@ -41,27 +41,27 @@ async def outcomes(*tasks: asyncio.Task[Answer]) -> list[tuple[int, str | None]]
     return [(answer.status, answer.code) for answer in await asyncio.gather(*tasks)]
 
 
-async def test_bodies_over_the_budget_wait_and_the_rest_is_refused_with_a_time(setup: PipelineSetup):
-    taken = [announced(setup, 2 * MIB, pause=0.3) for _ in range(2)]
+async def test_bodies_over_the_budget_wait_and_then_get_retry_after(setup: PipelineSetup):
+    accepted = [send_with_length(setup, 2 * MIB, pause=0.3) for _ in range(2)]
     await asyncio.sleep(0.05)
-    late = await announced(setup, 2 * MIB)
+    late = await send_with_length(setup, 2 * MIB)
     assert (late.status, late.code, late.headers["retry-after"]) == (503, "UNAVAILABLE", "5")
-    # No fields are taken there: the bodies were read.
-    assert await outcomes(*taken) == [(400, "INVALID_FIELD")] * 2
+    # The route accepts no fields: this refusal means that the bodies were read.
+    assert await outcomes(*accepted) == [(400, "INVALID_FIELD")] * 2
     assert setup.pipeline._budget.free == 4 * MIB
 
 
-async def test_who_waits_is_let_in_when_another_is_done(setup: PipelineSetup):
+async def test_a_waiting_body_is_read_when_another_is_done(setup: PipelineSetup):
     setup.pipeline._budget = MemoryBudget(4 * MIB, patience=30)
-    tasks = [announced(setup, 2 * MIB, pause=0.005) for _ in range(6)]
+    tasks = [send_with_length(setup, 2 * MIB, pause=0.005) for _ in range(6)]
     assert await outcomes(*tasks) == [(400, "INVALID_FIELD")] * 6
 
 
-async def test_small_bodies_wait_for_nobody(setup: PipelineSetup):
-    large = [announced(setup, 2 * MIB, pause=3600) for _ in range(2)]
+async def test_small_bodies_never_wait(setup: PipelineSetup):
+    large = [send_with_length(setup, 2 * MIB, pause=3600) for _ in range(2)]
     await asyncio.sleep(0.05)
     assert setup.pipeline._budget.free == 0
-    small = await announced(setup, SMALL)
+    small = await send_with_length(setup, SMALL)
     assert (small.status, small.code) == (400, "INVALID_FIELD")
     for each in large:
         each.cancel()
@@ -69,24 +69,24 @@ async def test_small_bodies_wait_for_nobody(setup: PipelineSetup):
 
 
 async def test_bodies_of_unknown_size_never_wait_for_each_other(setup: PipelineSetup):
-    """Each asks once, for all that it may become, and gives back what it did not."""
+    """Each reserves the maximum at once and releases what it does not use."""
     setup.pipeline._budget = MemoryBudget(4 * MIB, patience=30)
     assert await outcomes(*[send(setup, 2 * MIB - 8, pause=0.01) for _ in range(4)]) == [(400, "INVALID_FIELD")] * 4
     assert setup.pipeline._budget.free == 4 * MIB
 
 
-async def test_a_body_larger_than_the_budget_has_all_of_it(setup: PipelineSetup):
+async def test_a_body_larger_than_the_budget_gets_all_of_it(setup: PipelineSetup):
     setup.pipeline._budget = MemoryBudget(MIB, patience=0.2)
-    assert await outcomes(announced(setup, 2 * MIB - 8)) == [(400, "INVALID_FIELD")]
+    assert await outcomes(send_with_length(setup, 2 * MIB - 8)) == [(400, "INVALID_FIELD")]
     assert setup.pipeline._budget.free == MIB
 
 
-async def test_it_is_given_back_however_a_request_ends(setup: PipelineSetup, monkeypatch: pytest.MonkeyPatch):
+async def test_memory_is_released_however_a_request_ends(setup: PipelineSetup, monkeypatch: pytest.MonkeyPatch):
     with monkeypatch.context() as patch:
         patch.setattr(bodies, "_GRACE_SECONDS", 0.1)
-        slow = await announced(setup, 2 * MIB, pause=0.2)
+        slow = await send_with_length(setup, 2 * MIB, pause=0.2)
     assert slow.code == "INVALID_JSON"
-    cut = announced(setup, 2 * MIB, pause=3600)
+    cut = send_with_length(setup, 2 * MIB, pause=3600)
     await asyncio.sleep(0.05)
     assert setup.pipeline._budget.free == 2 * MIB
     cut.cancel()
@@ -95,7 +95,7 @@ async def test_it_is_given_back_however_a_request_ends(setup: PipelineSetup, mon
     assert setup.pipeline._budget.free == 4 * MIB
 
 
-async def test_it_is_given_back_where_the_client_goes(setup: PipelineSetup):
+async def test_memory_is_released_when_the_client_disconnects(setup: PipelineSetup):
     scope: dict[str, Any] = {
         "type": "http",
         "method": "POST",
@@ -112,40 +112,40 @@ async def test_it_is_given_back_where_the_client_goes(setup: PipelineSetup):
         return {"type": "http.disconnect"}
 
     async def send_nothing(_: Any) -> None:
-        raise AssertionError("nobody is there")
+        raise AssertionError("the client is gone")
 
     await setup.pipeline(scope, receive, send_nothing)
     assert setup.pipeline._budget.free == 4 * MIB
 
 
-async def test_without_credentials_nobody_holds_any_of_it(setup: PipelineSetup):
+async def test_requests_without_credentials_have_a_separate_budget(setup: PipelineSetup):
     body = b'{"text": "' + b"x" * (2 * SMALL) + b'"}'
     setup.pipeline._budget._free = 0
-    told = await setup.call("POST", f"{API}/login", JSON_TYPE | {"content-length": str(len(body))}, [body])
-    assert told.code != "UNAVAILABLE"
+    answer = await setup.call("POST", f"{API}/login", JSON_TYPE | {"content-length": str(len(body))}, [body])
+    assert answer.code != "UNAVAILABLE"
     setup.pipeline._budget._free = 4 * MIB
-    shares = [MemoryReservation(setup.pipeline._budget) for _ in range(16)]
-    for share in shares:
-        share.use_budget(setup.pipeline._open_budget)
-        await share.reserve(MIB)
+    reservations = [MemoryReservation(setup.pipeline._budget) for _ in range(16)]
+    for reservation in reservations:
+        reservation.use_budget(setup.pipeline._open_budget)
+        await reservation.reserve(MIB)
     assert (setup.pipeline._open_budget.free, setup.pipeline._budget.free) == (0, 4 * MIB)
-    for share in shares:
-        share.release()
+    for reservation in reservations:
+        reservation.release()
     assert setup.pipeline._open_budget.free == 16 * MIB
 
 
-async def test_turns_come_in_order_and_nobody_is_passed_over():
+async def test_memory_is_acquired_in_order():
     budget = MemoryBudget(10, patience=60)
     order: list[str] = []
     assert await budget.acquire(8) == 8
 
-    async def ask(name: str, size: int) -> None:
+    async def acquire(name: str, size: int) -> None:
         await budget.acquire(size)
         order.append(name)
 
-    first = asyncio.create_task(ask("first", 6))
+    first = asyncio.create_task(acquire("first", 6))
     await asyncio.sleep(0)
-    second = asyncio.create_task(ask("second", 1))  # would fit now
+    second = asyncio.create_task(acquire("second", 1))  # would fit now
     await asyncio.sleep(0.01)
     assert order == []
     budget.release(8)
@@ -154,7 +154,7 @@ async def test_turns_come_in_order_and_nobody_is_passed_over():
     assert budget.free == 3
 
 
-async def test_who_gives_up_makes_way_for_those_behind():
+async def test_a_cancelled_request_lets_the_next_one_pass():
     budget = MemoryBudget(10, patience=60)
     await budget.acquire(8)
     first = asyncio.create_task(budget.acquire(6))
@@ -166,41 +166,41 @@ async def test_who_gives_up_makes_way_for_those_behind():
     assert budget.free == 0
 
 
-async def test_nothing_is_lost_or_made_up_whoever_asks_waits_and_gives_up():
+async def test_cancellations_and_timeouts_keep_the_budget_exact():
     chance = random.Random(12)
     budget = MemoryBudget(100, patience=0.01)
 
     async def one() -> None:
-        share = MemoryReservation(budget)
+        reservation = MemoryReservation(budget)
         try:
             async with asyncio.timeout(chance.choice((0.0, 0.003, 1))):
-                await share.reserve(SMALL + chance.randrange(200))
+                await reservation.reserve(SMALL + chance.randrange(200))
                 assert 0 <= budget.free < 100
                 await asyncio.sleep(chance.choice((0, 0.001, 0.004)))
         except (Unavailable, TimeoutError):
             pass
         finally:
-            share.shrink(chance.randrange(50))
-            share.release()
+            reservation.shrink(chance.randrange(50))
+            reservation.release()
 
     await asyncio.gather(*(one() for _ in range(300)))
     assert budget.free == 100
 
 
-async def test_a_body_must_come_at_a_pace(setup: PipelineSetup, monkeypatch: pytest.MonkeyPatch):
-    """Never silent, and yet at a byte now and then it would hold its memory for hours."""
+async def test_a_body_must_arrive_at_a_minimum_rate(setup: PipelineSetup, monkeypatch: pytest.MonkeyPatch):
+    """A client that sends a byte now and then would hold its memory for hours."""
     monkeypatch.setattr(bodies, "_GRACE_SECONDS", 0.2)
     headers = HEADERS | {"content-length": "1000000"}
-    dripping = await setup.call("POST", f"{API}/large", headers, [b" "] * 100, pause=0.02)
-    assert (dripping.status, dripping.code) == (400, "INVALID_JSON")
-    assert "32768 bytes per second" in dripping.json["error"]["message"]
+    slow_body = await setup.call("POST", f"{API}/large", headers, [b" "] * 100, pause=0.02)
+    assert (slow_body.status, slow_body.code) == (400, "INVALID_JSON")
+    assert "32768 bytes per second" in slow_body.json["error"]["message"]
 
-    def pieces() -> Iterator[bytes]:
-        # Too far ahead for a pause of the machine to count, and slower than `_GRACE_SECONDS` allows.
+    def chunks() -> Iterator[bytes]:
+        # The first chunk covers pauses of the machine; the rest takes longer than `_GRACE_SECONDS`.
         yield b" " * MIB
         for _ in range(4):
             time.sleep(0.1)
             yield b" " * 8192
 
-    keeping_pace = await setup.call("POST", f"{API}/large", HEADERS, pieces())
-    assert keeping_pace.json["error"]["message"] != dripping.json["error"]["message"]
+    steady = await setup.call("POST", f"{API}/large", HEADERS, chunks())
+    assert steady.json["error"]["message"] != slow_body.json["error"]["message"]

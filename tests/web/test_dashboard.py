@@ -1,4 +1,4 @@
-"""The dashboard's files: whose address they have, how long they are kept, what they may do."""
+"""The dashboard's files: paths, caching, content security policy."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def caller(tmp_path: Path) -> Caller:
     (tmp_path / "assets/index-a1b2c3d4.js").write_bytes(SCRIPT)
     (tmp_path / "assets/index-a1b2c3d4.js.gz").write_bytes(gzip.compress(SCRIPT))
     (tmp_path / "assets/index-e5f6a7b8.css").write_bytes(b"body{}")
-    return serving(tmp_path)
+    return serve(tmp_path)
 
 
-def serving(folder: Path, *origins: str) -> Caller:
+def serve(folder: Path, *origins: str) -> Caller:
     setup = PipelineSetup()
     setup.app.change("cors", origins=origins)
     return Caller(
@@ -46,7 +46,7 @@ def serving(folder: Path, *origins: str) -> Caller:
 
 
 @pytest.mark.parametrize("path", ["/", "/domains", "/domains/0199", "/domains?q=x&new=yes", "/?error=FORBIDDEN"])
-async def test_each_screen_s_address_is_the_page_whatever_stands_behind_it(caller: Caller, path: str):
+async def test_the_path_of_each_screen_returns_the_page(caller: Caller, path: str):
     answer = await caller("GET", path)
     assert (answer.status, answer.body) == (200, PAGE)
     assert answer.headers["content-type"].startswith("text/html")
@@ -56,7 +56,7 @@ async def test_each_screen_s_address_is_the_page_whatever_stands_behind_it(calle
 
 @pytest.mark.parametrize("path", ["/nowhere", "/domains/a/b", "/api/v1/domains", "/assets/", "/assets/../scheme.js",
                                   "/assets/index-a1b2c3d4.js.gz", "/screens.json"])  # fmt: skip
-async def test_what_is_no_screen_stays_the_api_s(caller: Caller, path: str):
+async def test_other_paths_return_the_apis_not_found(caller: Caller, path: str):
     answer = await caller("GET", path)
     assert (answer.status, answer.code) == (404, "NOT_FOUND")
 
@@ -84,30 +84,30 @@ async def test_an_unknown_path_of_the_api_stays_the_apis_for_browsers_too(caller
 
 
 @pytest.mark.parametrize(
-    "accepted, packed",
+    "accepted, compressed",
     [("gzip, deflate, br", True), ("br;q=1.0, gzip;q=0.8", True), ("GZIP", True), ("", False), ("br", False),
      ("gzip;q=0", False), ("gzip; q=0.0, br", False), ("xgzip", False)],
 )  # fmt: skip
-async def test_assets_are_kept_for_ever_and_packed_for_who_takes_it(caller: Caller, accepted: str, packed: bool):
+async def test_assets_are_immutable_and_compressed_if_accepted(caller: Caller, accepted: str, compressed: bool):
     answer = await caller("GET", "/assets/index-a1b2c3d4.js", {"accept-encoding": accepted})
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert answer.headers["vary"] == "accept-encoding"
     assert answer.headers["content-type"].startswith("text/javascript")
-    assert answer.headers.get("content-encoding") == ("gzip" if packed else None)
-    assert (gzip.decompress(answer.body) if packed else answer.body) == SCRIPT
+    assert answer.headers.get("content-encoding") == ("gzip" if compressed else None)
+    assert (gzip.decompress(answer.body) if compressed else answer.body) == SCRIPT
 
 
-async def test_what_an_asset_varies_by_is_told_with_origins_too(tmp_path: Path, caller: Caller):
-    answer = await serving(tmp_path, "https://app.example")("GET", "/assets/index-a1b2c3d4.js")
+async def test_vary_names_encoding_and_origin(tmp_path: Path, caller: Caller):
+    answer = await serve(tmp_path, "https://app.example")("GET", "/assets/index-a1b2c3d4.js")
     assert answer.headers["vary"] == "accept-encoding, Origin"
 
 
-async def test_files_without_a_hash_in_their_name_are_asked_for_anew(caller: Caller):
+async def test_files_without_a_hash_in_their_name_are_revalidated(caller: Caller):
     assert (await caller("GET", "/scheme.js")).headers["cache-control"] == "no-cache"
 
 
-async def test_without_a_build_the_start_page_says_how_to_make_one(tmp_path: Path):
-    answer = await serving(tmp_path)("GET", "/")
+async def test_without_a_build_the_start_page_says_how_to_build_it(tmp_path: Path):
+    answer = await serve(tmp_path)("GET", "/")
     assert answer.status == 200
     assert b"make setup" in answer.body
 
@@ -117,12 +117,12 @@ def test_the_policy_allows_no_inline_script_or_style_and_no_other_host():
     assert not re.search(r"unsafe|https?:|\*|data:", CONTENT_SECURITY_POLICY)
 
 
-def test_the_page_holds_no_script_or_style_of_its_own():
+def test_the_page_has_no_inline_script_or_style():
     page = (ROOT / "dashboard/index.html").read_text()
     assert not re.search(r"<style|style=|<script>|\son[a-z]+=|(?:src|href)=\"(?:https?:)?//", page)
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT / "dashboard/src")))
-def test_no_source_makes_markup_of_text(source: Path):
+def test_no_source_turns_text_into_markup(source: Path):
     text = source.read_text()
     assert not re.search(_MARKUP, text)

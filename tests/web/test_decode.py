@@ -1,4 +1,4 @@
-"""Strict decoding: the traps of JSON and of Python's own parsers, each with the refusal it must get."""
+"""Strict decoding: pitfalls of JSON and of Python's parsers, each with its refusal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Address(Body, frozen=True):
     name: Text | UnsetType = UNSET
 
 
-class Letter(Body, frozen=True):
+class Message(Body, frozen=True):
     domain_id: UUID
     to: Annotated[list[Address], Meta(max_length=2)]
     source: MayBeEmpty
@@ -56,11 +56,11 @@ class Filter(Query, frozen=True):
     name: Text | None = None
 
 
-def letter(**fields: Any) -> dict[str, Any]:
+def message(**fields: Any) -> dict[str, Any]:
     return {"domain_id": str(ID), "to": [{"email": "a@b.test"}], "source": ""} | fields
 
 
-def faults(value: Any, into: type[Any] = Letter) -> dict[str, str]:
+def faults(value: Any, into: type[Any] = Message) -> dict[str, str]:
     with pytest.raises(InvalidField) as caught:
         decode_body(value, into)
     assert caught.value.details
@@ -115,7 +115,7 @@ def faults(value: Any, into: type[Any] = Letter) -> dict[str, str]:
     ],
     ids=lambda body: repr(body[:24]),
 )
-def test_what_is_no_strict_json_is_refused(body: bytes):
+def test_anything_but_strict_json_is_refused(body: bytes):
     with pytest.raises(InvalidJson):
         parse_json(body)
 
@@ -137,7 +137,7 @@ def test_strict_json_is_read(body: bytes, value: Any):
     assert value is None or read == value
 
 
-def test_a_body_nested_too_deep_is_told_so():
+def test_a_body_nested_too_deep_is_refused():
     for deep in (b"[" * 65 + b"]" * 65, b'[{"a":' * 33 + b"1" + b"}]" * 33, b"[" * 1000):
         with pytest.raises(InvalidJson, match="nested deeper than 64"):
             parse_json(deep)
@@ -162,24 +162,24 @@ def test_no_body_costs_more_time_than_its_length(body: bytes):
             parse_json(body)
         return time.process_time() - began
 
-    # A host that takes the processor away counts as ours, but not each time.
+    # Time that the host takes counts too, but not in each of the five runs.
     assert any(cost() < 0.8 for _ in range(5))
 
 
 @pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30])
 def test_an_integer_beyond_64_bits_is_no_integer(number: int):
-    assert faults(parse_json(json.dumps(letter(rate=number)).encode())) == {"rate": "must be an integer from 0 to 100"}
+    assert faults(parse_json(json.dumps(message(rate=number)).encode())) == {"rate": "must be an integer from 0 to 100"}
 
 
 def test_a_body_is_read_into_its_fields():
-    made = decode_body(
-        letter(since="2026-01-31T12:00:00+02:00", text="two\r\n\tlines", role="super_admin", note="abc"),
-        Letter,
+    decoded = decode_body(
+        message(since="2026-01-31T12:00:00+02:00", text="two\r\n\tlines", role="super_admin", note="abc"),
+        Message,
     )
-    assert (made.domain_id, made.source, made.rate, made.role) == (ID, "", 60, Role.SUPER_ADMIN)
-    assert made.to == [Address(email="a@b.test")]
-    assert made.since == datetime(2026, 1, 31, 10, tzinfo=UTC)
-    assert made.headers is UNSET
+    assert (decoded.domain_id, decoded.source, decoded.rate, decoded.role) == (ID, "", 60, Role.SUPER_ADMIN)
+    assert decoded.to == [Address(email="a@b.test")]
+    assert decoded.since == datetime(2026, 1, 31, 10, tzinfo=UTC)
+    assert decoded.headers is UNSET
 
 
 @pytest.mark.parametrize(
@@ -231,23 +231,23 @@ def test_a_body_is_read_into_its_fields():
     ids=lambda value: ascii(value)[:24],
 )
 def test_a_wrong_value_is_an_invalid_field(field: str, value: Any, reason: str):
-    found = faults(letter(**{field: value}))
-    assert list(found) == [field]
-    assert reason in found[field]
+    reasons = faults(message(**{field: value}))
+    assert list(reasons) == [field]
+    assert reason in reasons[field]
 
 
-def test_all_faults_are_told_at_once_with_their_places():
-    wrong = letter(to=[{"email": 1}, {"email": "a@b.test", "nmae": "x"}], headers={"X-A": 1}, rate="no")
+def test_all_faults_are_reported_at_once_with_their_paths():
+    wrong = message(to=[{"email": 1}, {"email": "a@b.test", "nmae": "x"}], headers={"X-A": 1}, rate="no")
     assert list(faults(wrong)) == ["to[0].email", "to[1].nmae", "rate", "headers.X-A"]
 
 
-class Crowd(Body, frozen=True):
+class Recipients(Body, frozen=True):
     to: list[Address]
     named: dict[str, Address] | UnsetType = UNSET
 
 
 @pytest.mark.parametrize(
-    "crowd",
+    "recipients",
     [
         {"to": [{}] * 1000},
         {"to": [1] * 1000},
@@ -257,26 +257,26 @@ class Crowd(Body, frozen=True):
     ],
     ids=["missing", "items", "entries", "unknown", "nested"],
 )
-def test_of_very_many_faults_the_first_hundred_are_told(crowd: dict[str, Any]):
+def test_only_the_first_hundred_faults_are_reported(recipients: dict[str, Any]):
     with pytest.raises((MissingFields, InvalidField)) as caught:
-        decode_body(crowd, Crowd)
+        decode_body(recipients, Recipients)
     assert caught.value.details
     assert len(caught.value.details["fields"]) == 100
     assert len(json.dumps([caught.value.message, caught.value.details])) < 20_000
 
 
-def test_a_missing_field_is_told_before_any_number_of_invalid_ones():
+def test_a_missing_field_is_reported_before_invalid_ones():
     with pytest.raises(MissingFields) as caught:
-        decode_body({str(number): 1 for number in range(1000)}, Letter)
+        decode_body({str(number): 1 for number in range(1000)}, Message)
     assert caught.value.details
     names = [fault["field"] for fault in caught.value.details["fields"]]
     assert len(names) == 100
     assert "0" in names
 
 
-def test_a_missing_field_is_told_by_the_first_of_many():
+def test_the_message_names_the_first_five_missing_fields():
     with pytest.raises(MissingFields) as caught:
-        decode_body({"to": [{}] * 6}, Crowd)
+        decode_body({"to": [{}] * 6}, Recipients)
     places = [f"to[{index}].email" for index in range(6)]
     assert caught.value.message == f"Required fields are missing: {', '.join(places[:5])} and more."
     assert caught.value.details == {"fields": [{"field": place, "reason": "is required"} for place in places]}
@@ -295,18 +295,18 @@ def test_a_missing_field_is_told_by_the_first_of_many():
 )
 def test_absent_null_and_empty_required_fields_are_missing(value: Any, missing: list[str]):
     with pytest.raises(MissingFields) as caught:
-        decode_body(value, Letter)
+        decode_body(value, Message)
     assert caught.value.details
     required = [fault["field"] for fault in caught.value.details["fields"] if fault["reason"] == "is required"]
     assert required == missing
 
 
-def test_a_misspelt_field_is_told_together_with_the_missing_one():
+def test_a_misspelt_field_is_reported_with_the_missing_one():
     """Issue 17, number 24: MISSING_FIELDS hid it."""
-    body = letter()
+    body = message()
     body["sorce"] = body.pop("source")
     with pytest.raises(MissingFields) as caught:
-        decode_body(body, Letter)
+        decode_body(body, Message)
     assert caught.value.code == "MISSING_FIELDS"
     assert caught.value.details == {
         "fields": [
@@ -319,11 +319,11 @@ def test_a_misspelt_field_is_told_together_with_the_missing_one():
 
 
 def test_null_for_an_optional_field_counts_as_absent():
-    made = decode_body(letter(rate=None, text=None, subject=None, headers=None, note=None), Letter)
-    assert (made.rate, made.text, made.subject, made.note) == (60, UNSET, "", None)
+    decoded = decode_body(message(rate=None, text=None, subject=None, headers=None, note=None), Message)
+    assert (decoded.rate, decoded.text, decoded.subject, decoded.note) == (60, UNSET, "", None)
 
 
-def test_in_a_patch_null_is_refused_unless_the_field_takes_it():
+def test_in_a_patch_null_is_refused_unless_the_field_allows_it():
     assert decode_body({"note": None}, Change) == Change(note=None)
     assert decode_body({}, Change) == Change()
     assert faults({"destination": None}, Change) == {"destination": "must not be null"}
@@ -332,7 +332,7 @@ def test_in_a_patch_null_is_refused_unless_the_field_takes_it():
 @pytest.mark.parametrize("value", [None, [], "x", 1, True])
 def test_a_body_that_is_no_object_is_refused(value: Any):
     with pytest.raises(InvalidField) as refused:
-        decode_body(value, Letter)
+        decode_body(value, Message)
     assert refused.value.message == "The body: must be a JSON object."
     assert faults(value) == {"": "must be a JSON object"}
 
@@ -370,32 +370,32 @@ def test_a_wrong_query_value_is_an_invalid_field(name: str, text: str):
     assert [fault["field"] for fault in caught.value.details["fields"]] == [name]
 
 
-def test_a_query_parameter_that_stands_twice_is_refused():
+def test_a_repeated_query_parameter_is_refused():
     with pytest.raises(InvalidField):
         decode_query([("name", "a"), ("name", "b")], Filter)
 
 
-def test_of_very_many_faults_of_a_query_the_first_hundred_are_told():
+def test_only_the_first_hundred_faults_of_a_query_are_reported():
     with pytest.raises(InvalidField) as caught:
         decode_query([("x" * 2000, "")] * 1000, Filter)
     assert caught.value.details
     assert [len(fault["field"]) for fault in caught.value.details["fields"]] == [100] * 100
 
 
-def test_a_large_string_is_left_where_it_is_and_read_like_any_other():
+def test_a_large_string_is_a_view_with_the_same_text():
     text = "é\\n" * EXTRACT_STRINGS_OVER
     read = parse_json(f'{{"a": "{text}", "b": "short"}}'.encode())
     assert isinstance(read["a"], StringView)
     assert read["b"] == "short"
     assert read["a"].text() == "é\n" * EXTRACT_STRINGS_OVER
-    assert faults(letter(subject=read["a"]))["subject"] == "must not contain control characters"
+    assert faults(message(subject=read["a"]))["subject"] == "must not contain control characters"
 
 
 @pytest.mark.parametrize("part", [b"\\x", b"\n", b"\xff", b"\\ud800"])
-def test_a_large_string_is_held_to_the_same_rules(part: bytes):
+def test_a_large_string_follows_the_same_rules(part: bytes):
     read = parse_json(b'{"subject": "' + b"a" * (EXTRACT_STRINGS_OVER * 3) + part + b'"}')
     with pytest.raises(InvalidJson):
-        decode_body(letter() | read, Letter)
+        decode_body(message() | read, Message)
 
 
 @pytest.mark.parametrize("deep", ["%s", '{"headers": %s}', '[1, {"a": [%s]}]'])
@@ -414,15 +414,15 @@ JSON = st.recursive(
     | st.text(),
     lambda inner: (
         st.lists(inner, max_size=3)
-        | st.dictionaries(st.sampled_from(list(Letter.__struct_fields__)) | st.text(max_size=5), inner, max_size=5)
+        | st.dictionaries(st.sampled_from(list(Message.__struct_fields__)) | st.text(max_size=5), inner, max_size=5)
     ),
     max_leaves=12,
 )
 
 
-def refusal(read: Callable[..., object], *given: object) -> Refusal | None:
+def refusal(read: Callable[..., object], *arguments: object) -> Refusal | None:
     try:
-        read(*given)
+        read(*arguments)
     except Refusal as wrong:
         return wrong
     return None
@@ -438,7 +438,7 @@ def test_no_bytes_raise_anything_but_a_refusal(body: bytes):
 
 @settings(max_examples=300)
 @given(JSON)
-def test_strict_json_that_we_write_is_read_back(value: Any):
+def test_strict_json_makes_a_round_trip(value: Any):
     written = json.dumps(value).encode()
     wrong = refusal(parse_json, written)
     assert parse_json(written) == value if wrong is None else "surrogate" in wrong.message
@@ -447,7 +447,7 @@ def test_strict_json_that_we_write_is_read_back(value: Any):
 @settings(max_examples=300)
 @given(JSON | st.fixed_dictionaries({"domain_id": JSON, "to": JSON, "source": JSON}))
 def test_no_value_raises_anything_but_a_refusal(value: Any):
-    for into in (Letter, Change):
+    for into in (Message, Change):
         wrong = refusal(decode_body, value, into)
         assert wrong is None or (wrong.status == 400 and wrong.details)
 

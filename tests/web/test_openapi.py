@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, complete, and true to the declarations that it is made from."""
+"""The OpenAPI document: valid, complete, and consistent with the endpoint declarations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
                 yield method, path, operation
 
 
-def resolved(thing: dict[str, Any]) -> dict[str, Any]:
+def resolve(thing: dict[str, Any]) -> dict[str, Any]:
     if "$ref" not in thing:
         return thing
     found: Any = DOCUMENT
@@ -46,7 +46,7 @@ def resolved(thing: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def conforms(value: Any, schema: dict[str, Any]) -> None:
+def assert_conforms(value: Any, schema: dict[str, Any]) -> None:
     whole = {**schema, "components": DOCUMENT["components"]}
     Draft202012Validator(whole, format_checker=Draft202012Validator.FORMAT_CHECKER).validate(value)
 
@@ -56,11 +56,11 @@ def test_it_is_a_valid_openapi_document():
     validate(DOCUMENT)
 
 
-def test_what_is_posted_to_webhooks_is_described_kind_by_kind():
+def test_each_event_kind_has_a_webhook_with_an_example():
     assert list(DOCUMENT["webhooks"]) == list(CATALOGUE)
     for kind, item in DOCUMENT["webhooks"].items():
         content = item["post"]["requestBody"]["content"]["application/json"]
-        conforms(content["example"], content["schema"])
+        assert_conforms(content["example"], content["schema"])
         assert content["example"]["event"] == kind
         assert item["post"]["security"] == []
         assert {each["name"] for each in item["post"]["parameters"]} >= {"webhook-signature", "X-Svc-Signature"}
@@ -70,13 +70,13 @@ def test_it_is_the_same_each_time():
     assert document(ENDPOINTS) == DOCUMENT
 
 
-def test_every_endpoint_is_in_it():
+def test_every_documented_endpoint_is_listed():
     assert {(method.upper(), path) for method, path, _ in operations()} == {
         (endpoint.method, endpoint.path) for endpoint in DOCUMENTED
     }
 
 
-def test_every_endpoint_has_an_example_a_summary_and_a_name_of_its_own():
+def test_every_endpoint_has_an_example_summary_and_unique_name():
     assert [endpoint.path for endpoint in ENDPOINTS if not endpoint.examples] == []
     assert [endpoint.path for endpoint in ENDPOINTS if not endpoint.summary or not endpoint.tag] == []
     names = [operation_id(endpoint) for endpoint in DOCUMENTED]
@@ -84,40 +84,40 @@ def test_every_endpoint_has_an_example_a_summary_and_a_name_of_its_own():
     assert all(re.fullmatch(r"[a-z]+[A-Za-z0-9]*", name) for name in names)
 
 
-def test_every_code_is_a_published_one_under_its_status():
+def test_every_error_code_is_published_with_its_status():
     for _, path, operation in operations():
         for status, answer in operation["responses"].items():
             if int(status) < 400:
                 continue
-            content = resolved(answer)["content"]["application/json"]
+            content = resolve(answer)["content"]["application/json"]
             codes = content["schema"]["allOf"][1]["properties"]["error"]["properties"]["code"]["enum"]
             assert codes
             assert {(int(status), code) for code in codes} <= CODES, path
             assert set(content["examples"]) == set(codes)
             for example in content["examples"].values():
-                conforms(example["value"], content["schema"])
+                assert_conforms(example["value"], content["schema"])
 
 
-def test_the_table_of_codes_names_also_what_is_said_before_any_endpoint():
+def test_the_error_table_has_errors_that_precede_routing():
     for row in ("| 400 | `BAD_REQUEST` |", "| 404 | `NOT_FOUND` |", "| 405 | `METHOD_NOT_ALLOWED` |",
                 "| 408 | `REQUEST_TIMEOUT` |", "| 431 | `HEAD_TOO_LARGE` |"):  # fmt: skip
         assert DOCUMENT["info"]["description"].count(row) == 1
 
 
-def test_examples_of_calls_and_answers_conform_to_their_schemas():
+def test_request_and_response_examples_match_their_schemas():
     for method, path, operation in operations():
         body = operation.get("requestBody")
         if body:
             content = body["content"]["application/json"]
             for example in content["examples"].values():
-                conforms(example["value"], content["schema"])
-        for parameter in map(resolved, operation.get("parameters", [])):
+                assert_conforms(example["value"], content["schema"])
+        for parameter in map(resolve, operation.get("parameters", [])):
             if "example" in parameter:
-                conforms(parameter["example"], parameter["schema"])
+                assert_conforms(parameter["example"], parameter["schema"])
         success = next(answer for status, answer in operation["responses"].items() if int(status) < 400)
         for content in success["content"].values():
             if "example" in content:
-                conforms(content["example"], content.get("schema", {}))
+                assert_conforms(content["example"], content.get("schema", {}))
             else:
                 assert (method, path) in {
                     ("get", "/openapi.json"),
@@ -130,10 +130,10 @@ def test_examples_of_calls_and_answers_conform_to_their_schemas():
                 }
 
 
-def test_no_placeholder_is_left_in_what_is_shown():
+def test_examples_have_no_placeholders():
     for method, path, operation in operations():
-        shown = repr([operation.get("requestBody"), operation.get("parameters")])
-        assert not re.search(r"\{[a-z_]+\}", shown), (method, path)
+        examples = repr([operation.get("requestBody"), operation.get("parameters")])
+        assert not re.search(r"\{[a-z_]+\}", examples), (method, path)
 
 
 def test_roles_and_credentials_are_those_of_the_policy():
@@ -145,10 +145,10 @@ def test_roles_and_credentials_are_those_of_the_policy():
         assert ("401" in operation["responses"]) >= (endpoint.action is not None)
 
 
-def test_lists_tell_their_parameters_and_pages():
+def test_lists_document_paging_parameters_and_metadata():
     for endpoint in DOCUMENTED:
         operation = DOCUMENT["paths"][endpoint.path][endpoint.method.lower()]
-        names = [resolved(each)["name"] for each in operation.get("parameters", [])]
+        names = [resolve(each)["name"] for each in operation.get("parameters", [])]
         assert ({"cursor", "limit", "sort", "order"} <= set(names)) == (endpoint.listing is not None)
         if endpoint.listing:
             schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
@@ -161,7 +161,7 @@ class Inner(Body, frozen=True):
     email: str
 
 
-class Given(Body, frozen=True):
+class CreateBody(Body, frozen=True):
     name: Text
     empty: MayBeEmpty
     many: list[Inner]
@@ -170,16 +170,16 @@ class Given(Body, frozen=True):
     active: bool = True
 
 
-class Changed(Patch, frozen=True):
+class PatchBody(Patch, frozen=True):
     note: Text | UnsetType | None = UNSET
 
 
-class Asked(Query, frozen=True):
+class Filter(Query, frozen=True):
     needed: Text
     active: bool | None = None
 
 
-class Told(Struct, frozen=True):
+class Response(Struct, frozen=True):
     at: Timestamp
     inner: Inner | None
     shown: int = 0
@@ -189,12 +189,12 @@ async def _handler(_: Any, call: Call) -> HttpResponse:
     return HttpResponse()
 
 
-def test_the_schemas_of_bodies_say_what_decoding_holds_them_to():
-    schemas = Schemas([Given, Changed, list[Told]])
-    given = schemas.components["Given"]
-    assert given["required"] == ["name", "empty", "many"]
-    assert given["additionalProperties"] is False
-    assert given["properties"] == {
+def test_body_schemas_match_the_decoder():
+    schemas = Schemas([CreateBody, PatchBody, list[Response]])
+    body = schemas.components["CreateBody"]
+    assert body["required"] == ["name", "empty", "many"]
+    assert body["additionalProperties"] is False
+    assert body["properties"] == {
         "name": {"type": "string", "maxLength": 1000, "minLength": 1},
         "empty": {"type": "string", "maxLength": 1000},
         "many": {"type": "array", "items": {"$ref": "#/components/schemas/Inner"}, "minItems": 1},
@@ -202,16 +202,16 @@ def test_the_schemas_of_bodies_say_what_decoding_holds_them_to():
         "note": {"type": ["string", "null"], "maxLength": 1000},
         "active": {"type": "boolean", "default": True},
     }
-    assert schemas.components["Changed"]["properties"]["note"]["type"] == ["string", "null"]
-    assert "required" not in schemas.components["Changed"]
-    assert schemas.of(list[Told]) == {"type": "array", "items": {"$ref": "#/components/schemas/Told"}}
-    told = schemas.components["Told"]
-    assert told["required"] == ["at", "inner", "shown"]
-    assert told["properties"]["inner"] == {"anyOf": [{"$ref": "#/components/schemas/Inner"}, {"type": "null"}]}
-    assert "additionalProperties" not in told
+    assert schemas.components["PatchBody"]["properties"]["note"]["type"] == ["string", "null"]
+    assert "required" not in schemas.components["PatchBody"]
+    assert schemas.of(list[Response]) == {"type": "array", "items": {"$ref": "#/components/schemas/Response"}}
+    response = schemas.components["Response"]
+    assert response["required"] == ["at", "inner", "shown"]
+    assert response["properties"]["inner"] == {"anyOf": [{"$ref": "#/components/schemas/Inner"}, {"type": "null"}]}
+    assert "additionalProperties" not in response
 
 
-def test_codes_follow_from_the_kind_of_call():
+def test_error_codes_follow_from_the_kind_of_endpoint():
     endpoint = Endpoint(
         method="GET",
         path="/things/{id}/parts",
@@ -219,13 +219,13 @@ def test_codes_follow_from_the_kind_of_call():
         action="domain.list",
         summary="List parts",
         tag="Things",
-        data=list[Told],
-        query=Asked,
+        data=list[Response],
+        query=Filter,
         listing=Listing(("created_at", "name")),
         refusals=(errors.DomainNotFound,),
     )
-    made = document([endpoint], "1")
-    operation = made["paths"]["/things/{id}/parts"]["get"]
+    generated = document([endpoint], "1")
+    operation = generated["paths"]["/things/{id}/parts"]["get"]
     assert operation["operationId"] == "getThingsByIdParts"
     assert {status: answer.get("$ref", "").rpartition("/")[2] for status, answer in operation["responses"].items()} == {
         "200": "",
@@ -244,12 +244,12 @@ def test_codes_follow_from_the_kind_of_call():
     ]  # fmt: skip
 
 
-def test_two_structs_of_one_name_are_told_apart():
+def test_structs_with_the_same_name_get_a_prefix():
     one, other = (type("Same", (Struct,), {"__module__": f"mailkeep.features.{name}.wire"}) for name in ("a", "b"))
     assert list(Schemas([one, other]).components) == ["ASame", "BSame"]
 
 
-def test_made_up_ids_are_always_the_same_and_version_7():
+def test_example_ids_are_deterministic_and_version_7():
     assert example_id("domain_id") == example_id("domain_id") != example_id("mailbox_id")
     assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", example_id("x"))
     assert fill_placeholders({"a": ["x{domain_id}"]}) == {"a": [f"x{example_id('domain_id')}"]}
@@ -274,7 +274,7 @@ def caller() -> Caller:
 
 
 @pytest.mark.parametrize("path, kind", PAGES.items())
-async def test_the_page_needs_nothing_but_our_own_files(caller: Caller, path: str, kind: str):
+async def test_the_page_loads_only_files_of_this_server(caller: Caller, path: str, kind: str):
     answer = await caller("GET", path)
     assert (answer.status, answer.headers["content-type"].partition(";")[0]) == (200, kind)
     policy = answer.headers["content-security-policy"]
@@ -296,7 +296,7 @@ async def test_the_document_is_served_without_an_envelope(caller: Caller, path: 
     assert answer.json["openapi"] == "3.1.0"
 
 
-def test_lists_that_take_a_domain_tell_of_forbidden():
+def test_lists_with_a_domain_filter_document_forbidden():
     """Issue 17, number 24: a domain that the caller has no access to is refused, and the document did not say so."""
     found = 0
     for path, method, operation in ((path, method, each) for path, method, each in operations()):
@@ -304,9 +304,9 @@ def test_lists_that_take_a_domain_tell_of_forbidden():
             each.get("name") == "domain_id" and each.get("in") == "query" for each in operation.get("parameters", ())
         ):
             found += 1
-            told = str(operation["responses"]["403"])
-            assert "FORBIDDEN" in told, (method, path)
-            assert "API_KEY_DOMAIN_SCOPE" in told, (method, path)
+            refusals = str(operation["responses"]["403"])
+            assert "FORBIDDEN" in refusals, (method, path)
+            assert "API_KEY_DOMAIN_SCOPE" in refusals, (method, path)
     assert found >= 5
 
 

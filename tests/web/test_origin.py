@@ -1,4 +1,4 @@
-"""Where a request comes from: proxies that are believed, and sites that are not."""
+"""The origin of a request: trusted proxies, and refused sites."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ PROXIES = ("10.0.0.0/8", "fd00::/8", "127.0.0.1")
         ("::ffff:192.0.2.1", "198.51.100.7", "192.0.2.1"),
     ],
 )
-async def test_the_address_is_the_last_hop_that_is_no_trusted_proxy(peer: str, forwarded: str, address: str):
+async def test_the_address_is_the_last_hop_that_is_not_a_trusted_proxy(peer: str, forwarded: str, address: str):
     setup = PipelineSetup()
     setup.app.change("http", trusted_proxies=PROXIES)
     answer = await Caller(setup.pipeline, peer)("GET", f"{API}/open", {"x-forwarded-for": forwarded})
     assert answer.data["ip"] == address
 
 
-async def test_without_trusted_proxies_nothing_forwarded_is_believed():
+async def test_without_trusted_proxies_forwarded_headers_are_ignored():
     answer = await PipelineSetup().call(
         "GET", f"{API}/open", {"x-forwarded-for": "198.51.100.7", "x-forwarded-proto": "https"}
     )
@@ -51,7 +51,7 @@ async def test_without_trusted_proxies_nothing_forwarded_is_believed():
         ("192.0.2.1", "http", "https://mail.example.test", "", True),
     ],
 )
-async def test_tls_is_ours_the_public_address_or_told_by_a_trusted_proxy(
+async def test_a_call_is_secure_by_tls_public_url_or_a_trusted_proxy(
     peer: str, scheme: str, public_url: str, proto: str, secure: bool
 ):
     setup = PipelineSetup()
@@ -89,12 +89,12 @@ async def test_an_unsafe_call_from_another_site_is_refused(headers: dict[str, st
 
 
 @pytest.mark.parametrize("headers", OWN, ids=str)
-async def test_an_unsafe_call_of_our_own_pages_passes(headers: dict[str, str]):
+async def test_an_unsafe_call_from_the_same_origin_is_allowed(headers: dict[str, str]):
     assert (await PipelineSetup().call("POST", f"{API}/login", headers)).status == 200
 
 
 @pytest.mark.parametrize("headers", FOREIGN[:3], ids=str)
-async def test_reading_and_keys_are_no_matter_of_origin(headers: dict[str, str]):
+async def test_safe_calls_and_api_keys_are_allowed_from_any_origin(headers: dict[str, str]):
     setup = PipelineSetup()
     assert (await setup.call("GET", f"{API}/open", headers)).status == 200
     assert (await setup.call("POST", f"{API}/echo", headers | ADA_KEY)).status == 200

@@ -50,13 +50,13 @@ async def test_every_answer_has_the_security_headers(setup: PipelineSetup, path:
     assert "vary" not in answer.headers
 
 
-async def test_a_bug_is_told_to_the_log_only(setup: PipelineSetup):
+async def test_the_cause_of_a_bug_is_not_in_the_answer(setup: PipelineSetup):
     answer = await setup.call("GET", f"{API}/broken")
     assert (answer.status, answer.code, answer.json["error"]["details"]) == (500, "INTERNAL_ERROR", None)
     assert b"secret" not in answer.body
 
 
-async def test_unavailable_says_when_to_come_again(setup: PipelineSetup):
+async def test_unavailable_has_retry_after(setup: PipelineSetup):
     answer = await setup.call("GET", f"{API}/away")
     assert (answer.status, answer.code, answer.headers["retry-after"]) == (503, "UNAVAILABLE", "2")
 
@@ -74,7 +74,7 @@ async def test_an_unknown_path_is_not_found_with_and_without_credentials(
     assert (answer.status, answer.code) == (404, "NOT_FOUND")
 
 
-async def test_an_unknown_method_comes_before_credentials_and_names_the_others(setup: PipelineSetup):
+async def test_an_unknown_method_is_refused_before_credentials(setup: PipelineSetup):
     answer = await setup.call("PUT", f"{API}/things")
     assert (answer.status, answer.code) == (405, "METHOD_NOT_ALLOWED")
     assert answer.headers["allow"] == "GET, HEAD, POST"
@@ -93,7 +93,7 @@ async def test_head_is_answered_as_get(setup: PipelineSetup):
 
 
 @pytest.mark.parametrize("host", ["mail.test/api/v1/open?", "mail.test/api/v1/open#", "[", "a@b:c", "", "\xff"])
-async def test_the_host_header_has_no_say_in_the_path(setup: PipelineSetup, host: str):
+async def test_the_host_header_does_not_affect_the_path(setup: PipelineSetup, host: str):
     answer = await setup.call("GET", f"{API}/things", {"host": host})
     assert (answer.status, answer.code) == (401, "AUTH_REQUIRED")
 
@@ -103,14 +103,14 @@ async def test_an_encoded_delimiter_is_part_of_its_segment(setup: PipelineSetup)
     assert answer.data["path"] == {"id": "a?b#/c%"}
 
 
-async def test_content_and_cookies_of_a_handler_pass_as_they_are(setup: PipelineSetup):
+async def test_content_and_cookies_of_a_handler_are_unchanged(setup: PipelineSetup):
     answer = await setup.call("GET", f"{API}/text")
     assert (answer.body, answer.headers["content-type"]) == (b"hello", "text/plain; charset=utf-8")
     assert answer.headers.getlist("set-cookie") == ["a=1; Path=/", "b=2; Path=/"]
 
 
-async def test_refusals_come_in_their_order(setup: PipelineSetup):
-    """One call with everything wrong; what is mended step by step uncovers the next refusal."""
+async def test_the_order_of_refusals(setup: PipelineSetup):
+    """A call with everything wrong: each fix leads to the next refusal."""
     big = b"{" * ((1 << 20) + 1)
 
     async def send(headers: dict[str, str], body: bytes, method: str = "POST", path: str = "/things?x=1") -> Answer:
@@ -147,31 +147,31 @@ async def test_refused_changes_of_known_callers_are_recorded(setup: PipelineSetu
 
 
 @pytest.mark.parametrize("announced", [str((1 << 20) + 1), "9" * 40, "-1", "\xb2", "1e3"])
-async def test_a_body_that_is_announced_too_large_is_refused_before_it_is_read(setup: PipelineSetup, announced: str):
-    def pieces() -> Iterator[bytes]:
+async def test_a_too_large_content_length_is_refused_before_reading(setup: PipelineSetup, announced: str):
+    def chunks() -> Iterator[bytes]:
         yield pytest.fail("it was read")
 
     headers = ADA_KEY | JSON_TYPE | {"content-length": announced}
-    answer = await setup.call("POST", f"{API}/echo", headers, pieces())
+    answer = await setup.call("POST", f"{API}/echo", headers, chunks())
     assert (answer.status, answer.code) == (413, "PAYLOAD_TOO_LARGE")
 
 
-async def test_a_body_in_pieces_is_refused_when_it_has_grown_too_large(setup: PipelineSetup):
+async def test_a_chunked_body_is_refused_when_it_grows_too_large(setup: PipelineSetup):
     sent = 0
 
-    def pieces() -> Iterator[bytes]:
+    def chunks() -> Iterator[bytes]:
         nonlocal sent
         for _ in range(64):
             sent += 1
             yield b"[" * (64 << 10)
 
-    answer = await setup.call("POST", f"{API}/echo", ADA_KEY | JSON_TYPE, pieces())
+    answer = await setup.call("POST", f"{API}/echo", ADA_KEY | JSON_TYPE, chunks())
     assert (answer.status, answer.code) == (413, "PAYLOAD_TOO_LARGE")
     assert answer.json["error"]["details"] == {"limit": 1 << 20}
     assert sent == 17
 
 
-async def test_a_route_may_have_a_limit_of_its_own(setup: PipelineSetup):
+async def test_a_route_may_have_its_own_body_limit(setup: PipelineSetup):
     setup.app.change("limits", message_size_mb=2)
     body = b'{"a":"' + b"x" * (1 << 20) + b'"}'
     answer = await setup.post(f"{API}/large", body, ADA_KEY)
@@ -179,7 +179,7 @@ async def test_a_route_may_have_a_limit_of_its_own(setup: PipelineSetup):
     assert (await setup.post(f"{API}/large", b"x" * ((2 << 20) + 1), ADA_KEY)).status == 413
 
 
-async def test_the_largest_body_passes(setup: PipelineSetup):
+async def test_the_largest_body_is_accepted(setup: PipelineSetup):
     body = b'{"name":"' + b"x" * ((1 << 20) - 11) + b'"}'
     assert len(body) == 1 << 20
     assert (await setup.post(f"{API}/things", body, ADA_KEY)).code == "INVALID_FIELD"
@@ -208,31 +208,31 @@ async def test_a_body_must_be_json_and_not_encoded(setup: PipelineSetup, headers
 
 
 @pytest.mark.parametrize("body, code", [(b"", None), (b"{}", None), (b"null", None), (b'{"x":1}', "INVALID_FIELD")])
-async def test_a_call_without_fields_takes_no_fields(setup: PipelineSetup, body: bytes, code: str | None):
+async def test_a_call_without_fields_accepts_no_fields(setup: PipelineSetup, body: bytes, code: str | None):
     answer = await setup.post(f"{API}/echo", body, ADA_KEY)
     assert answer.code == code
 
 
-async def test_a_body_is_missed_where_one_is_needed(setup: PipelineSetup):
+async def test_a_missing_body_is_invalid_json(setup: PipelineSetup):
     assert (await setup.call("POST", f"{API}/things", ADA_KEY)).code == "INVALID_JSON"
 
 
-async def test_a_client_that_falls_silent_within_a_body_is_not_waited_for(setup: PipelineSetup):
+async def test_a_client_that_stalls_within_a_body_is_refused(setup: PipelineSetup):
     setup.app.change("http", body_timeout_seconds=0.1)
     slow = await setup.call("POST", f"{API}/things", ADA_KEY | JSON_TYPE, [b"{", b"}"], pause=0.5)
     assert (slow.status, slow.code) == (400, "INVALID_JSON")
 
-    def pieces() -> Iterator[bytes]:
-        # The loop stands still meanwhile: no pause of the machine's own counts as the client's.
+    def chunks() -> Iterator[bytes]:
+        # The event loop is blocked meanwhile, so a pause of the machine does not count as the client's.
         for piece in [b" "] * 8 + [b'{"name":"a"}']:
             time.sleep(0.03)
             yield piece
 
-    steady = await setup.call("POST", f"{API}/things", ADA_KEY | JSON_TYPE, pieces())
+    steady = await setup.call("POST", f"{API}/things", ADA_KEY | JSON_TYPE, chunks())
     assert steady.code == "CONFLICT"
 
 
-async def test_what_is_limited_says_so(setup: PipelineSetup):
+async def test_rate_limit_headers(setup: PipelineSetup):
     by_address = await setup.call("GET", f"{API}/open")
     assert by_address.headers["ratelimit-limit"] == "1000"
     assert by_address.headers["ratelimit-remaining"] == "999"
@@ -244,7 +244,7 @@ async def test_what_is_limited_says_so(setup: PipelineSetup):
     assert refused.headers["ratelimit-remaining"] == "0"
 
 
-async def test_the_meter_sees_every_answer(setup: PipelineSetup):
+async def test_every_answer_is_measured(setup: PipelineSetup):
     await setup.call("GET", f"{API}/things/1", ADA_KEY)
     await setup.call("GET", f"{API}/things/1")
     await setup.call("GET", "/nowhere")
@@ -256,7 +256,7 @@ async def test_the_meter_sees_every_answer(setup: PipelineSetup):
     assert setup.meter.flying == 0
 
 
-async def test_other_scopes_are_left_alone(setup: PipelineSetup):
+async def test_other_asgi_scopes_are_ignored(setup: PipelineSetup):
     async def untouched(*_: Any) -> Any:
         raise AssertionError("not ours")
 
@@ -265,14 +265,14 @@ async def test_other_scopes_are_left_alone(setup: PipelineSetup):
 
 @pytest.fixture
 def uncollected() -> Iterator[None]:
-    """Without the collector of cycles, after it has run."""
+    """Collects garbage and disables the collector during the test."""
     gc.collect()
     gc.disable()
     yield
     gc.enable()
 
 
-async def test_a_stream_cut_off_while_being_written_releases_what_it_holds(setup: PipelineSetup, uncollected: None):
+async def test_a_stream_that_is_cut_off_is_closed(setup: PipelineSetup, uncollected: None):
     cut, stuck = asyncio.Event(), asyncio.Event()
     whole: list[Message] = [{"type": "http.request", "body": b"", "more_body": False}]
 
@@ -283,7 +283,7 @@ async def test_a_stream_cut_off_while_being_written_releases_what_it_holds(setup
         return {"type": "http.disconnect"}
 
     async def send(message: Message) -> None:
-        if message["type"] == "http.response.body":  # whoever asked reads nothing
+        if message["type"] == "http.response.body":  # the client reads nothing
             stuck.set()
             await asyncio.Event().wait()
 
@@ -311,20 +311,20 @@ def _calls() -> int:
         ("/things", b"{}", 400),
     ],
 )
-async def test_nothing_of_a_call_is_held_once_it_is_answered(
+async def test_no_memory_of_a_call_is_held_after_its_answer(
     setup: PipelineSetup, uncollected: None, path: str, body: bytes, status: int
 ):
-    """By then its share of the byte budget is free for others."""
+    """Its reservation in the memory budget is released by then."""
     before = _calls()
     for _ in range(3):
         assert (await setup.post(API + path, body, ADA_KEY)).status == status
     deadline = time.monotonic() + 30
     while _calls() > before and time.monotonic() < deadline:
-        await asyncio.sleep(0.01)  # a thread lets go of its work a moment after its result
-    assert _calls() <= before  # fewer, where one did so for the test before
+        await asyncio.sleep(0.01)  # a thread releases its work a moment after the result
+    assert _calls() <= before  # fewer if a thread of the test before did so now
 
 
-async def test_of_very_many_unknown_parameters_the_first_hundred_are_told():
+async def test_only_the_first_hundred_unknown_parameters_are_reported():
     answer = await PipelineSetup().call("GET", f"{API}/open?" + "&".join(["x" * 300] * 1000))
     assert answer.code == "INVALID_FIELD"
     assert [len(fault["field"]) for fault in answer.json["error"]["details"]["fields"]] == [100] * 100
