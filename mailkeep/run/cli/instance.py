@@ -204,25 +204,25 @@ async def _status(data_dir: Path | None) -> CommandResult:
     place = resolve_data_dir(data_dir)
     pid, running = lock_holder(place), state.read(place)
     if pid is None:
-        told: dict[str, Any] = {"running": False, "data_dir": str(place)}
-        return CommandResult(told, [f"Mailkeep does not run on {place}."], REFUSED)
+        result: dict[str, Any] = {"running": False, "data_dir": str(place)}
+        return CommandResult(result, [f"Mailkeep does not run on {place}."], REFUSED)
     if running is None:
-        told = {"running": False, "data_dir": str(place), "pid": pid}
+        result = {"running": False, "data_dir": str(place), "pid": pid}
         return CommandResult(
-            told, [f"Mailkeep is starting, or a command is at work on {place} (process {pid})."], TRY_AGAIN
+            result, [f"Mailkeep is starting, or a command is using {place} (process {pid})."], TRY_AGAIN
         )
     database = await inspection.find_database_problem(place)
     health = await inspection.fetch_health(running.http)
     memory = inspection.tree_memory_bytes(running.pid)
-    parts = service_status.list_services(run_folder(place)) if running.profile == "full" else []
-    told = {
+    services = service_status.list_services(run_folder(place)) if running.profile == "full" else []
+    result = {
         "running": True,
         "data_dir": str(place),
         **asdict(running),
         "database": {"up": database is None, "error": database},
         "memory_bytes": memory,
         "health": asdict(health),
-        "parts": [asdict(part) for part in parts],
+        "services": [asdict(service) for service in services],
     }
     lines = [
         f"Mailkeep {running.version} runs on {place}: process {running.pid}, since {running.started_at}.",
@@ -234,13 +234,13 @@ async def _status(data_dir: Path | None) -> CommandResult:
         f"  health    {health.status}",
         *(f"    {check.component:13}{check.status}" for check in health.checks),
         *(
-            f"  {part.name:10}{part.version:16}"
-            + (f"process {part.pid}, {part.memory_bytes / 2**20:.0f} MiB" if part.pid else "does not run")
-            for part in parts
+            f"  {service.name:10}{service.version:16}"
+            + (f"process {service.pid}, {service.memory_bytes / 2**20:.0f} MiB" if service.pid else "not running")
+            for service in services
         ),
     ]
-    well = database is None and health.status == "ok" and all(part.pid for part in parts)
-    return CommandResult(told, lines, DONE if well else TRY_AGAIN)
+    well = database is None and health.status == "ok" and all(service.pid for service in services)
+    return CommandResult(result, lines, DONE if well else TRY_AGAIN)
 
 
 async def _doctor(data_dir: Path | None) -> CommandResult:

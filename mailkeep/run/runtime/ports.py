@@ -1,34 +1,34 @@
-"""Where mail is served (`ports.*`, `server.addresses`), looked at before the daemons want it.
+"""Checks the addresses and ports of mail (`server.addresses`, `ports.*`) before the daemons start.
 
-A daemon ends over a port that another program has, and says so to its log alone. On a fresh machine this is most often
-port 25, which Debian's own mail server has.
+A daemon exits if another program uses its port, and reports that only in its log. On a new machine this is most often
+port 25, which Debian's own mail server uses.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import dataclasses
 import errno
-import re
 import socket
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from mailkeep.core.errors import Failure
 from mailkeep.settings import Settings
 
-_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - what the daemons listen on where no address is given
-_LISTENS = "0A"
-_LOOKS, _PAUSE_SECONDS = 20, 0.1
-# Of a machine without IPv6, where nobody listens on its addresses.
+_ALL_ADDRESSES = ("0.0.0.0", "::")  # noqa: S104 - the daemons' default
+_LISTEN = "0A"
+_CHECKS, _PAUSE_SECONDS = 20, 0.1
+# Errors of an absent address; for `::` on a machine without IPv6.
 _ABSENT = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
+_PROC = Path("/proc")
 
 
 @dataclass(frozen=True, slots=True)
 class UnavailablePort:
-    """A port that can't be had: the setting's key, the address, the port, and why, in words."""
+    """A port that is not available: the setting's key, the address, the port, and the reason as text."""
 
     key: str
     address: str
@@ -42,90 +42,89 @@ class UnavailablePort:
         return f"{self.key}: {host}:{self.port}: {self.reason}"
 
 
-def advice(found: Sequence[UnavailablePort]) -> str:
-    """What to do about ports that can't be had."""
-    if all(each.is_address_absent for each in found):
+def advice(unavailable: Sequence[UnavailablePort]) -> str:
+    """What to do about unavailable ports."""
+    if all(each.is_address_absent for each in unavailable):
         return "No interface of this machine has that address: correct server.addresses, or add the address."
-    return "Stop and disable the program that has the port, or set another port."
+    return "Stop and disable the program that uses the port, or set another port."
 
 
 async def require_free(settings: Settings) -> None:
-    """Failure where another program has a port of the mail's, with all that are taken.
+    """Fail permanently if ports of mail are not available, and name all of them.
 
-    Who is just ending, as what a killed run left behind, is waited for.
+    Waits up to two seconds for processes that are just exiting, such as those of a killed run.
     """
-    found = find_unavailable(settings)
-    for _ in range(_LOOKS):
-        if not found:
+    for _ in range(_CHECKS):
+        if not await asyncio.to_thread(find_unavailable, settings):
             return
         await asyncio.sleep(_PAUSE_SECONDS)
-        found = await asyncio.to_thread(find_unavailable, settings)
-    if found:
-        told = "; ".join(map(str, found))
-        raise Failure(
-            f"{told}. {advice(found)}",
-            permanent=True,
-        )
+    if unavailable := await asyncio.to_thread(find_unavailable, settings):
+        raise Failure(f"{'; '.join(map(str, unavailable))}. {advice(unavailable)}", permanent=True)
 
 
 def find_unavailable(settings: Settings) -> list[UnavailablePort]:
-    """The ports of the full profile that can't be had on one of its addresses, each told once."""
-    ports = {name: port for name, port in dataclasses.asdict(settings.ports).items() if port}
-    found: list[UnavailablePort] = []
-    for name, port in ports.items():
-        for address in settings.server.addresses or _EVERYWHERE:
-            if refused := _bind_problem(address, port):
-                why, absent = refused
-                found.append(UnavailablePort(f"ports.{name}", address, port, why, absent))
+    """The ports of the full profile that are not available on one of its addresses, each once."""
+    unavailable: list[UnavailablePort] = []
+    for name, port in dataclasses.asdict(settings.ports).items():
+        for address in settings.server.addresses or _ALL_ADDRESSES:
+            if port and (problem := _bind_problem(address, port)):
+                unavailable.append(UnavailablePort(f"ports.{name}", address, port, *problem))
                 break
-    return found
+    return unavailable
 
 
 def _bind_problem(address: str, port: int) -> tuple[str, bool] | None:
-    """Why nobody can listen there, and whether the address is absent; None: one can."""
+    """Why listening there fails, and whether the address is absent; None if it works."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
-        with socket.socket(family) as tried:
-            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with socket.socket(family) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family is socket.AF_INET6:
-                tried.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            tried.bind((address, port))
-            tried.listen(1)
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listener.bind((address, port))
+            listener.listen(1)
     except OSError as error:
-        if error.errno in _ABSENT and address in _EVERYWHERE:
+        if error.errno in _ABSENT and address in _ALL_ADDRESSES:
             return None
         holder = find_holder(port) if error.errno == errno.EADDRINUSE else None
-        return f"taken by {holder}" if holder else str(error.strerror), error.errno in _ABSENT
+        return f"used by {holder}" if holder else str(error.strerror), error.errno in _ABSENT
     return None
 
 
 def find_holder(port: int) -> str | None:
-    """The program that listens on a TCP port, on whichever address, as `name (pid n)`; None where it can't be seen.
+    """The program that listens on a TCP port, on any address, as `name (pid n)`; None if it can't be seen.
 
-    Other accounts' programs are seen by root alone (proc(5), /proc/net/tcp and /proc/pid/fd).
+    Forked children share the socket, so the program is the process whose parent does not have it. Only root sees the
+    programs of other accounts (proc(5): /proc/net/tcp, /proc/pid/fd, /proc/pid/stat).
     """
-    inodes: set[str] = set()
-    for table in ("tcp", "tcp6"):
+    sockets = _listening_sockets(port)
+    holders = [path for path in _PROC.glob("[0-9]*") if sockets and _has_descriptor(path / "fd", sockets)]
+    pids = {path.name for path in holders}
+    for path in holders:
         try:
-            lines = Path("/proc/net", table).read_text("ascii").splitlines()[1:]
+            start, _, end = (path / "stat").read_text(errors="replace").rpartition(")")
         except OSError:
             continue
-        for fields in map(str.split, lines):
-            if fields[3] == _LISTENS and int(fields[1].rpartition(":")[2], 16) == port:
-                inodes.add(f"socket:[{fields[9]}]")
-    for process in Path("/proc").iterdir():
-        if inodes and re.fullmatch("[0-9]+", process.name) and _has(process / "fd", inodes):
-            try:
-                return f"{(process / 'comm').read_text(errors='replace').strip()} (pid {process.name})"
-            except OSError:
-                continue
+        if end.split()[1] not in pids:
+            return f"{start.partition('(')[2]} (pid {path.name})"
     return None
 
 
-def _has(descriptors: Path, wanted: set[str]) -> bool:
-    with contextlib.suppress(OSError):  # it is another account's, or has just ended
-        for descriptor in descriptors.iterdir():
-            with contextlib.suppress(OSError):
-                if str(descriptor.readlink()) in wanted:
+def _listening_sockets(port: int) -> set[str]:
+    """The sockets that listen on this TCP port, as /proc/pid/fd shows them."""
+    sockets: set[str] = set()
+    for table in ("tcp", "tcp6"):
+        with suppress(OSError):
+            for fields in map(str.split, (_PROC / "net" / table).read_text("ascii").splitlines()[1:]):
+                if fields[3] == _LISTEN and int(fields[1].rpartition(":")[2], 16) == port:
+                    sockets.add(f"socket:[{fields[9]}]")
+    return sockets
+
+
+def _has_descriptor(folder: Path, sockets: set[str]) -> bool:
+    with suppress(OSError):  # another account's process, or it has just exited
+        for descriptor in folder.iterdir():
+            with suppress(OSError):
+                if str(descriptor.readlink()) in sockets:
                     return True
     return False

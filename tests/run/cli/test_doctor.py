@@ -240,7 +240,7 @@ async def test_a_port_of_the_mail_that_something_else_has(data: Path, monkeypatc
     monkeypatch.setattr(install, "make_plan", lambda: install.Plan((), ()))
     one = (await found(data))["mail ports"]
     assert one.level is Level.WRONG  # exit code 1
-    assert one.message.startswith(f"ports.imaps: 127.0.0.1:{taken}: taken by ")
+    assert one.message.startswith(f"ports.imaps: 127.0.0.1:{taken}: used by ")
     monkeypatch.setattr(install, "make_plan", lambda: install.Plan(("postfix",), ()))
     assert "mail ports" not in await found(data), "this machine has no full profile"
 

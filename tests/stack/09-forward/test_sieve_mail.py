@@ -18,7 +18,8 @@ import pytest
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.mailbox import homes as mailbox_homes
-from tests.stack.harness import HOSTNAME, Stack, eventually, letter
+from mailkeep.run.runtime import child
+from tests.stack.harness import ADDRESS, HOSTNAME, Stack, eventually, letter
 
 
 def places_of(stack: Stack) -> InstancePaths:
@@ -64,13 +65,23 @@ def spooled(stack: Stack) -> list[Path]:
 
 
 @contextlib.contextmanager
-def stopped(pid: int) -> Iterator[None]:
-    """A process that stands still, and is killed in the end: its supervisor starts another."""
-    os.kill(pid, signal.SIGSTOP)
+def suspended_postfix(stack: Stack) -> Iterator[None]:
+    """Postfix is suspended, idle servers included, then killed; at the end its successor accepts connections."""
+    pid = pid_of(stack, "postfix")
+    processes = child.list_session(pid)
+    for each in processes:
+        os.kill(each, signal.SIGSTOP)
     try:
         yield
     finally:
-        os.kill(pid, signal.SIGKILL)
+        for each in processes:
+            os.kill(each, signal.SIGKILL)
+
+    def has_restarted() -> bool:
+        with socket.socket() as probe:
+            return pid_of(stack, "postfix") != pid and probe.connect_ex((ADDRESS, stack.ports["smtp"])) == 0
+
+    eventually(has_restarted, what="the next Postfix")
 
 
 def submit(stack: Stack, mailbox: dict[str, Any], recipient: str) -> None:
@@ -161,7 +172,7 @@ def test_a_sender_who_may_be_forged_gets_no_reply_and_no_rejection_but_what_is_r
 
 def test_while_postfix_does_not_run_the_message_waits_and_then_leaves_once(alone: Stack) -> None:
     mailbox = make_mailbox_with_script(alone, "sieve-waits.test", "keep;")
-    with stopped(pid_of(alone, "postfix")):
+    with suspended_postfix(alone):
         submit(alone, mailbox, "friend+waits@remote.test")
     assert len(alone.arrived("friend+waits@remote.test")) == 1
     eventually(lambda: not spooled(alone), what="an empty spool")
@@ -175,8 +186,9 @@ def test_no_message_of_the_spool_is_lost_when_its_process_is_killed(alone: Stack
     ids: list[str] = []
     for number in range(12):
         if number % 3 == 0:
-            with contextlib.suppress(ProcessLookupError):  # it is being started again
-                os.kill(pid_of(alone, "reinjection"), signal.SIGKILL)
+            pid = pid_of(alone, "reinjection")
+            if pid in child.list_session(pid):  # else it is being restarted, and its ID may be another process's
+                os.kill(pid, signal.SIGKILL)
         sender = send(alone, mailbox["address"], f"Number {number}")
         ids.append(sender)
     eventually(lambda: len(alone.mail_of(mailbox["address"])) == len(ids), what="all mail in the mailbox")
