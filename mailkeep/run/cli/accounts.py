@@ -67,11 +67,11 @@ def create_admin(
     once, unless you give one.
     """
     names = domain or []
-    meant = role or (Role.DOMAIN_ADMIN if names else Role.ADMIN)
-    if names and meant is not Role.DOMAIN_ADMIN:
-        raise typer.BadParameter(f"--domain is for a domain_admin: {meant.value} has all domains.")
-    given = _read_password() if password_stdin else None
-    run_command(as_json, _create_admin(data_dir, email, meant, names, given))
+    role = role or (Role.DOMAIN_ADMIN if names else Role.ADMIN)
+    if names and role is not Role.DOMAIN_ADMIN:
+        raise typer.BadParameter(f"--domain is for a domain_admin: {role.value} has all domains.")
+    password = _read_password() if password_stdin else None
+    run_command(as_json, _create_admin(data_dir, email, role, names, password))
 
 
 def set_password(
@@ -137,40 +137,42 @@ def create_key(
 
 
 async def _create_admin(
-    data_dir: Path | None, email: str, role: Role, domain_names: list[str], given: str | None
+    data_dir: Path | None, email: str, role: Role, domain_names: list[str], password: str | None
 ) -> CommandResult:
-    from mailkeep.core.password import check_password
-    from mailkeep.core.secret import new_password
     from mailkeep.features.access.admins import rules, service
     from mailkeep.features.access.admins.model import NewAdmin
 
     address = rules.parse_email(email)
-    password = check_password(given if given is not None else new_password(), address.text)
+    password, generated = _check_or_generate(password, address.text)
     async with open_app(data_dir, make=True) as app:
         password_hash = await service.hash_password(password)
         async with app.db.tx() as conn:
             new = NewAdmin(address, password_hash, role, await _domain_ids(conn, domain_names))
             admin = await service.create(conn, cli_principal(), app.clock(), new)
-    made = None if given is not None else password
-    lines = [f"Administrator {admin.email} ({admin.role.value}) was made."]
-    return CommandResult({"admin": _admin_json(admin), "password": made}, [*lines, *_password_lines(made)])
+    return _password_result(f"Administrator {admin.email} ({admin.role.value}) was created.", admin, generated)
 
 
-async def _set_password(data_dir: Path | None, email: str, given: str | None) -> CommandResult:
-    from mailkeep.core.password import check_password
-    from mailkeep.core.secret import new_password
+async def _set_password(data_dir: Path | None, email: str, password: str | None) -> CommandResult:
     from mailkeep.features.access.admins import service
 
     async with open_app(data_dir) as app:
         async with app.db.autocommit() as conn:
-            found = await _admin_by_email(conn, email)
-        password = check_password(given if given is not None else new_password(), found.email)
+            admin = await _admin_by_email(conn, email)
+        password, generated = _check_or_generate(password, admin.email)
         password_hash = await service.hash_password(password)
         async with app.db.tx() as conn:
-            admin = await service.set_password(conn, cli_principal(), app.clock(), found.id, password_hash)
-    made = None if given is not None else password
-    lines = [f"Administrator {admin.email} has a new password; its sessions have ended."]
-    return CommandResult({"admin": _admin_json(admin), "password": made}, [*lines, *_password_lines(made)])
+            admin = await service.set_password(conn, cli_principal(), app.clock(), admin.id, password_hash)
+    line = f"Administrator {admin.email} has a new password; its sessions have ended."
+    return _password_result(line, admin, generated)
+
+
+def _check_or_generate(password: str | None, email: str) -> tuple[str, str | None]:
+    """The checked password; and again, to be shown, if it was generated because none was given."""
+    from mailkeep.core.password import check_password
+    from mailkeep.core.secret import new_password
+
+    generated = new_password() if password is None else None
+    return check_password(generated or password or "", email), generated
 
 
 async def _reset_factors(data_dir: Path | None, email: str) -> CommandResult:
@@ -184,8 +186,8 @@ async def _reset_factors(data_dir: Path | None, email: str) -> CommandResult:
             await service.reset(conn, cli_principal(), app.clock(), admin.id)
         else:
             await service.delete_recovery_codes(conn, admin.id)
-    told = {"id": admin.id, "email": admin.email, "totp_enabled": False, "passkeys": 0}
-    return CommandResult(told, [f"Administrator {admin.email} has no second factor now; its sessions have ended."])
+    data = {"id": admin.id, "email": admin.email, "totp_enabled": False, "passkeys": 0}
+    return CommandResult(data, [f"Administrator {admin.email} has no second factor now; its sessions have ended."])
 
 
 async def _disconnect(data_dir: Path | None, email: str) -> CommandResult:
@@ -194,10 +196,8 @@ async def _disconnect(data_dir: Path | None, email: str) -> CommandResult:
     async with open_app(data_dir) as app, app.db.tx() as conn:
         admin = await _admin_by_email(conn, email)
         await service.unlink(conn, cli_principal(), app.clock(), admin.id)
-    told = {"id": admin.id, "email": admin.email, "oidc_provider": None}
-    return CommandResult(
-        told, [f"Administrator {admin.email} is no longer linked to an identity; its sessions have ended."]
-    )
+    line = f"Administrator {admin.email} is no longer linked to an identity; its sessions have ended."
+    return CommandResult({"id": admin.id, "email": admin.email, "oidc_provider": None}, [line])
 
 
 async def _list_admins(data_dir: Path | None) -> CommandResult:
@@ -205,11 +205,11 @@ async def _list_admins(data_dir: Path | None) -> CommandResult:
 
     async with open_app(data_dir) as app, app.db.autocommit() as conn:
         admins = await service.list_visible(conn, cli_principal())
-    shown = [_admin_json(admin) for admin in admins]
+    data = [_admin_json(admin) for admin in admins]
     rows = [
-        [one["email"], one["role"], len(one["domain_ids"]), one["last_login_at"] or "never", one["id"]] for one in shown
+        [one["email"], one["role"], len(one["domain_ids"]), one["last_login_at"] or "never", one["id"]] for one in data
     ]
-    return CommandResult({"admins": shown}, table(["EMAIL", "ROLE", "DOMAINS", "LAST LOGIN", "ID"], rows))
+    return CommandResult({"admins": data}, table(["EMAIL", "ROLE", "DOMAINS", "LAST LOGIN", "ID"], rows))
 
 
 async def _create_key(
@@ -227,9 +227,9 @@ async def _create_key(
         owner = await _admin_by_email(conn, email)
         at = app.clock()
         expires_at = at + timedelta(days=days) if days else None
-        wanted = NewApiKey(name, await _domain_ids(conn, domain_names), rate_limit, expires_at, allowed_networks)
-        key, raw = await service.create(conn, cli_principal(), owner.id, at, wanted)
-    told: dict[str, Any] = {
+        new = NewApiKey(name, await _domain_ids(conn, domain_names), rate_limit, expires_at, allowed_networks)
+        key, raw = await service.create(conn, cli_principal(), owner.id, at, new)
+    data = {
         "key": raw,
         "id": key.id,
         "name": key.name,
@@ -239,7 +239,7 @@ async def _create_key(
         "allowed_networks": key.allowed_networks,
         "expires_at": iso_or_none(key.expires_at),
     }
-    return CommandResult(told, [f"Key of {owner.email}, shown this once:", raw])
+    return CommandResult(data, [f"Key of {owner.email}, shown only once:", raw])
 
 
 async def _admin_by_email(conn: Conn, email: str) -> Admin:
@@ -266,7 +266,7 @@ async def _domain_ids(conn: Conn, names: list[str]) -> tuple[UUID, ...]:
 
 
 def cli_principal() -> Principal:
-    """Whoever can open the data directory may do everything; the audit log names the account."""
+    """A super admin, since the caller can open the data directory; the audit log names the system account."""
     import os
     import pwd
 
@@ -293,14 +293,14 @@ def _admin_json(admin: Admin) -> dict[str, Any]:
     }
 
 
-def _password_lines(made: str | None) -> list[str]:
-    return [f"Password, shown this once: {made}"] if made else []
+def _password_result(line: str, admin: Admin, generated: str | None) -> CommandResult:
+    lines = [line, *([f"Password, shown only once: {generated}"] if generated else [])]
+    return CommandResult({"admin": _admin_json(admin), "password": generated}, lines)
 
 
 def _read_password() -> str:
-    """All of standard input but the line end."""
-    given = sys.stdin.buffer.read(_PASSWORD_BYTES)
+    """Standard input without the line end."""
     try:
-        return given.decode().rstrip("\r\n")
+        return sys.stdin.buffer.read(_PASSWORD_BYTES).decode().rstrip("\r\n")
     except UnicodeDecodeError:
         raise typer.BadParameter("Standard input is not UTF-8.") from None

@@ -46,8 +46,8 @@ def verify(
         typer.Option(
             "--public-key",
             metavar="KEY",
-            help="The key of the server that a file is from (`GET /audit/verify` tells it); else that of the data "
-            "directory, or, where there is none, the one in the file itself.",
+            help="Public key of the server that exported the file (see `GET /audit/verify`). Default: the data "
+            "directory's key, or without one the key in the file.",
         ),
     ] = None,
     data_dir: DataDir = None,
@@ -83,26 +83,26 @@ async def _verify_log(data_dir: Path | None) -> CommandResult:
     from mailkeep.features.record.audit import service
 
     async with open_app(data_dir) as app:
-        verdict = await service.verify(app)
-    return _answer(verdict, None)
+        verification = await service.verify(app)
+    return _result(verification, None)
 
 
 async def _verify_file(data_dir: Path | None, file: Path, key: bytes | None) -> CommandResult:
     from mailkeep.core.errors import Failure
     from mailkeep.features.record.audit import service
 
-    known = key or _own_key(data_dir)
+    key = key or _own_key(data_dir)
     with file.open("rb") as lines:
         try:
-            verdict = service.verify_export(lines, known)
+            verification = service.verify_export(lines, key)
         except ValueError as error:
             raise Failure(f"{file} can't be verified: {error}.", permanent=True) from error
-    note = None if known else "The key came with the file: compare it with what the server tells."
-    return _answer(verdict, note)
+    note = None if key else "The public key is the one in the file: compare it with the server's."
+    return _result(verification, note)
 
 
 def _own_key(data_dir: Path | None) -> bytes | None:
-    """The key of the data directory, where there is one; one that is named must be there."""
+    """The public key of the data directory, None without one. Fails if a data directory was named and is missing."""
     from mailkeep.features.record.audit.model import SIGNED
     from mailkeep.run.runtime import context
     from mailkeep.settings import load_settings
@@ -116,33 +116,33 @@ def _own_key(data_dir: Path | None) -> bytes | None:
     return context.open_vault(place, loaded).public_key(SIGNED)
 
 
-def _answer(verdict: Verification, note: str | None) -> CommandResult:
+def _result(found: Verification, note: str | None) -> CommandResult:
     from base64 import b64encode
 
     from mailkeep.core.clock import iso
 
-    head = verdict.head
-    told: dict[str, Any] = {
-        "ok": verdict.ok,
-        "checked": verdict.checked,
-        "unsealed": verdict.unsealed,
-        "first_bad": verdict.faults[0].id if verdict.faults else None,
-        "bad": [{"problem": one.problem, "id": one.id, "seal": one.seal} for one in verdict.faults],
-        "bad_count": verdict.fault_count,
+    head = found.head
+    data: dict[str, Any] = {
+        "ok": found.ok,
+        "checked": found.checked,
+        "unsealed": found.unsealed,
+        "first_bad": found.faults[0].id if found.faults else None,
+        "bad": [{"problem": one.problem, "id": one.id, "seal": one.seal} for one in found.faults],
+        "bad_count": found.fault_count,
         "head": head and {"sequence": head.sequence, "sealed_at": iso(head.sealed_at), "hash": head.hash.hex()},
-        "partial": verdict.partial,
-        "public_key": b64encode(verdict.public_key).decode(),
+        "partial": found.partial,
+        "public_key": b64encode(found.public_key).decode(),
     }
-    word = MarkedLine("ok:", "bold green", "") if verdict.ok else MarkedLine("bad:", "bold red", "")
-    count = f"{verdict.checked} entries checked, {verdict.unsealed} not sealed yet"
-    lines: list[str | MarkedLine] = [MarkedLine(word.mark, word.style, count), *(_line(one) for one in verdict.faults)]
-    if verdict.fault_count > len(verdict.faults):
-        lines.append(f"and {verdict.fault_count - len(verdict.faults)} more")
+    mark, style = ("ok:", "bold green") if found.ok else ("bad:", "bold red")
+    count = f"{found.checked} entries checked, {found.unsealed} not sealed yet"
+    lines: list[str | MarkedLine] = [MarkedLine(mark, style, count), *(_line(one) for one in found.faults)]
+    if found.fault_count > len(found.faults):
+        lines.append(f"and {found.fault_count - len(found.faults)} more")
     if head:
-        lines.append(f"Newest seal: {head.sequence} of {iso(head.sealed_at)}, key {told['public_key']}")
-    if verdict.partial:
-        lines.append("An export with filters: whether entries are missing from it can't be told.")
-    return CommandResult(told, [*lines, note] if note else lines, 0 if verdict.ok else REFUSED)
+        lines.append(f"Newest seal: {head.sequence} of {iso(head.sealed_at)}, key {data['public_key']}")
+    if found.partial:
+        lines.append("The export has filters: missing entries can't be detected.")
+    return CommandResult(data, [*lines, note] if note else lines, 0 if found.ok else REFUSED)
 
 
 def _line(fault: ChainFault) -> str:

@@ -52,21 +52,19 @@ async def _dns(data_dir: Path | None, name: str) -> CommandResult:
     hostname = server.hostname or socket.getfqdn()
     if "." not in hostname or hostname.startswith("localhost."):
         raise Failure(
-            f"Set server.hostname to the name under which the world finds this server, such as mx.{name}: "
-            f"nobody else knows {hostname}.",
+            f"Set server.hostname to the public name of this server, such as mx.{name}: {hostname} is not public.",
             permanent=True,
         )
     addresses = [text for text in server.addresses if not ipaddress.ip_address(text).is_loopback]
     records = rules.required_records(name, hostname, addresses, keys.rows)
-    told = {"domain": name, "records": [asdict(record) for record in records]}
     lines: list[str] = []
     for record in records:
         lines += [f"; {record.purpose}", f"{record.name}. 3600 IN {record.type} {_in_zone(record.type, record.value)}"]
-    return CommandResult(told, lines)
+    return CommandResult({"domain": name, "records": [asdict(record) for record in records]}, lines)
 
 
 def _in_zone(kind: str, value: str) -> str:
-    """A value as a zone file has it: TXT in strings of at most 255 octets (RFC 1035 §3.3.14)."""
+    """A value for a zone file: TXT as strings of at most 255 octets (RFC 1035 §3.3.14)."""
     if kind != "TXT":
         return value
     return " ".join(f'"{value[start : start + 255]}"' for start in range(0, len(value), 255))

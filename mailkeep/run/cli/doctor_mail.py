@@ -1,4 +1,4 @@
-"""What `mailkeep doctor` examines of the full profile: host name, PTR records, certificate, queue.
+"""The checks of `mailkeep doctor` for the full profile: host name, PTR records, certificate, queue.
 
 The rules are those of `GET /health/details` (`features/operations/health/rules`).
 """
@@ -22,7 +22,7 @@ from mailkeep.settings import Settings
 
 
 async def run_checks(data_dir: Path, settings: Settings, at: datetime) -> list[Finding]:
-    """The checks of a machine that can run the full profile."""
+    """The findings on a machine that can run the full profile."""
     paths = InstancePaths(data_dir, run_folder(data_dir)) if (data_dir / "postfix").is_dir() else None
     findings = [_hostname(settings), *await _sending(settings)]
     if paths:
@@ -36,10 +36,8 @@ def _hostname(settings: Settings) -> Finding:
     name = "host name"
     if settings.server.hostname:
         return Finding(name, Level.OK, f"server.hostname is {settings.server.hostname}.")
-    advice = "Set server.hostname to this server's full name, as its PTR record has it."
-    return Finding(
-        name, Level.WARNING, "server.hostname is not set: the system's own name stands in greetings.", advice
-    )
+    message = "server.hostname is not set: greetings have the system's own name."
+    return Finding(name, Level.WARNING, message, "Set server.hostname to the name in this server's PTR record.")
 
 
 async def _sending(settings: Settings) -> list[Finding]:
@@ -48,7 +46,8 @@ async def _sending(settings: Settings) -> list[Finding]:
         problem = rules.sending_problem(each, settings.server.hostname)
         name = f"PTR of {each.address}"
         if problem is None:
-            findings.append(Finding(name, Level.OK, f"{each.address} is {settings.server.hostname}, and back."))
+            message = f"{each.address} and {settings.server.hostname} resolve to each other."
+            findings.append(Finding(name, Level.OK, message))
         else:
             message, _, advice = problem.partition(": ")
             findings.append(Finding(name, Level.WARNING, f"{message}.", advice[:1].upper() + advice[1:]))
@@ -62,12 +61,12 @@ def _certificate(settings: Settings, paths: InstancePaths, at: datetime) -> Find
     except (OSError, Failure) as error:
         return Finding(name, Level.WARNING, f"The certificate could not be read: {error}", "Run as root.")
     if found is None:
-        return Finding(name, Level.OK, "There is none yet; the first `mailkeep up --profile full` makes one.")
+        return Finding(name, Level.OK, "There is none yet; the first `mailkeep up --profile full` creates it.")
     return _finding(name, f"It is valid until {iso(found.not_after)}.", rules.certificates(found, at))
 
 
 def _first_certificate(settings: Settings, at: datetime) -> Finding:
-    """The operator's files, before the full profile has run for the first time."""
+    """Check the operator's files before the first start of the full profile."""
     name = "certificate"
     if not settings.tls.key_file:
         return Finding(name, Level.WRONG, "tls.key_file is not set.", "Set it to the certificate's private key.")
@@ -88,8 +87,8 @@ def _queue(paths: InstancePaths) -> Finding:
         counts = postfix_queue.count_by_state(paths.postfix_queue)
     except OSError as error:
         return Finding(name, Level.WARNING, f"The queue could not be read: {error.strerror}.", "Run as root.")
-    told = ", ".join(f"{count} {state}" for state, count in counts.items())
-    return _finding(name, f"Messages in the queue: {told}.", rules.queue(counts))
+    message = ", ".join(f"{count} {state}" for state, count in counts.items())
+    return _finding(name, f"Messages in the queue: {message}.", rules.queue(counts))
 
 
 def _finding(name: str, message: str, found: Component) -> Finding:

@@ -1,4 +1,4 @@
-"""A running instance seen from outside: memory, database, health as it tells of itself."""
+"""Looks at a running instance from outside: its memory, database and health."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PSS = re.compile(rb"^Pss:\s+(\d+) kB", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class ComponentStatus:
-    """One part of the instance and how it is."""
+    """The status of one component in the health report."""
 
     component: str
     status: str
@@ -32,16 +32,14 @@ class ComponentStatus:
 
 @dataclass(frozen=True, slots=True)
 class HealthSummary:
-    """What GET /health says: `status` ok, degraded or down; `unreachable` where there was no such answer."""
+    """The answer to GET /health: `status` is ok, degraded or down, or `unreachable` without a valid answer."""
 
     status: str
     checks: tuple[ComponentStatus, ...] = ()
 
 
 def tree_memory_bytes(pid: int) -> int | None:
-    """Memory of a process and all that it started (PSS: what is shared counts once); None where the kernel keeps
-    it from us.
-    """
+    """Memory of a process and its descendants (PSS: shared memory counts once); None without the right to read it."""
     total = 0
     for one in [pid, *_descendants(pid)]:
         try:
@@ -52,7 +50,7 @@ def tree_memory_bytes(pid: int) -> int | None:
 
 
 def process_memory_bytes(pid: int) -> int:
-    """Memory of this process alone (PSS); 0 where it is gone."""
+    """Memory of this process alone (PSS); 0 if it has exited."""
     try:
         rollup = (_PROC / str(pid) / "smaps_rollup").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
@@ -80,11 +78,11 @@ def _descendants(pid: int) -> list[int]:
 
 
 async def find_database_problem(data_dir: Path) -> str | None:
-    """None where the instance's database answers within three seconds, else what is wrong."""
+    """None if the instance's database answers within three seconds, else the error."""
     url = load_settings(data_dir).settings.database.url
     urls = None if url else postgres.running_urls(data_dir)
     if not url and urls is None:
-        return "Mailkeep has ended."
+        return "Mailkeep has stopped."
     try:
         async with await psycopg.AsyncConnection.connect(
             url or (urls.app if urls else ""), connect_timeout=_SECONDS, options=f"-c statement_timeout={_SECONDS}s"
@@ -96,7 +94,7 @@ async def find_database_problem(data_dir: Path) -> str | None:
 
 
 async def fetch_health(url: str) -> HealthSummary:
-    """What the instance at `url` (http://host:port) says of itself, within three seconds."""
+    """The health report of the instance at `url` (http://host:port), within three seconds."""
     outbound = OutboundClient()
     request = OutboundRequest(
         method="GET",
@@ -108,9 +106,9 @@ async def fetch_health(url: str) -> HealthSummary:
     )
     try:
         body: Any = msgspec.json.decode((await outbound.send(request)).body)
-        told = body["data"] or body["error"]["details"]
-        checks = (ComponentStatus(str(each["component"]), str(each["status"])) for each in told["checks"])
-        return HealthSummary(str(told["status"]), tuple(checks))
+        report = body["data"] or body["error"]["details"]
+        checks = (ComponentStatus(str(each["component"]), str(each["status"])) for each in report["checks"])
+        return HealthSummary(str(report["status"]), tuple(checks))
     except (OutboundError, ValueError, KeyError, TypeError):
         return HealthSummary("unreachable")
     finally:

@@ -31,7 +31,7 @@ _DOWN_SECONDS = 15.0
 DataDirToStart = Annotated[
     Path | None,
     typer.Option(
-        "--data-dir", metavar="DIR", help="The data directory, else ./data; of the profile full, /var/lib/mailkeep."
+        "--data-dir", metavar="DIR", help="The data directory. Default: ./data; profile full: /var/lib/mailkeep."
     ),
 ]
 Listen = Annotated[str | None, typer.Option("--http", metavar="HOST:PORT", help="Address of the API (http.listen).")]
@@ -75,11 +75,11 @@ def up(
 ) -> None:
     """Start Mailkeep in the foreground.
 
-    Stop it with Ctrl-C, SIGTERM or `mailkeep down`. Port 0 is a free port. With --json one object has the
-    addresses as soon as they are served. The profile `full` is a real mail server: run it as root, after
+    Stop it with Ctrl-C, SIGTERM or `mailkeep down`. Port 0 is a free port. With --json it prints one object with
+    the addresses as soon as they are served. The profile `full` is a real mail server: run it as root, after
     `mailkeep install`; its ports are settings (`ports.*`).
     """
-    given = {"http.listen": http, "smtp.listen": smtp, "http.internal": internal}
+    options = {"http.listen": http, "smtp.listen": smtp, "http.internal": internal}
     with report_errors(as_json):
         from mailkeep.run.runtime.context import data_dir_to_start
 
@@ -90,7 +90,7 @@ def up(
 
         place = data_dir_to_start(data_dir, profile)
         with contextlib.redirect_stdout(_Announcement(place, sys.stdout)) if as_json else contextlib.nullcontext():
-            code = instance.run(place, {key: text for key, text in given.items() if text is not None})
+            code = instance.run(place, {key: text for key, text in options.items() if text is not None})
         raise typer.Exit(code)
 
 
@@ -122,7 +122,7 @@ def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
 
 def doctor(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Check what Mailkeep needs, and say how to fix what is wrong.
+    """Check what Mailkeep needs, and advise how to fix problems.
 
     Changes nothing. Mailkeep may be running or not; if not, its database is started for the checks.
     """
@@ -130,12 +130,12 @@ def doctor(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
 
 class _Announcement(io.TextIOBase):
-    """Standard output of `up --json`: what is for people goes to standard error; with the first line after the
-    instance has told its state, that goes to `stdout` as JSON.
+    """Replaces standard output for `up --json`: text goes to standard error, and once the instance has written its
+    state, the state goes to `stdout` as JSON.
     """
 
     def __init__(self, data_dir: Path, stdout: TextIO) -> None:
-        self._data_dir, self._stdout, self._told = data_dir, stdout, False
+        self._data_dir, self._stdout, self._is_printed = data_dir, stdout, False
 
     def write(self, text: str, /) -> int:
         import os
@@ -143,15 +143,15 @@ class _Announcement(io.TextIOBase):
         from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
         from mailkeep.run.runtime import state
 
-        running = None if self._told else state.read(self._data_dir)
+        running = None if self._is_printed else state.read(self._data_dir)
         if running and running.pid == os.getpid():
-            self._told = True
+            self._is_printed = True
             password = self._data_dir / INITIAL_ADMIN_FILE
-            told: dict[str, Any] = asdict(running) | {
+            data: dict[str, Any] = asdict(running) | {
                 "data_dir": str(self._data_dir),
                 "initial_admin_file": str(password) if password.exists() else None,
             }
-            print(to_json(told), file=self._stdout, flush=True)
+            print(to_json(data), file=self._stdout, flush=True)
         return sys.stderr.write(text)
 
     def flush(self) -> None:
@@ -161,10 +161,10 @@ class _Announcement(io.TextIOBase):
 async def _install(dry_run: bool) -> CommandResult:
     from mailkeep.run.cli import install as installation
 
-    todo = installation.make_plan() if dry_run else installation.install()
-    told = {"dry_run": dry_run, "packages": list(todo.packages), "accounts": list(todo.accounts)}
-    said = [f"{'Would' if dry_run else 'Done:'} {step}" for step in todo.steps]
-    return CommandResult(told, said or ["Everything that the full profile needs is installed."])
+    plan = installation.make_plan() if dry_run else installation.install()
+    data = {"dry_run": dry_run, "packages": list(plan.packages), "accounts": list(plan.accounts)}
+    lines = [f"{'Would' if dry_run else 'Done:'} {step}" for step in plan.steps]
+    return CommandResult(data, lines or ["Everything that the full profile needs is installed."])
 
 
 async def _down(data_dir: Path | None) -> CommandResult:
@@ -192,7 +192,7 @@ async def _down(data_dir: Path | None) -> CommandResult:
             pass
         if not select.select([handle], [], [], _DOWN_SECONDS)[0]:
             raise Failure(f"Mailkeep (process {pid}) still runs {_DOWN_SECONDS:.0f} s after SIGTERM; see its log.")
-    return CommandResult({"was_running": True, "pid": pid}, [f"Mailkeep (process {pid}) has ended."])
+    return CommandResult({"was_running": True, "pid": pid}, [f"Mailkeep (process {pid}) has stopped."])
 
 
 async def _status(data_dir: Path | None) -> CommandResult:
@@ -229,7 +229,7 @@ async def _status(data_dir: Path | None) -> CommandResult:
         f"  API       {running.http}",
         f"  SMTP      {running.smtp}",
         f"  internal  {running.internal}",
-        f"  database  {'up' if database is None else f'away: {database}'}",
+        f"  database  {'up' if database is None else f'not available: {database}'}",
         f"  memory    {'unknown' if memory is None else f'{memory / 2**20:.0f} MiB'}",
         f"  health    {health.status}",
         *(f"    {check.component:13}{check.status}" for check in health.checks),
@@ -251,10 +251,10 @@ async def _doctor(data_dir: Path | None) -> CommandResult:
     findings = await run_checks(place)
     styles = {Level.OK: "green", Level.WARNING: "yellow", Level.WRONG: "bold red"}
     lines: list[str | MarkedLine] = []
-    for found in findings:
-        lines.append(MarkedLine(f"{found.level.value:8}", styles[found.level], f"{found.check}: {found.message}"))
-        lines += [f"         → {found.advice}"] if found.advice else []
-    wrong = sum(found.level is Level.WRONG for found in findings)
-    lines.append(f"{wrong} of {len(findings)} checks found something wrong." if wrong else "Nothing is wrong.")
-    told = {"data_dir": str(place), "ok": not wrong, "checks": [asdict(found) for found in findings]}
-    return CommandResult(told, lines, REFUSED if wrong else DONE)
+    for each in findings:
+        lines.append(MarkedLine(f"{each.level.value:8}", styles[each.level], f"{each.check}: {each.message}"))
+        lines += [f"         → {each.advice}"] if each.advice else []
+    wrong = sum(each.level is Level.WRONG for each in findings)
+    lines.append(f"{wrong} of {len(findings)} checks found a problem." if wrong else "No problems found.")
+    data = {"data_dir": str(place), "ok": not wrong, "checks": [asdict(each) for each in findings]}
+    return CommandResult(data, lines, REFUSED if wrong else DONE)

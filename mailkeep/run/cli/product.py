@@ -54,7 +54,7 @@ async def _explain(data_dir: Path | None, address: str) -> CommandResult:
 
     async with open_app(data_dir) as app, app.db.autocommit() as conn:
         found = await service.explain(conn, cli_principal(), address)
-    told: dict[str, Any] = {
+    data = {
         "address": address,
         "decision": found.route.decision,
         "steps": [
@@ -65,7 +65,7 @@ async def _explain(data_dir: Path | None, address: str) -> CommandResult:
         ],
         "warnings": found.warnings,
     }
-    return CommandResult(told, _explanation(found))
+    return CommandResult(data, _explanation(found))
 
 
 def _explanation(found: RouteExplanation) -> list[str]:
@@ -101,8 +101,8 @@ async def _openapi() -> CommandResult:
     from mailkeep.run.runtime.router import ENDPOINTS
     from mailkeep.web.openapi import document
 
-    told = document(ENDPOINTS, __version__)
-    return CommandResult(told, json.dumps(told, ensure_ascii=False, indent=2).splitlines())
+    data = document(ENDPOINTS, __version__)
+    return CommandResult(data, json.dumps(data, ensure_ascii=False, indent=2).splitlines())
 
 
 async def _version() -> CommandResult:

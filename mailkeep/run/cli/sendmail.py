@@ -193,21 +193,21 @@ class _InputError(Exception):
     pass
 
 
-def _submit(connection: socket.socket, asked: Mapping[str, object], pieces: Iterator[bytes]) -> int:
+def _submit(connection: socket.socket, request: Mapping[str, object], pieces: Iterator[bytes]) -> int:
     try:
-        _send(connection, json.dumps(dict(asked)).encode("ascii"))
+        _send(connection, json.dumps(dict(request)).encode("ascii"))
         for piece in pieces:
             _send(connection, piece)
         _send(connection, b"")
     except (BrokenPipeError, ConnectionResetError):
-        pass  # it has answered early
-    answer = connection.makefile("rb").readline()
-    if not answer.endswith(b"\n"):
+        pass  # the server has answered early
+    line = connection.makefile("rb").readline()
+    if not line.endswith(b"\n"):
         raise OSError("no answer")
-    told = json.loads(answer)
-    if told["text"]:
-        _print_error(0, told["text"])
-    return int(told["code"])
+    answer = json.loads(line)
+    if answer["text"]:
+        _print_error(0, answer["text"])
+    return int(answer["code"])
 
 
 def _send(connection: socket.socket, frame: bytes) -> None:

@@ -533,7 +533,7 @@ def test_doctor_of_a_running_instance(running: Running):
     assert told.code == 0, told.out
     assert "Taken by this Mailkeep" in told.out
     assert "its schema is this version's" in told.out
-    assert told.out.endswith("Nothing is wrong.\n")
+    assert told.out.endswith("No problems found.\n")
 
 
 def test_migrate_beside_a_running_instance_has_nothing_to_do(running: Running):
@@ -555,7 +555,7 @@ def test_an_administrator_can_bring_its_own_password(running: Running):
         "admin", "create", "sam@example.test", "--role", "super_admin", "--password-stdin",
         data=running.data, stdin="seven green bottles\n",
     )  # fmt: skip
-    assert (told.code, told.out) == (0, "Administrator sam@example.test (super_admin) was made.\n")
+    assert (told.code, told.out) == (0, "Administrator sam@example.test (super_admin) was created.\n")
     login = {"email": "sam@example.test", "password": "seven green bottles"}
     assert running.call("POST", "/auth/login", login)[0] == 200
 
@@ -577,7 +577,7 @@ def test_a_new_password_replaces_the_old_one(running: Running):
     again = mailkeep("admin", "password", "paul@example.test", data=running.data)
     assert re.fullmatch(
         r"Administrator paul@example\.test has a new password; its sessions have ended\.\n"
-        r"Password, shown this once: \w{20}\n",
+        r"Password, shown only once: \w{20}\n",
         again.out,
     )
     assert running.call("POST", "/auth/login", login)[0] == 401
@@ -704,7 +704,7 @@ def test_a_key_can_be_bound_to_networks(running: Running):
 
 def test_a_key_is_printed_alone_on_its_line(running: Running):
     told = inside("key", "create", "deploy", "--admin", "admin@localhost", data=running.data)
-    assert re.fullmatch(r"Key of admin@localhost, shown this once:\nsvc_sk_[\w-]{43}\n", told.out)
+    assert re.fullmatch(r"Key of admin@localhost, shown only once:\nsvc_sk_[\w-]{43}\n", told.out)
 
 
 @pytest.mark.parametrize("line", ["queue list", "queue act flush --all"])

@@ -65,7 +65,7 @@ def test_an_export_that_is_whole(export: Path):
     said = inside("audit", "verify", export)
     assert said.code == 0
     assert said.out.startswith("ok: 3 entries checked, 1 not sealed yet\n")
-    assert said.out.endswith("The key came with the file: compare it with what the server tells.\n")
+    assert said.out.endswith("The public key is the one in the file: compare it with the server's.\n")
 
 
 def test_an_export_that_was_changed(export: Path):
