@@ -1,4 +1,4 @@
-"""Networks in CIDR form, and whether an address lies within."""
+"""Networks in CIDR form, whether an address lies within, and what rate limits count as one source."""
 
 from __future__ import annotations
 
@@ -20,6 +20,18 @@ def parse_network(text: str) -> str | None:
         return str(ipaddress.ip_network(text))
     except ValueError:
         return None
+
+
+@lru_cache(maxsize=4096)
+def source_of(address: str) -> str:
+    """What limits count as one source: an IPv4 address, or the /64 network of an IPv6 address. Other text unchanged."""
+    try:
+        ip = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(ip, ipaddress.IPv6Address):
+        return str(ip.ipv4_mapped or ipaddress.ip_network((int(ip) >> 64 << 64, 64)))
+    return address
 
 
 def is_within(address: str, networks: Sequence[str]) -> bool:

@@ -6,12 +6,11 @@ At most 100,000 sources are kept, least recently used ones are dropped.
 
 from __future__ import annotations
 
-import ipaddress
 import math
 from collections import OrderedDict
 from datetime import datetime
-from functools import lru_cache
 
+from mailkeep.core.network import source_of
 from mailkeep.web.endpoint import Rate
 
 _REMEMBERED = 100_000
@@ -45,15 +44,3 @@ class AddressLimit:
             self._full_at.popitem(last=False)
         wait = (used - self._burst + 1) / self._rate if not allowed else full_at - at
         return allowed, Rate(self._burst, max(0, int(self._burst - used)), max(1, math.ceil(wait)))
-
-
-@lru_cache(maxsize=4096)
-def source_of(address: str) -> str:
-    """The source of an address: IPv4 itself, IPv6 its /64."""
-    try:
-        ip = ipaddress.ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(ip, ipaddress.IPv6Address):
-        return str(ip.ipv4_mapped) if ip.ipv4_mapped else str(ipaddress.ip_network((int(ip) >> 64 << 64, 64)))
-    return address

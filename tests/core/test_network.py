@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from mailkeep.core.network import covers, is_within, parse_network
+from mailkeep.core.network import covers, is_within, parse_network, source_of
 
 
 @pytest.mark.parametrize(
@@ -69,3 +69,18 @@ def test_what_lies_within(address: str, networks: list[str], lies: bool):
 )
 def test_what_is_covered(wide: list[str], narrow: str, covered: bool):
     assert covers(wide, narrow) is covered
+
+
+@pytest.mark.parametrize(
+    "address, source",
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", ""),
+        ("nonsense", "nonsense"),
+    ],
+)
+def test_a_source_is_an_ipv4_address_or_an_ipv6_network(address: str, source: str):
+    assert source_of(address) == source

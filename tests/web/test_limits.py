@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from mailkeep.web.limits import AddressLimit, source_of
+from mailkeep.web.limits import AddressLimit
 from tests.support.caller import Caller
 from tests.support.client import START
 from tests.web.pipeline_setup import API, PipelineSetup
@@ -61,18 +61,3 @@ def test_a_clock_that_is_set_back_costs_no_more_than_the_burst(step: timedelta):
     assert rate
     assert rate.reset == 1
     assert [limit.take("192.0.2.1", now + timedelta(seconds=1))[0] for _ in range(3)] == [True, True, False]
-
-
-@pytest.mark.parametrize(
-    "address, source",
-    [
-        ("192.0.2.1", "192.0.2.1"),
-        ("::ffff:192.0.2.1", "192.0.2.1"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("fe80::1%eth0", "fe80::/64"),
-        ("", ""),
-        ("nonsense", "nonsense"),
-    ],
-)
-def test_what_an_address_counts_for(address: str, source: str):
-    assert source_of(address) == source

@@ -1,7 +1,7 @@
 """The server's end of one SMTP or LMTP connection: lines and content in, replies out, deadlines.
 
-One coroutine drives each connection and awaits its input here; replies are held back until it waits, so that
-a pipelined group is answered in one write (RFC 2920 §3.2). No more than `INPUT_HIGH` bytes wait unread.
+One coroutine handles each connection and awaits its input here. Replies are buffered until it waits for input, so that
+a pipelined group is answered in one write (RFC 2920 §3.2). At most `INPUT_HIGH` bytes are buffered unread.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ _OUTPUT_HIGH = 16 * 1024
 
 
 class ChannelEnd(Exception):
-    """The conversation can't go on."""
+    """The session can't continue."""
 
 
 class PeerDisconnect(ChannelEnd):
-    """The client closed the connection, or it broke."""
+    """The client closed the connection, or the connection failed."""
 
 
 class SessionTimeout(ChannelEnd):
-    """Nothing came for the idle time, or the session has lasted for too long."""
+    """No input for the idle time, or the session took too long."""
 
 
 class ServerStop(ChannelEnd):
-    """The server is being stopped."""
+    """The server is shutting down."""
 
 
 class BareLineFeed(ChannelEnd):
@@ -39,15 +39,15 @@ class BareLineFeed(ChannelEnd):
 
 
 class EndlessLine(ChannelEnd):
-    """A command line has no end within `LINE_HIGH` bytes."""
+    """A command line is longer than `LINE_HIGH` bytes."""
 
 
 class LineTooLong(Exception):
-    """A command line was longer than allowed; all of it has been thrown away."""
+    """A command line is longer than allowed. All of it was discarded."""
 
 
 class Channel(asyncio.Protocol):
-    """One accepted connection. `converse` is started with it and owns it until it returns."""
+    """One accepted connection. It starts `converse`, which owns it until it returns."""
 
     def __init__(
         self,
@@ -78,10 +78,10 @@ class Channel(asyncio.Protocol):
         self.peer: tuple[str, int] = ("", 0)
         self.task: asyncio.Task[None] | None = None
 
-    # What the event loop calls.
+    # Called by the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Start the conversation."""
+        """Start `converse`."""
         self._transport = cast(asyncio.Transport, transport)
         peer = cast("tuple[str, int] | str | None", transport.get_extra_info("peername"))
         if isinstance(peer, tuple):  # not a Unix socket
@@ -89,7 +89,7 @@ class Channel(asyncio.Protocol):
         self.task = self._loop.create_task(self._converse(self))
 
     def data_received(self, data: bytes) -> None:
-        """Keep what came; stop reading while too much of it waits."""
+        """Buffer the input. Reading pauses while too much is buffered."""
         if self._discarding:
             self._discarded += len(data)
         else:
@@ -100,13 +100,13 @@ class Channel(asyncio.Protocol):
         self._wake()
 
     def eof_received(self) -> bool:
-        """Keep the connection: what came before the end is still answered."""
+        """Keep the connection: input received before the end is still answered."""
         self._ended = True
         self._wake()
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wake the conversation, which then learns of it."""
+        """Wake the waiting coroutine."""
         self._ended, self._writing_paused, self._transport = True, False, None
         if self._timer:
             self._timer.cancel()
@@ -122,15 +122,15 @@ class Channel(asyncio.Protocol):
         self._writing_paused = False
         self._wake()
 
-    # What the conversation calls.
+    # Called by `converse`.
 
     @property
     def pending(self) -> bool:
-        """Whether input waits that has not been read."""
+        """Whether there is unread input."""
         return bool(self._input)
 
     async def line(self, limit: int) -> bytes:
-        """The next command line without its CRLF, of at most `limit` bytes with it.
+        """Return the next command line without its CRLF. `limit` is in bytes, with the CRLF.
 
         Raises `LineTooLong`, or a `ChannelEnd`.
         """
@@ -154,7 +154,7 @@ class Channel(asyncio.Protocol):
         return line[:-2]
 
     async def chunk(self) -> bytearray:
-        """Whatever has come, at least one byte. Raises a `ChannelEnd`."""
+        """Return the buffered input, at least one byte. Raises a `ChannelEnd`."""
         while not self._input:
             await self._more()
         chunk, self._input = self._input, bytearray()
@@ -162,11 +162,11 @@ class Channel(asyncio.Protocol):
         return chunk
 
     def unread(self, rest: bytes) -> None:
-        """Give back what `chunk` returned too much of."""
+        """Put input back that `chunk` returned."""
         self._input[:0] = rest
 
     def reply(self, reply: SmtpReply) -> None:
-        """Answer, at the latest when more input is waited for."""
+        """Buffer a reply; it is written before the next wait for input."""
         wire = reply.wire()
         self._output.append(wire)
         self._output_size += len(wire)
@@ -174,16 +174,16 @@ class Channel(asyncio.Protocol):
             self.flush()
 
     def flush(self) -> None:
-        """Write the replies held back."""
+        """Write the buffered replies."""
         if self._output and self._transport:
             self._transport.write(b"".join(self._output))
         self._output.clear()
         self._output_size = 0
 
     async def linger(self, *, seconds: float, max_bytes: int) -> None:
-        """Say the last word and let the client come to reading it: throw away what it still sends.
+        """Send the last reply and discard further input until the client closes.
 
-        To close at once would reset the connection, and the client, never seeing the reply, would retry.
+        Closing at once would reset the connection: the client would not see the reply, and would retry.
         """
         self.flush()
         self._input.clear()
@@ -200,7 +200,7 @@ class Channel(asyncio.Protocol):
                 break
 
     async def close(self, *, seconds: float) -> None:
-        """Write what is held back and close; give a client that doesn't read it `seconds`."""
+        """Write the buffered replies and close. After `seconds` without the client reading them, abort."""
         self.flush()
         self._expired, self._ends_at = False, self._loop.time() + seconds
         if self._transport:
@@ -213,19 +213,19 @@ class Channel(asyncio.Protocol):
                 return
 
     def abort(self) -> None:
-        """Close now, unwritten replies or not."""
+        """Close at once, without writing buffered replies."""
         if self._transport:
             self._transport.abort()
 
     def stop(self) -> None:
-        """Ask the conversation to end: at once when it waits for a command, else after its answer."""
+        """End the session: at once if it waits for a command, otherwise after the reply."""
         self.stopping = True
         self._wake()
 
     # Waiting.
 
     async def _more(self) -> None:
-        """Wait until something came. Raises a `ChannelEnd`."""
+        """Wait for input. Raises a `ChannelEnd`."""
         self.flush()
         while self._writing_paused:
             await self._wait()

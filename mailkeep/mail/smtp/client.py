@@ -1,7 +1,7 @@
-"""Submitting one message over one SMTP connection (RFC 5321, pipelined by RFC 2920 where offered).
+"""Submits one message over an SMTP connection (RFC 5321, with pipelining, RFC 2920, if the server offers it).
 
-MAIL, all RCPT and DATA go out in one write; nothing follows DATA before its 354. Content is sent once: after
-its first byte nothing is tried again from here, and after its final dot a lost connection means `unknown`.
+MAIL, all RCPT and DATA are sent in one write, and the content after the 354. There are no retries here. If the
+connection is lost after the final dot, `ConnectionLost.submitted` is "unknown".
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _NO_8BIT = SmtpReply(554, "5.6.3", "The server does not offer 8BITMIME")
 
 @dataclass(frozen=True, slots=True)
 class OutgoingEnvelope:
-    """The envelope of a message to send, and what the server must know of the content.
+    """The envelope of a message to send, and the properties of its content that MAIL declares.
 
-    `mail_from` empty is the null reverse path. `size` in bytes of the content with CRLFs, before stuffing.
+    An empty `mail_from` is the null reverse path. `size` is in bytes, with CRLFs and before dot-stuffing.
     """
 
     mail_from: str
@@ -40,7 +40,7 @@ class OutgoingEnvelope:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedSubmission:
-    """The server has the message for all recipients but the `rejected`. `queue_id` if its reply names one."""
+    """The server accepted the message for all recipients except the `rejected`. `queue_id`: if its reply has one."""
 
     reply: SmtpReply
     queue_id: str | None
@@ -55,12 +55,11 @@ async def submit(
     stuffed: bool,
     timeouts: Timeouts,
 ) -> AcceptedSubmission:
-    """Send one message. `body` yields its content with CRLF line ends, read once and only after the 354.
+    """Send one message. `body` yields the content with CRLF line ends; it is read once, after the 354.
 
-    `stuffed` says that dots at line starts are doubled already and that every CR and LF is part of a CRLF;
-    otherwise both are seen to here (`smtp_data.BareNewline`, and the message is not sent). Raises ValueError
-    for an address that can't stand on a command line, `Refused`, `Lost`; what `body` raises passes through,
-    and the message is not sent. The connection must be `quiet`.
+    `stuffed`: the content is dot-stuffed and has no bare CR or LF. Otherwise it is stuffed and checked here
+    (`BareNewline`: the message is not sent). Raises ValueError for an invalid address, `SmtpRefusal`,
+    `ConnectionLost`, and what `body` raises (the message is not sent). The connection must be quiet (`is_quiet`).
     """
     envelope = _envelope(connection, submission)
     failpoint.reach("submit.connected")
@@ -83,7 +82,7 @@ async def submit(
 
 
 def _envelope(connection: SmtpConnection, submission: OutgoingEnvelope) -> list[bytes]:
-    """The command lines of the transaction. Raises `Refused` for what the server can't do."""
+    """Return the command lines of the transaction. Raises `SmtpRefusal` if the server lacks an extension."""
     offered = connection.extensions
     if submission.smtputf8 and "SMTPUTF8" not in offered:
         raise SmtpRefusal(_NO_UTF8, "envelope")
@@ -103,7 +102,7 @@ def _envelope(connection: SmtpConnection, submission: OutgoingEnvelope) -> list[
         if not is_mailbox(address, smtputf8=submission.smtputf8):
             raise ValueError(f"not an SMTP mailbox: {address!r}")
     if not submission.rcpt_to or not all(submission.rcpt_to):
-        raise ValueError("a message without recipients")
+        raise ValueError("the message has no recipients")
     lines = [f"MAIL FROM:<{submission.mail_from}>{options}\r\n".encode()]
     lines += [f"RCPT TO:<{address}>\r\n".encode() for address in submission.rcpt_to]
     lines.append(b"DATA\r\n")
@@ -113,7 +112,7 @@ def _envelope(connection: SmtpConnection, submission: OutgoingEnvelope) -> list[
 async def _send_envelope(
     connection: SmtpConnection, lines: list[bytes], rcpt_to: Sequence[str], seconds: float
 ) -> dict[str, SmtpReply]:
-    """Up to the 354. Returns the recipients that were rejected while others were taken."""
+    """Send the commands up to DATA. Returns the rejected recipients if others were accepted."""
     pipelining = "PIPELINING" in connection.extensions
     if connection.needs_reset:
         await _reset(connection, lines if pipelining else [], seconds)
@@ -127,32 +126,32 @@ async def _send_envelope(
     if not _is_accepted(mail):
         refusal, rejected = mail, {}
     elif len(rejected) == len(set(rcpt_to)):
-        # The temporary one if there is any: a recipient that may be taken later is worth another try.
+        # A temporary refusal wins: that recipient may be accepted later.
         refusal = min(rejected.values(), key=lambda reply: reply.is_permanent)
     elif data is not None and data.code == 354:
         return rejected
     else:
         refusal = data or mail
     if data is not None and data.code == 354:
-        # RFC 2920 §3.1: the server waits for content that has no recipient; an empty one ends it.
+        # RFC 2920 §3.1: the server waits for content although there is no recipient. Empty content ends that.
         connection.write(b".\r\n")
         await connection.reply("envelope", seconds)
     raise SmtpRefusal(as_refusal(refusal), "envelope", rejected)
 
 
 async def _reset(connection: SmtpConnection, lines: list[bytes], seconds: float) -> None:
-    """End the transaction that an earlier refusal left open; pipelined `lines` go along in the same write."""
+    """End the transaction that an earlier refusal left open. Pipelined `lines` are sent in the same write."""
     connection.write(b"".join((b"RSET\r\n", *lines)))
     reply = await connection.reply("envelope", seconds)
     if not _is_accepted(reply):
-        raise ConnectionLost(f"RSET was refused: {reply}", "envelope")  # says nothing about this message
+        raise ConnectionLost(f"RSET was refused: {reply}", "envelope")  # not a refusal of this message
     connection.needs_reset = False
 
 
 async def _send_stepwise(
     connection: SmtpConnection, lines: list[bytes], seconds: float
 ) -> tuple[SmtpReply, list[SmtpReply], SmtpReply | None]:
-    """Each command after the reply to the one before; stops where going on is useless."""
+    """Send each command after the reply to the previous one, until the transaction can't succeed."""
 
     async def ask(line: bytes) -> SmtpReply:
         connection.write(line)
@@ -167,7 +166,7 @@ async def _send_stepwise(
 
 
 async def _send_body(connection: SmtpConnection, body: Iterable[bytes], *, stuffed: bool, seconds: float) -> None:
-    """The content and its final dot. A reply before the dot ends the transaction, and the connection."""
+    """Send the content and the final dot. A reply before the dot ends the transaction and the connection."""
     stuffer = None if stuffed else DotStuffer()
     parts: list[bytes] = []
     size = 0
@@ -195,7 +194,7 @@ async def _send_body(connection: SmtpConnection, body: Iterable[bytes], *, stuff
 
 
 async def _refuse_early(connection: SmtpConnection) -> None:
-    """The server spoke in the middle of the content: only an error makes sense, and no dot may follow."""
+    """Raise the reply that the server sent during the content. Its final dot must not be sent then."""
     reply = await connection.reply("body", 0)
     connection.abort()
     raise SmtpRefusal(as_refusal(reply), "body")

@@ -1,11 +1,10 @@
-"""The command lines of SMTP and LMTP, parsed: pure, one line in, a command or the refusing reply out.
+"""Parses command lines of SMTP and LMTP. No I/O: a line in, a command or the reply that rejects it out.
 
 Grammar: RFC 5321 §4.1 (commands, paths), RFC 1870 (SIZE), RFC 6152 (8BITMIME), RFC 6531 (SMTPUTF8),
 RFC 2033 (LMTP); from our own MTA RFC 3461 (DSN) and XFORWARD (https://www.postfix.org/XFORWARD_README.html).
-Paths keep their raw text `local@domain`; whether such a mailbox exists, and under which
-folded form, is for others to say. Stricter than the RFC in one point: source routes are refused, not
-skipped, so that no two readers of a path can disagree on its mailbox. More lenient in two: spaces after
-`FROM:` and `TO:`, and underscores in host names, both common in the wild.
+Paths keep their raw text `local@domain`, without normalization. Stricter than the RFC: source routes are rejected, not
+skipped, so that two parsers of a path can't disagree on its mailbox. More lenient: spaces after `FROM:` and `TO:` and
+underscores in host names are accepted, because both are common.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ PlainVerb = Literal["DATA", "RSET", "NOOP", "QUIT", "VRFY"]
 
 @dataclass(frozen=True, slots=True)
 class Hello:
-    """HELO, EHLO or LHLO with the name that the client gives itself."""
+    """HELO, EHLO or LHLO with the client's name."""
 
     verb: HelloVerb
     name: str
@@ -63,14 +62,14 @@ class Rcpt:
 
 @dataclass(frozen=True, slots=True)
 class Xforward:
-    """XFORWARD: what our own MTA knows of the client and the message, by upper-case name."""
+    """XFORWARD: attributes of the original client and message from our own MTA, by upper-case name."""
 
     attributes: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class PlainCommand:
-    """A command without arguments that matter."""
+    """A command whose argument is ignored."""
 
     verb: PlainVerb
 
@@ -89,16 +88,16 @@ UTF8_UNDECLARED = SmtpReply(553, "5.6.7", "Address needs SMTPUTF8")
 BAD_PARAMETER = SmtpReply(501, "5.5.4", "Bad parameter")
 UNKNOWN_PARAMETER = SmtpReply(555, "5.5.4", "Parameter not recognized")
 
-# A web page can make a browser post such lines to a mail port; nothing after them may count as commands.
+# A web page can make a browser send HTTP to a mail port. Lines after these must not be read as commands.
 _FOREIGN = frozenset({b"GET", b"POST", b"PUT", b"HEAD", b"PATCH", b"DELETE", b"OPTIONS", b"CONNECT", b"PRI"})
 _NOT_IMPLEMENTED = frozenset({b"EXPN", b"HELP", b"TURN", b"ETRN", b"BDAT", b"AUTH", b"STARTTLS", b"ATRN"})
 
 
 def parse_command(line: bytes, *, smtputf8: bool = False, from_mta: bool = False) -> Command | SmtpReply:
-    """The command that a line (without CRLF) says, or the reply that refuses it; never an exception.
+    """Parse a line (without CRLF). Returns the reply that rejects it if it is invalid; never raises.
 
-    `smtputf8` tells whether the open transaction declared SMTPUTF8: then RCPT may hold UTF-8. `forwarding` says that
-    XFORWARD and the parameters of DSN are spoken.
+    `smtputf8`: the transaction declared SMTPUTF8, so that RCPT may contain UTF-8. `from_mta`: XFORWARD and the
+    parameters of DSN are accepted.
     """
     verb, _, argument = line.partition(b" ")
     verb = verb.upper()
@@ -117,7 +116,7 @@ def parse_command(line: bytes, *, smtputf8: bool = False, from_mta: bool = False
 
 
 def is_mailbox(text: str, *, smtputf8: bool) -> bool:
-    """Whether `text` is an RFC 5321 mailbox that can stand in `<…>` on a command line as it is."""
+    """Whether `text` is a mailbox (RFC 5321) that can be written unchanged in the `<…>` of a command."""
     if not text.isascii() and (not smtputf8 or _CONTROL.search(text)):
         return False
     return _PATH.fullmatch(f"<{text}>") is not None and _within_lengths(text)
@@ -154,10 +153,10 @@ def _mail(text: str, _: bool) -> Command | SmtpReply:
     if text.startswith("<>"):
         path, rest = "", text[2:]
     else:
-        found = _path(text, enhanced="5.1.7")
-        if isinstance(found, SmtpReply):
-            return found
-        path, rest = found
+        parsed = _path(text, enhanced="5.1.7")
+        if isinstance(parsed, SmtpReply):
+            return parsed
+        path, rest = parsed
     command = _mail_parameters(path, rest)
     if isinstance(command, Mail) and not command.smtputf8 and not path.isascii():
         return UTF8_UNDECLARED
@@ -165,63 +164,63 @@ def _mail(text: str, _: bool) -> Command | SmtpReply:
 
 
 def _rcpt(text: str, smtputf8: bool) -> Command | SmtpReply:
-    found = _rcpt_path(text, smtputf8)
-    if isinstance(found, SmtpReply):
-        return found
-    path, rest = found
+    parsed = _rcpt_path(text, smtputf8)
+    if isinstance(parsed, SmtpReply):
+        return parsed
+    path, rest = parsed
     if rest:
         return UNKNOWN_PARAMETER if rest.startswith(" ") else BAD_PATH_SYNTAX
     return Rcpt(path)
 
 
 def _rcpt_from_mta(text: str, smtputf8: bool) -> Command | SmtpReply:
-    found = _rcpt_path(text, smtputf8)
-    if isinstance(found, SmtpReply):
-        return found
-    path, rest = found
-    given = _parameters(rest)
-    if given is None or not given.keys() <= {"ORCPT", "NOTIFY"}:
+    parsed = _rcpt_path(text, smtputf8)
+    if isinstance(parsed, SmtpReply):
+        return parsed
+    path, rest = parsed
+    parameters = _parameters(rest)
+    if parameters is None or not parameters.keys() <= {"ORCPT", "NOTIFY"}:
         return BAD_PARAMETER
-    kind, _, original = (given.get("ORCPT") or "").partition(";")
+    kind, _, original = (parameters.get("ORCPT") or "").partition(";")
     return Rcpt(path, _decode_xtext(original) if kind.lower() in ("rfc822", "utf-8") and original else None)
 
 
 def _xforward(text: str, _: bool) -> Command | SmtpReply:
-    found: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     for word in filter(None, text.split(" ")):
         name, equals, value = word.partition("=")
         if not equals or not name.isascii() or not name.isalpha():
             return BAD_PARAMETER
         if value.upper() not in ("[UNAVAILABLE]", "[TEMPUNAVAIL]"):
-            found[name.upper()] = _decode_xtext(value)
-    return Xforward(found) if text else ARGUMENT_MISSING
+            attributes[name.upper()] = _decode_xtext(value)
+    return Xforward(attributes) if text else ARGUMENT_MISSING
 
 
 def _decode_xtext(text: str) -> str:
-    """The text that xtext (RFC 3461 §4) stands for; what would be a control character in it is `?`."""
+    """Decode xtext (RFC 3461 §4). Control characters become `?`."""
     raw = _XTEXT.sub(lambda match: bytes.fromhex(match[1].decode("ascii")), text.encode())
     return _CONTROL.sub("?", raw.decode("utf-8", "replace"))
 
 
 def _rcpt_path(text: str, smtputf8: bool) -> tuple[str, str] | SmtpReply:
-    """The path of RCPT, and what follows it."""
+    """Return the path of RCPT and the text after it."""
     if text[:3].upper() != "TO:":
         return BAD_PATH_SYNTAX
     text = text[3:].lstrip(" ")
     if text[:12].lower() == "<postmaster>":  # RFC 5321 §4.1.1.3: without a domain, in any case
         path, rest = "postmaster", text[12:]
     else:
-        found = _path(text, enhanced="5.1.3")
-        if isinstance(found, SmtpReply):
-            return found
-        path, rest = found
+        parsed = _path(text, enhanced="5.1.3")
+        if isinstance(parsed, SmtpReply):
+            return parsed
+        path, rest = parsed
     if not smtputf8 and not path.isascii():
         return UTF8_UNDECLARED
     return path, rest
 
 
 def _path(text: str, *, enhanced: str) -> tuple[str, str] | SmtpReply:
-    """The mailbox in `<…>` at the start of `text`, and what follows it."""
+    """Return the mailbox in `<…>` at the start of `text`, and the text after it."""
     if match := _PATH.match(text):
         if not _within_lengths(match[1]):
             return SmtpReply(553, enhanced, "Address too long")
@@ -234,27 +233,27 @@ def _path(text: str, *, enhanced: str) -> tuple[str, str] | SmtpReply:
 
 
 def _within_lengths(mailbox: str) -> bool:
-    if len(mailbox) <= 64:  # whatever it is made of, its UTF-8 form is within both limits
+    if len(mailbox) <= 64:  # at most 4 bytes per character in UTF-8: within both limits
         return True
     local, _, domain = mailbox.rpartition("@")
     return len(local.encode()) <= MAX_LOCAL and len(domain.encode()) <= MAX_DOMAIN
 
 
 def _mail_from_mta(text: str, smtputf8: bool) -> Command | SmtpReply:
-    """MAIL with the parameters of DSN: they are the MTA's own matter, and are passed over."""
+    """MAIL with the parameters of DSN, which are ignored."""
     kept = [word for word in text.split(" ") if not word.upper().startswith(("RET=", "ENVID="))]
     return _mail(" ".join(kept), smtputf8)
 
 
 def _parameters(rest: str) -> dict[str, str | None] | None:
-    """Parameters by their upper-case names; None where they are none, or one comes twice."""
-    given: dict[str, str | None] = {}
+    """Parse parameters, by upper-case name. None: invalid, or a parameter is repeated."""
+    parameters: dict[str, str | None] = {}
     for word in filter(None, rest.split(" ")):
         match = _PARAMETER.fullmatch(word)
-        if match is None or match[1].upper() in given:
+        if match is None or match[1].upper() in parameters:
             return None
-        given[match[1].upper()] = match[2]
-    return given
+        parameters[match[1].upper()] = match[2]
+    return parameters
 
 
 def _mail_parameters(path: str, rest: str) -> Mail | SmtpReply:
@@ -262,18 +261,23 @@ def _mail_parameters(path: str, rest: str) -> Mail | SmtpReply:
         return Mail(path)
     if not rest.startswith(" "):
         return BAD_PATH_SYNTAX
-    given = _parameters(rest)
-    if given is None:
+    parameters = _parameters(rest)
+    if parameters is None:
         return BAD_PARAMETER
-    if not given.keys() <= {"SIZE", "BODY", "SMTPUTF8"}:
+    if not parameters.keys() <= {"SIZE", "BODY", "SMTPUTF8"}:
         return UNKNOWN_PARAMETER
-    size = given.get("SIZE", "0")
-    body = (given.get("BODY", "7BIT") or "").upper()
-    if size is None or not _NUMBER.fullmatch(size) or given.get("SMTPUTF8") is not None:
+    size = parameters.get("SIZE", "0")
+    body = (parameters.get("BODY", "7BIT") or "").upper()
+    if size is None or not _NUMBER.fullmatch(size) or parameters.get("SMTPUTF8") is not None:
         return BAD_PARAMETER
     if body != "7BIT" and body != "8BITMIME":
         return BAD_PARAMETER
-    return Mail(path, int(size) if "SIZE" in given else None, body if "BODY" in given else None, "SMTPUTF8" in given)
+    return Mail(
+        path,
+        int(size) if "SIZE" in parameters else None,
+        body if "BODY" in parameters else None,
+        "SMTPUTF8" in parameters,
+    )
 
 
 _PARSERS: dict[bytes, Callable[[str, bool], Command | SmtpReply]] = {

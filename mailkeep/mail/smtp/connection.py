@@ -1,7 +1,7 @@
 """The client's end of one SMTP connection (RFC 5321): replies, deadlines, writes with backpressure.
 
-`connect` opens it: greeting, EHLO, STARTTLS where asked for, login. What is said on it after that stands in
-`smtp_client`, what keeps it in `smtp_pool`.
+`connect` opens it: greeting, EHLO, STARTTLS if configured, login. `smtp.client` sends messages on it and `smtp.pool`
+reuses it.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ _UNREAD_BYTES = 4 << 20
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """Seconds that a step may take: all of `connect` with TCP and TLS, then each wait for the server."""
+    """Timeouts in seconds: `connect` covers TCP and TLS, the others one wait for the server each."""
 
     connect: float = 10.0
     greeting: float = 30.0
     command: float = 60.0
     body: float = 120.0
-    acceptance: float = 600.0  # RFC 5321 §4.5.3.2.6: shorter makes duplicates
+    acceptance: float = 600.0  # RFC 5321 §4.5.3.2.6: a shorter timeout causes duplicates
 
 
 @dataclass(frozen=True, slots=True)
 class Relay:
-    """The server that takes our mail. A `host` that begins with a slash is a Unix socket.
+    """A server that accepts our mail. A `host` that begins with a slash is a Unix socket.
 
-    With `starttls` and `tls` the certificate must be valid for `server_name` (default: the host) by the given
-    context, or the system's; `starttls` never goes on in clear. `helo` is what we call ourselves. `addresses` looks
-    the host up before each connection, which is made to one of them (default: the system does); it may raise `Lost`.
+    With `starttls` and `tls` the certificate must be valid for `server_name` (default: the host) according to
+    `ssl_context` (default: the system's); `starttls` never continues unencrypted. `helo` is our name. `addresses`
+    resolves the host before each connection (default: the system resolver); it may raise `ConnectionLost`.
     """
 
     host: str
@@ -59,7 +59,7 @@ class Relay:
 
 
 class SmtpRefusal(Failure):
-    """The server said no at `stage`. `rejected` holds the replies to single recipients, if there are any."""
+    """The server refused at `stage`. `rejected` has the negative replies to recipients."""
 
     def __init__(self, reply: SmtpReply, stage: Stage, rejected: dict[str, SmtpReply] | None = None) -> None:
         super().__init__(f"{stage}: {reply}", permanent=reply.is_permanent)
@@ -69,9 +69,9 @@ class SmtpRefusal(Failure):
 
 
 class ConnectionLost(Failure):
-    """The connection failed or broke at `stage`, or a deadline passed.
+    """The connection failed at `stage`, or timed out.
 
-    `submitted` is "unknown" once the final dot may have been sent: nobody knows who has the message.
+    `submitted` is "unknown" once the final dot may have been sent: the server may have accepted the message.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class ConnectionLost(Failure):
 
 
 class SmtpConnection(asyncio.Protocol):
-    """One open connection. A connection that raised `Lost` is closed and of no further use."""
+    """One open connection. After `ConnectionLost` it is closed and can't be used."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -108,17 +108,17 @@ class SmtpConnection(asyncio.Protocol):
         self.extensions: dict[str, str] = {}
         self.needs_reset = False
         self.idle_since: float | None = None
-        """Since when it has been kept for the next message; what the server says meanwhile ends the connection."""
+        """Since when it has been idle (event loop time). Input from the server in this state ends the connection."""
 
-    # What the event loop calls.
+    # Called by the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take the transport, also the one that STARTTLS puts in its place."""
+        """Store the transport, also after STARTTLS."""
         self._transport = transport = cast(asyncio.Transport, transport)
         transport.set_write_buffer_limits(high=_WRITE_HIGH)
 
     def data_received(self, data: bytes) -> None:
-        """Collect replies; what is no reply, and what nobody waits for, ends the connection."""
+        """Collect replies. Invalid or unexpected input ends the connection."""
         self._unread += len(data)
         if self.idle_since is not None or self._unread > _UNREAD_BYTES:
             self._fail("replies to nothing")
@@ -139,7 +139,7 @@ class SmtpConnection(asyncio.Protocol):
         return False
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note why, and wake whoever waits."""
+        """Record the reason and wake the waiting coroutine."""
         self._fail(str(exc) if exc else "connection closed by the server")
         self._transport = None
         if self._timer:
@@ -156,25 +156,25 @@ class SmtpConnection(asyncio.Protocol):
         if not self._wanted:
             self._wake()
 
-    # What a transaction calls.
+    # Called by a transaction.
 
     @property
     def is_quiet(self) -> bool:
-        """Whether it is open and the server has said nothing that was not asked for."""
+        """Whether it is open and no unexpected input has come."""
         return self._broken is None and not self._replies and not self._parser.pending
 
     @property
     def has_early_reply(self) -> bool:
-        """Whether a reply, or the end of the connection, has come before it was waited for."""
+        """Whether a reply, or the end of the connection, has come already."""
         return self._broken is not None or bool(self._replies)
 
     def write(self, data: bytes) -> None:
-        """Send, or queue behind what is not sent yet. Nothing happens on a broken connection."""
+        """Send, or queue behind unsent data. Does nothing on a failed connection."""
         if self._transport and self._broken is None:
             self._transport.write(data)
 
     async def replies(self, count: int, stage: Stage, seconds: float) -> list[SmtpReply]:
-        """The next `count` replies. Raises `Lost`; also `Refused` if the server sent 421 and closed early."""
+        """Return the next `count` replies. Raises `ConnectionLost`, or `SmtpRefusal` if one is missing after a 421."""
         if len(self._replies) < count:
             self._wanted = count
             try:
@@ -185,22 +185,21 @@ class SmtpConnection(asyncio.Protocol):
             finally:
                 self._wanted = 0
         if len(self._replies) < count:
-            farewell = self._replies[-1] if self._replies else None
-            if farewell is not None and farewell.code == 421:
-                raise SmtpRefusal(farewell, stage)
+            if self._replies and self._replies[-1].code == 421:
+                raise SmtpRefusal(self._replies[-1], stage)
             raise ConnectionLost(self._broken or "no reply", stage, timed_out=self._timed_out)
-        taken = [self._replies.popleft() for _ in range(count)]
+        replies = [self._replies.popleft() for _ in range(count)]
         if not self._replies:
             self._unread = 0
-        return taken
+        return replies
 
     async def reply(self, stage: Stage, seconds: float) -> SmtpReply:
-        """The next reply. Raises `Lost`."""
+        """Return the next reply. Raises like `replies`."""
         return (await self.replies(1, stage, seconds))[0]
 
     async def drain(self, stage: Stage, seconds: float) -> None:
-        """Wait until the server has read most of what was written, or said something. Raises `Lost`."""
-        await asyncio.sleep(0)  # a server that reads as fast as we write would have the event loop to itself
+        """Wait until the server has read most of the written data, or has replied. Raises `ConnectionLost`."""
+        await asyncio.sleep(0)  # otherwise a server that reads as fast as we write would starve other tasks
         while self._writing_paused and not self.has_early_reply:
             try:
                 await self._wait(seconds)
@@ -209,9 +208,9 @@ class SmtpConnection(asyncio.Protocol):
                 raise ConnectionLost(self._broken or "", stage, timed_out=True) from None
 
     async def start_tls(self, context: ssl.SSLContext, name: str) -> None:
-        """Encrypt. Raises `Lost` if the handshake fails, or if anything came in clear before it."""
+        """Start TLS. Raises `ConnectionLost` if the handshake fails, or if unencrypted input came before it."""
         if not self.is_quiet or self._transport is None:
-            raise ConnectionLost("data in clear behind the STARTTLS reply", "tls")
+            raise ConnectionLost("unencrypted data after the STARTTLS reply", "tls")
         try:
             transport = await self._loop.start_tls(self._transport, self, context, server_hostname=name)
         except (OSError, EOFError) as error:
@@ -222,12 +221,12 @@ class SmtpConnection(asyncio.Protocol):
         self.connection_made(transport)
 
     def quit(self) -> None:
-        """Say QUIT and close, without waiting for the answer."""
+        """Send QUIT and close, without waiting for the reply."""
         self.write(b"QUIT\r\n")
         self._fail("closed by us")
 
     def abort(self) -> None:
-        """Close at once. Content without its final dot is thrown away by the server."""
+        """Close at once. The server discards content without its final dot."""
         self._fail("closed by us")
 
     # Waiting.
@@ -271,7 +270,7 @@ class SmtpConnection(asyncio.Protocol):
 
 
 async def connect(relay: Relay) -> SmtpConnection:
-    """An open connection, greeted, encrypted and logged in as the relay asks. Raises `Refused` or `Lost`."""
+    """Open a connection, with TLS and login as configured. Raises `SmtpRefusal` or `ConnectionLost`."""
     connection = await _open(relay)
     try:
         await _greet(connection, relay)
@@ -287,9 +286,7 @@ async def connect(relay: Relay) -> SmtpConnection:
 
 async def _open(relay: Relay) -> SmtpConnection:
     hosts = await relay.addresses() if relay.addresses else [relay.host]
-    seconds = relay.timeouts.connect / min(
-        len(hosts), 5
-    )  # the more, the less for each: many that are silent hold up less
+    seconds = relay.timeouts.connect / min(len(hosts), 5)  # unresponsive addresses share the timeout
     for host in hosts[:-1]:
         try:
             return await _open_to(relay, host, seconds)
@@ -322,10 +319,10 @@ async def _open_to(relay: Relay, host: str, seconds: float) -> SmtpConnection:
 
 
 def _connect_error(error: OSError) -> str:
-    """Why there is no connection, without the addresses that asyncio tells: not only the server's operators read it."""
+    """Why the connection failed, without the addresses in asyncio's text: customers may read it."""
     if isinstance(error, socket.gaierror):
         return error.strerror or "the name is unknown"
-    return os.strerror(error.errno) if error.errno else "no address takes a connection"
+    return os.strerror(error.errno) if error.errno else "no address accepts connections"
 
 
 def _context(relay: Relay) -> ssl.SSLContext:
@@ -340,7 +337,7 @@ async def _greet(connection: SmtpConnection, relay: Relay) -> None:
 
 
 async def _ehlo(connection: SmtpConnection, relay: Relay) -> None:
-    """EHLO; HELO where the server knows no EHLO (RFC 5321 §3.2)."""
+    """Send EHLO, or HELO if the server does not know EHLO (RFC 5321 §3.2)."""
     connection.extensions = {}
     connection.write(f"EHLO {relay.helo}\r\n".encode("ascii"))
     reply = await connection.reply("ehlo", relay.timeouts.command)
@@ -372,7 +369,7 @@ async def _start_tls(connection: SmtpConnection, relay: Relay) -> None:
 
 
 async def _login(connection: SmtpConnection, relay: Relay) -> None:
-    """AUTH PLAIN (RFC 4616), else LOGIN. The command's replies are 235, or 334 on the way."""
+    """Log in with AUTH PLAIN (RFC 4616), or else LOGIN."""
     username, password = (relay.username or "").encode(), (relay.password or "").encode()
     offered = connection.extensions.get("AUTH", "").upper().split()
     if "PLAIN" in offered:
@@ -389,5 +386,5 @@ async def _login(connection: SmtpConnection, relay: Relay) -> None:
 
 
 def as_refusal(reply: SmtpReply) -> SmtpReply:
-    """A reply that is neither what was due nor an error counts as a temporary one."""
+    """An unexpected reply that is not an error becomes a temporary error."""
     return reply if reply.code >= 400 else SmtpReply(451, "4.5.0", f"unexpected reply: {reply}")

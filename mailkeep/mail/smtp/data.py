@@ -1,7 +1,7 @@
-"""Message content between DATA and its final dot (RFC 5321 §4.1.1.4, §4.5.2): read, checked, and stuffed.
+"""Reads, checks and dot-stuffs message content between DATA and the final dot (RFC 5321 §4.1.1.4, §4.5.2).
 
-Only <CRLF>.<CRLF> ends a message, and only <CRLF> ends a line. A bare CR or LF is a fault, never a line
-end: readers that disagree about it are what SMTP smuggling lives on. Pure: bytes in, bytes out.
+Only <CRLF>.<CRLF> ends a message, and only <CRLF> ends a line. A bare CR or LF is an error, never a line end: SMTP
+smuggling exploits parsers that disagree about it. No I/O: bytes in, bytes out.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ _PREFIXES = tuple(_END[:length] for length in (4, 3, 2, 1))
 
 
 class DataFault(Enum):
-    """Why a message can't be taken whose end is still to be found, or never will be."""
+    """Why a message can't be accepted."""
 
     BARE_NEWLINE = "bare newline"
     TOO_LARGE = "too large"
     HEADER_LINE_TOO_LONG = "header line too long"
-    ENDLESS = "no end in sight"
+    ENDLESS = "too large to read to its end"
 
 
 class DataReader:
-    """Reads one message's content: finds its end, takes the stuffed dots away, checks and counts.
+    """Reads one message's content: finds its end, removes dot-stuffing, checks it and counts its size.
 
-    `size` counts the content, CRLFs included, dots unstuffed. `size_limit`, `header_line_limit` and
-    `drain_limit` are in bytes; the last bounds what is read of a message that is too large.
+    `size` is in bytes, with CRLFs and without dot-stuffing. `size_limit`, `header_line_limit` and `drain_limit` are
+    in bytes too; `drain_limit` bounds how much of a too large message is read to find its end.
     """
 
     __slots__ = (
@@ -46,7 +46,7 @@ class DataReader:
         self._size_limit = size_limit
         self._header_line_limit = header_line_limit
         self._drain_limit = drain_limit
-        self._carry = b"\r\n"  # the CRLF of the DATA line: a dot right behind it ends the empty message
+        self._carry = b"\r\n"  # the CRLF of the DATA line: a dot after it ends an empty message
         self._started = False
         self._in_header = True
         self._line = 0
@@ -56,10 +56,10 @@ class DataReader:
         self.rest = b""
 
     def feed(self, data: bytes | bytearray) -> bytes:
-        """Take what was received; return the content to keep, empty once there is a `fault`.
+        """Process received data. Returns the content to store; empty once there is a `fault`.
 
-        After the end `done` is set and `rest` holds what followed it. After BARE_NEWLINE and ENDLESS
-        nothing more may be fed: there is no end that both sides agree on, or it is too far away.
+        At the end of the message `done` is set, and `rest` has the data after it. After BARE_NEWLINE and ENDLESS
+        `feed` must not be called again: the end of the message is not known.
         """
         content = self._content(self._carry + data)
         if self.fault is DataFault.BARE_NEWLINE:
@@ -76,7 +76,7 @@ class DataReader:
         return content if self.fault is None else b""
 
     def _content(self, data: bytes) -> bytes:
-        """Up to the end, or to where the end might begin: whole lines' worth, checked and unstuffed."""
+        """Return the content up to the end, or up to where the end may begin, checked and without dot-stuffing."""
         dotted = data.find(b"\r\n.")
         end = data.find(_END, dotted) if dotted >= 0 else -1
         if end >= 0:
@@ -91,7 +91,7 @@ class DataReader:
         return content.replace(b"\r\n.", b"\r\n") if dotted >= 0 else content
 
     def _check_header(self, content: bytes) -> None:
-        """Line lengths up to the empty line; a CRLF is never split over two calls."""
+        """Check the length of header lines. A CRLF is never split over two calls."""
         if self._line == 0 and content.startswith(b"\r\n"):
             self._in_header = False
             return
@@ -105,17 +105,17 @@ class DataReader:
 
 
 def has_bare_newline(content: bytes) -> bool:
-    """Whether `content` holds a CR or LF that is not part of a CRLF."""
+    """Whether `content` has a CR or LF that is not part of a CRLF."""
     feeds = content.count(b"\n")
     return feeds != content.count(b"\r") or (feeds > 0 and feeds != content.count(b"\r\n"))
 
 
 class BareNewline(ValueError):
-    """Content handed over for sending has a bare CR or LF; it is never put on the wire."""
+    """Content to send has a bare CR or LF. It is not sent."""
 
 
 class DotStuffer:
-    """Doubles the dots at line starts of content on its way out, chunk by chunk."""
+    """Doubles the dots at line starts of outgoing content, chunk by chunk."""
 
     __slots__ = ("_held", "_line_start")
 
@@ -124,7 +124,7 @@ class DotStuffer:
         self._held = b""
 
     def feed(self, chunk: bytes) -> bytes:
-        """The chunk in its stuffed form; a CR at its end waits for the next. Raises `BareNewline`."""
+        """Return the chunk dot-stuffed. A CR at its end is kept for the next call. Raises `BareNewline`."""
         chunk = self._held + chunk if self._held else chunk
         self._held = b""
         if chunk.endswith(b"\r"):
@@ -140,6 +140,6 @@ class DotStuffer:
         return stuffed
 
     def finish(self) -> None:
-        """Say that no chunk follows. Raises `BareNewline` for a CR at the very end."""
+        """End the content. Raises `BareNewline` if it ends with a CR."""
         if self._held:
             raise BareNewline("bare CR at the end of the message content")

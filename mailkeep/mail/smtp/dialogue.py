@@ -1,14 +1,13 @@
-"""SMTP (RFC 5321) and LMTP (RFC 2033) as a server speaks them: the dialogue, without any rule of the product.
+"""The server side of an SMTP (RFC 5321) or LMTP (RFC 2033) session.
 
-A `Handler` decides about senders, recipients and messages; the dialogue keeps the protocol: order, grammar,
-limits, one reply for each command, and in LMTP one for each accepted recipient after the message. Offered:
-PIPELINING, SIZE, 8BITMIME, SMTPUTF8, ENHANCEDSTATUSCODES; to our own MTA (`Limits.forwarding`) XFORWARD, and DSN for
-its ORCPT.
+An `SmtpHandler` decides on senders, recipients and messages. The dialogue implements the protocol: order, grammar,
+limits, one reply for each command, and in LMTP one for each accepted recipient after the message. Extensions:
+PIPELINING, SIZE, 8BITMIME, SMTPUTF8, ENHANCEDSTATUSCODES; for our own MTA (`SmtpLimits.from_mta`) also XFORWARD, and
+DSN for its ORCPT.
 
-What smuggling needs is refused, not repaired: a bare CR or LF in content or command lines ends the session
-with 521 5.5.2 (a repaired message would reach its next reader with line ends that its sender did not write),
-input sent behind DATA or EHLO before their reply, or behind anything by a client that never saw PIPELINING,
-with 554 5.5.0.
+Input that SMTP smuggling relies on is rejected, not repaired. A bare CR or LF in content or command lines ends the
+session with 521 5.5.2 (a repaired message would have line ends that its sender did not write). Input after DATA or
+EHLO before their reply, or after any command if PIPELINING was not offered, ends it with 554 5.5.0.
 """
 
 from __future__ import annotations
@@ -42,29 +41,29 @@ SENDER_OK = SmtpReply(250, "2.1.0", "Ok")
 RECIPIENT_OK = SmtpReply(250, "2.1.5", "Ok")
 GO_AHEAD = SmtpReply(354, "", "End data with <CR><LF>.<CR><LF>")
 BYE = SmtpReply(221, "2.0.0", "Bye")
-CANNOT_VERIFY = SmtpReply(252, "2.5.0", "Cannot verify, but will take the message")
+CANNOT_VERIFY = SmtpReply(252, "2.5.0", "Cannot verify, but will accept the message")
 OUR_FAULT = SmtpReply(451, "4.3.0", "Temporary fault on our side, try again later")
 DISK_FULL = SmtpReply(452, "4.3.1", "Insufficient system storage")
 TOO_MANY_RECIPIENTS = SmtpReply(452, "4.5.3", "Too many recipients")
 TOO_LARGE = SmtpReply(552, "5.3.4", "Message too large")
 HEADER_LINE = SmtpReply(554, "5.6.0", "Header line too long")
 LINE_TOO_LONG = SmtpReply(500, "5.5.2", "Line too long")
-HELLO_FIRST = SmtpReply(503, "5.5.1", "Greet first")
-WRONG_HELLO = SmtpReply(500, "5.5.1", "Not the greeting of this protocol")
+HELLO_FIRST = SmtpReply(503, "5.5.1", "EHLO (LMTP: LHLO) first")
+WRONG_HELLO = SmtpReply(500, "5.5.1", "Use LHLO for LMTP, and EHLO or HELO for SMTP")
 MAIL_FIRST = SmtpReply(503, "5.5.1", "MAIL first")
 NESTED_MAIL = SmtpReply(503, "5.5.1", "Nested MAIL")
 NO_RECIPIENTS = SmtpReply(554, "5.5.1", "No valid recipients")
 NO_RECIPIENTS_LMTP = SmtpReply(503, "5.5.1", "No valid recipients")  # the code that RFC 2033 §4.2 names
-OUT_OF_STEP = SmtpReply(554, "5.5.0", "Input sent before its time")
+OUT_OF_STEP = SmtpReply(554, "5.5.0", "Input sent before the reply to the last command")
 BARE_NEWLINE = SmtpReply(521, "5.5.2", "Bare <CR> or <LF> received")
 TOO_MANY_ERRORS = SmtpReply(421, "4.7.0", "Too many errors")
 TIMEOUT = SmtpReply(421, "4.4.2", "Timeout, closing connection")
 STOPPING = SmtpReply(421, "4.3.2", "Server is shutting down")
-CLOSING = 5.0  # seconds that a client gets to read the last reply
+CLOSING = 5.0  # seconds for the client to read the last reply
 
 
 class SmtpDialogue:
-    """One client's conversation from the banner to the end of the connection."""
+    """One session, from the banner to the end of the connection."""
 
     def __init__(
         self, channel: Channel, handler: SmtpHandler, limits: SmtpLimits, session: SmtpSession, hostname: str
@@ -81,7 +80,7 @@ class SmtpDialogue:
         self._lmtp = session.protocol == "lmtp"
 
     async def run(self) -> None:
-        """Talk until either side ends it. Raises only CancelledError."""
+        """Run the session until either side ends it. Raises only CancelledError."""
         channel = self._channel
         channel.reply(SmtpReply(220, "", f"{self._hostname} {'LMTP' if self._lmtp else 'ESMTP'} Mailkeep"))
         try:
@@ -143,13 +142,13 @@ class SmtpDialogue:
                 await self._plain(command)
 
     def _must_be_last(self, line: bytes, command: object) -> bool:
-        """Whether nothing may be sent behind this line before its reply (RFC 2920 §3.1, RFC 5321 §4.1.4)."""
+        """Whether the client must wait for the reply to this line (RFC 2920 §3.1, RFC 5321 §4.1.4)."""
         if isinstance(command, PlainCommand) and command.verb == "QUIT":
             return False
         return not self._session.extended or line[:4].upper() in (b"DATA", b"EHLO", b"HELO", b"LHLO")
 
     def _reply_counting_errors(self, reply: SmtpReply) -> None:
-        """Answer; count errors; end where the reply says so."""
+        """Reply, count errors, and end the session after too many."""
         if reply.code >= 500:
             self._errors += 1
             if self._errors > self._limits.errors:
@@ -162,7 +161,7 @@ class SmtpDialogue:
             self._open = False
 
     def _count_idle_command(self) -> bool:
-        """Count a command that brings no message nearer; False once there were too many."""
+        """Count a command without progress towards a message. Returns False after too many."""
         self._idle_commands += 1
         if self._idle_commands > self._limits.idle_commands:
             self._reply(SmtpReply(421, "4.7.0", "Too many commands without a message"))
@@ -270,7 +269,7 @@ class SmtpDialogue:
             await self._channel.linger(seconds=limits.linger_seconds, max_bytes=limits.drain_size)
 
     async def _receive(self, reader: DataReader, spool: Spool) -> SmtpReply | None:
-        """Read the content into the spool. Returns the refusal, if the message can't be taken."""
+        """Read the content into the spool. Returns the rejection if the message can't be accepted."""
         refusal: SmtpReply | None = None
         while not reader.done:
             content = reader.feed(await self._channel.chunk())
@@ -290,41 +289,41 @@ class SmtpDialogue:
     async def _deliver(self, spool: Spool) -> SmtpReply | Sequence[SmtpReply]:
         try:
             return await self._handler.data(self._session, spool.finish())
-        except Exception as error:  # noqa: BLE001 - whatever it is, the sender is to try again
+        except Exception as error:  # noqa: BLE001 - the sender must retry after any error
             return _our_fault(error)
 
     def _reply_per_recipient(
         self, outcome: SmtpReply | Sequence[SmtpReply], envelope: SmtpEnvelope
     ) -> Sequence[SmtpReply]:
-        """One reply for each recipient; in SMTP, which knows one for all, they are the same."""
+        """Return one reply per recipient. In SMTP, which has one reply for all, they are the same."""
         count = len(envelope.rcpt_to)
         if isinstance(outcome, SmtpReply):
             return [outcome] * count
         if not self._lmtp and len(outcome) == 1:
             return [outcome[0]] * count
         if not self._lmtp or len(outcome) != count:
-            log.error("handler gave %d replies for %d recipients", len(outcome), count)
+            log.error("the handler returned %d replies for %d recipients", len(outcome), count)
             return [OUR_FAULT] * count
         return outcome
 
-    async def _call_handler(self, question: Callable[[], Awaitable[SmtpReply | None]]) -> SmtpReply | None:
+    async def _call_handler(self, decide: Callable[[], Awaitable[SmtpReply | None]]) -> SmtpReply | None:
         try:
-            return await question()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the sender is to try again
+            return await decide()
+        except Exception as error:  # noqa: BLE001 - the sender must retry after any error
             return _our_fault(error)
 
     def _note_rejection(self, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         try:
             self._handler.note_rejection(self._session, mail_from, rcpt_to, reply)
         except Exception:
-            log.exception("noting a rejection failed")
+            log.exception("recording a rejection failed")
 
 
 _DATA_ERRORS = {
     DataFault.BARE_NEWLINE: BARE_NEWLINE,
     DataFault.TOO_LARGE: TOO_LARGE,
     DataFault.HEADER_LINE_TOO_LONG: HEADER_LINE,
-    # Permanent: 421 would make the client send the same endless message again for days.
+    # Permanent: after 421 the client would send the same message again for days.
     DataFault.ENDLESS: TOO_LARGE,
 }
 
@@ -333,7 +332,7 @@ async def _spill(spool: Spool) -> SmtpReply | None:
     try:
         await asyncio.to_thread(spool.spill)
     except OSError:
-        log.exception("spooling a message failed")
+        log.exception("writing a message to its spool file failed")
         spool.discard()
         return DISK_FULL
     return None
@@ -341,10 +340,10 @@ async def _spill(spool: Spool) -> SmtpReply | None:
 
 def _our_fault(error: Exception) -> SmtpReply:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        log.warning("answered 452: %s", error)
+        log.warning("replied 452: %s", error)
         return DISK_FULL
     if isinstance(error, Unavailable):
-        log.warning("answered 451: %s", error)
+        log.warning("replied 451: %s", error)
     else:
         log.error("handler failed", exc_info=error)
     return OUR_FAULT

@@ -1,7 +1,7 @@
-"""Handing a message to an LMTP server (RFC 2033) on a Unix socket: one reply for each recipient.
+"""Delivers messages to an LMTP server (RFC 2033) on a Unix socket, with one reply for each recipient.
 
-MAIL, all RCPT and DATA go out in one write (RFC 2920), the content after the 354. Connections are kept: one that the
-server closed while it lay idle is replaced before any content is sent.
+MAIL, all RCPT and DATA are sent in one write (RFC 2920), and the content after the 354. Connections are reused. An idle
+one that the server closed is replaced before any content is sent.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ TIMEOUTS = Timeouts(connect=5.0, greeting=15.0, command=60.0, body=120.0, accept
 
 
 class LmtpClient:
-    """Connections to the server at `path`; as many as messages are handed over at a time."""
+    """Connections to the server at `path`, one for each concurrent delivery."""
 
     def __init__(self, path: Path, helo: str, timeouts: Timeouts = TIMEOUTS) -> None:
         self._path = path
@@ -31,10 +31,10 @@ class LmtpClient:
         self._idle: list[SmtpConnection] = []
 
     async def deliver(self, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]) -> list[SmtpReply]:
-        """Hand over one message; a reply for each recipient, in order.
+        """Deliver one message. Returns a reply for each recipient, in order.
 
-        `body` yields its content with CRLF line ends. Raises `Refused` where the server takes no message now, `Lost`;
-        after its final dot a lost connection leaves open who has it.
+        `body` yields the content with CRLF line ends. Raises `SmtpRefusal` if the server accepts no message now, and
+        `ConnectionLost`: after the final dot the server may have the message.
         """
         while self._idle:
             connection = self._idle.pop()
@@ -50,7 +50,7 @@ class LmtpClient:
         return await self._deliver(await self._connect(), mail_from, rcpt_to, body)
 
     async def close(self) -> None:
-        """Close the connections that are idle."""
+        """Close the idle connections."""
         while self._idle:
             self._idle.pop().quit()
         await asyncio.sleep(0)
@@ -92,27 +92,26 @@ class LmtpClient:
         self, connection: SmtpConnection, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]
     ) -> list[SmtpReply]:
         timeouts = self._timeouts
-        # The path comes from our own MTA; what can't stand on a command line never goes out on one.
-        said = {address for address in rcpt_to if is_mailbox(address, smtputf8=True)}
-        sent = [address for address in rcpt_to if address in said]
-        if not sent:
+        # The addresses come from our own MTA. Invalid ones are never written on a command line.
+        valid = [address for address in rcpt_to if is_mailbox(address, smtputf8=True)]
+        if not valid:
             return [_BAD_ADDRESS] * len(rcpt_to)
         sender = mail_from if not mail_from or is_mailbox(mail_from, smtputf8=True) else ""
-        lines = [f"MAIL FROM:<{sender}>\r\n", *(f"RCPT TO:<{address}>\r\n" for address in sent), "DATA\r\n"]
+        lines = [f"MAIL FROM:<{sender}>\r\n", *(f"RCPT TO:<{address}>\r\n" for address in valid), "DATA\r\n"]
         connection.write("".join(lines).encode())
-        first, *judged, go_ahead = await connection.replies(len(sent) + 2, "envelope", timeouts.command)
-        _expect(first, 250, "envelope")
-        taken = sum(reply.is_positive for reply in judged)
-        if taken:
-            _expect(go_ahead, 354, "envelope")
+        mail, *rcpts, data = await connection.replies(len(valid) + 2, "envelope", timeouts.command)
+        _expect(mail, 250, "envelope")
+        accepted = sum(reply.is_positive for reply in rcpts)
+        if accepted:
+            _expect(data, 354, "envelope")
             await self._send(connection, body)
-        final = await connection.replies(taken, "acceptance", timeouts.acceptance) if taken else []
-        if not taken:
+            final = iter(await connection.replies(accepted, "acceptance", timeouts.acceptance))
+            rcpts = [next(final) if reply.is_positive else reply for reply in rcpts]
+        else:
             connection.write(b"RSET\r\n")
             _expect(await connection.reply("envelope", timeouts.command), 250, "envelope")
-        ends = iter(final)
-        answers = iter([next(ends) if reply.is_positive else reply for reply in judged])
-        return [next(answers) if address in said else _BAD_ADDRESS for address in rcpt_to]
+        replies = iter(rcpts)
+        return [next(replies) if address in valid else _BAD_ADDRESS for address in rcpt_to]
 
     async def _send(self, connection: SmtpConnection, body: Iterable[bytes]) -> None:
         stuffer, end = DotStuffer(), b"\r\n"

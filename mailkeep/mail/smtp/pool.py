@@ -30,7 +30,7 @@ class SmtpPool:
     async def submit(
         self, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool = False
     ) -> AcceptedSubmission:
-        """Send one message as `smtp_client.submit` does, on a kept or new connection."""
+        """Send one message as `client.submit` does, on an idle or new connection."""
         await self._acquire()
         try:
             if self._closed:

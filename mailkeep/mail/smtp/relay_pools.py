@@ -1,8 +1,8 @@
 """Connection pools to relays, one for each distinct relay and login.
 
-A relay that could not be reached, or did not get as far as taking a message, is not tried again for a few seconds: of
-many messages that wait for it, one pays for its timeout and the others are answered at once, those too that wait for a
-connection. Mail by other relays, which shares the places of Postfix's deliveries, goes on.
+After a connection to a relay failed before the envelope, there is no new attempt for a few seconds: other messages for
+it, also those that wait for a connection, fail at once instead of waiting for the timeout. Otherwise they would occupy
+Postfix's delivery processes, which mail through other relays needs.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from mailkeep.mail.smtp.client import AcceptedSubmission, OutgoingEnvelope
 from mailkeep.mail.smtp.connection import ConnectionLost, Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 
-_MOST_POOLS = 200
+_MAX_POOLS = 200
 _PAUSE_SECONDS = 5.0
 _WAIT_SECONDS = 15.0
-_OF_A_MESSAGE = ("envelope", "body", "acceptance")
+_MESSAGE_STAGES = ("envelope", "body", "acceptance")
 
 _Key = tuple[str, int, str, str | None, str | None]
 
@@ -32,13 +32,13 @@ class _RelayPool:
     failed_at: float = 0.0
 
     def raise_recent_failure(self) -> None:
-        """Raise `Lost` as the try before did, if that was a moment ago."""
+        """Raise the last attempt's error again if it was less than `_PAUSE_SECONDS` ago."""
         if self.failure and asyncio.get_running_loop().time() - self.failed_at < _PAUSE_SECONDS:
             raise ConnectionLost(self.failure.why, self.failure.stage)
 
 
 class RelayPools:
-    """Pools by relay; the one that was not used for longest makes room for a new one."""
+    """Pools by relay. A new one replaces the least recently used one if there are too many."""
 
     def __init__(self, *, size: int = 20) -> None:
         self._size = size
@@ -48,46 +48,45 @@ class RelayPools:
     async def submit(
         self, relay: Relay, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool = False
     ) -> AcceptedSubmission:
-        """Send one message by `relay`, as `SmtpPool.submit` does."""
-        kept = self._pool((relay.host, relay.port, relay.tls, relay.username, relay.password), relay)
-        kept.raise_recent_failure()
+        """Send one message through `relay`, as `SmtpPool.submit` does."""
+        entry = self._pool((relay.host, relay.port, relay.tls, relay.username, relay.password), relay)
+        entry.raise_recent_failure()
         try:
             async with asyncio.timeout(_WAIT_SECONDS):
-                await kept.slots.acquire()
+                await entry.slots.acquire()
         except TimeoutError:
             raise ConnectionLost(f"no free connection within {_WAIT_SECONDS:g} s", "connect") from None
         try:
-            kept.raise_recent_failure()
-            submitted = await self._submit(kept, submission, body, stuffed=stuffed)
+            entry.raise_recent_failure()
+            return await self._submit(entry, submission, body, stuffed=stuffed)
         finally:
-            kept.slots.release()
-        return submitted
+            entry.slots.release()
 
     async def close(self) -> None:
-        """Close all connections that are idle."""
+        """Close all idle connections."""
         while self._pools:
             await self._pools.popitem()[1].pool.close()
 
     async def _submit(
-        self, kept: _RelayPool, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool
+        self, entry: _RelayPool, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool
     ) -> AcceptedSubmission:
         try:
-            submitted = await kept.pool.submit(submission, body, stuffed=stuffed)
+            submitted = await entry.pool.submit(submission, body, stuffed=stuffed)
         except ConnectionLost as lost:
-            if lost.stage not in _OF_A_MESSAGE:
-                kept.failure, kept.failed_at = lost, asyncio.get_running_loop().time()
+            if lost.stage not in _MESSAGE_STAGES:
+                entry.failure, entry.failed_at = lost, asyncio.get_running_loop().time()
             raise
-        kept.failure = None
+        entry.failure = None
         return submitted
 
     def _pool(self, key: _Key, relay: Relay) -> _RelayPool:
-        kept = self._pools.get(key)
-        if kept is None:
-            kept = self._pools[key] = _RelayPool(SmtpPool(relay, size=self._size), asyncio.Semaphore(self._size))
-            while len(self._pools) > _MOST_POOLS:
+        entry = self._pools.get(key)
+        if entry is None:
+            entry = self._pools[key] = _RelayPool(SmtpPool(relay, size=self._size), asyncio.Semaphore(self._size))
+            while len(self._pools) > _MAX_POOLS:
                 _, oldest = self._pools.popitem(last=False)
                 task = asyncio.create_task(oldest.pool.close())
                 self._closing.add(task)
                 task.add_done_callback(self._closing.discard)
         self._pools.move_to_end(key)
-        return kept
+        return entry

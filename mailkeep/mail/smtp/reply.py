@@ -1,4 +1,4 @@
-"""SMTP and LMTP replies: the value, its wire form, and the parser of those that a server sends us.
+"""SMTP and LMTP replies: the value, its wire form, and the parser.
 
 RFC 5321 §4.2 (three digits, multi-line replies), RFC 2034 and RFC 3463 (enhanced status codes).
 """
@@ -13,21 +13,21 @@ from functools import lru_cache
 MAX_LINE = 4096  # RFC 5321 §4.5.3.1.5 says 512; real servers write longer explanations
 MAX_LINES = 200
 MAX_TEXT = 4096
-"""Characters of a reply of many lines; it is written down for each recipient of the message."""
+"""Characters of a multi-line reply, which is stored for each recipient of the message."""
 
 _ENHANCED = re.compile(r"([245]\.[0-9]{1,3}\.[0-9]{1,3})(?: |$)")
 _UNPRINTABLE = re.compile(r"[^\n -~]")
 
 
 class MalformedReply(ValueError):
-    """What the server sent is no SMTP reply; the connection can't be trusted any further."""
+    """The server sent something that is not an SMTP reply. The connection must be closed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SmtpReply:
-    """One reply: `code` (200 to 599), `enhanced` ("5.1.1", empty if there is none) and `text`.
+    """One reply: `code` (200 to 599), `enhanced` ("5.1.1", or empty) and `text`.
 
-    The lines of a multi-line reply stand in `text` separated by LF, without their enhanced codes.
+    `text` has the lines of a multi-line reply separated by LF, without their enhanced codes.
     """
 
     code: int
@@ -36,16 +36,16 @@ class SmtpReply:
 
     @property
     def is_positive(self) -> bool:
-        """Whether the command was taken: 2xx, and 354."""
+        """Whether the command was accepted: 2xx or 354."""
         return self.code < 400
 
     @property
     def is_permanent(self) -> bool:
-        """Whether trying the same again is useless: 5xx."""
+        """Whether a retry is useless: 5xx."""
         return self.code >= 500
 
     def wire(self) -> bytes:
-        """The reply as bytes. Whatever is not printable ASCII becomes `?`: no text can add a line."""
+        """Encode the reply. Characters other than printable ASCII become `?`, so that `text` can't add a line."""
         text = self.text if self.text.isascii() and self.text.isprintable() else _printable(self.text)
         status = f"{self.enhanced} " if self.enhanced else ""
         if "\n" not in text:
@@ -64,7 +64,7 @@ def _printable(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _parse_line(line: bytes) -> tuple[SmtpReply, bool]:
-    """One line of a reply without its line end; and whether it is the reply's last line."""
+    """Parse one line without its line end. Also returns whether it is the last line of its reply."""
     code, separator = line[:3], line[3:4]
     if not code.isdigit() or not b"200" <= code <= b"599" or separator not in (b" ", b"-", b""):
         raise MalformedReply(f"not an SMTP reply: {line[:80]!r}")
@@ -75,7 +75,7 @@ def _parse_line(line: bytes) -> tuple[SmtpReply, bool]:
 
 
 class ReplyParser:
-    """Cuts a stream of bytes into replies, within `MAX_LINE` and `MAX_LINES`."""
+    """Splits a stream of bytes into replies, within `MAX_LINE` and `MAX_LINES`."""
 
     __slots__ = ("_earlier", "_rest")
 
@@ -84,9 +84,9 @@ class ReplyParser:
         self._earlier: list[SmtpReply] = []
 
     def feed(self, data: bytes, replies: deque[SmtpReply]) -> None:
-        """Append to `replies` those that `data` completes. Raises `MalformedReply`.
+        """Append the complete replies to `replies`. Raises `MalformedReply`.
 
-        Lines may end with a bare LF: unlike message content, nothing of a reply is passed on as syntax.
+        Lines may end with a bare LF: unlike message content, replies are not forwarded to another parser.
         """
         *lines, self._rest = (self._rest + data).split(b"\n")
         for line in lines:
@@ -106,7 +106,7 @@ class ReplyParser:
         if reply.code != first.code:
             raise MalformedReply(f"codes {first.code} and {reply.code} in one reply")
         if len(self._earlier) > MAX_LINES:
-            raise MalformedReply("reply of too many lines")
+            raise MalformedReply("reply has too many lines")
         if last:
             text = "\n".join(part.text for part in self._earlier)[:MAX_TEXT]
             replies.append(SmtpReply(first.code, reply.enhanced or first.enhanced, text))
@@ -114,5 +114,5 @@ class ReplyParser:
 
     @property
     def pending(self) -> bool:
-        """Whether part of a reply has been read that is not complete yet."""
+        """Whether the last reply read is incomplete."""
         return bool(self._rest or self._earlier)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import logging
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
+from mailkeep.core.network import source_of
 from mailkeep.mail.smtp.channel import Channel
 from mailkeep.mail.smtp.dialogue import CLOSING, STOPPING, SmtpDialogue
 from mailkeep.mail.smtp.reply import SmtpReply
@@ -23,7 +23,7 @@ _BACKLOG = 512
 
 
 class SmtpServer:
-    """Accepts connections from `serve` until `close`."""
+    """Accepts connections until `close`."""
 
     def __init__(
         self, handler: SmtpHandler, limits: SmtpLimits, protocol: Literal["smtp", "lmtp"], hostname: str
@@ -40,13 +40,13 @@ class SmtpServer:
         self.on_session: Callable[[], None] | None = None  # called for each new session
 
     async def listen(self, host: str, port: int) -> None:
-        """Bind and accept; port 0 takes a free one, shown by `port`. Raises OSError."""
+        """Bind and accept; with port 0, `port` has the assigned port. Raises OSError."""
         loop = asyncio.get_running_loop()
         self._listener = await loop.create_server(self._channel, host, port, backlog=_BACKLOG)
         self.port = int(self._listener.sockets[0].getsockname()[1])
 
     async def listen_unix(self, path: Path, mode: int, group: int) -> None:
-        """Bind a Unix socket in the place of one that is there, for its owner and a group. Raises OSError."""
+        """Listen on a Unix socket with this mode and group, which replaces an existing one. Raises OSError."""
         loop = asyncio.get_running_loop()
         self._listener = await listen_unix(
             path, mode, group, lambda new: loop.create_unix_server(self._channel, new, backlog=_BACKLOG)
@@ -54,13 +54,13 @@ class SmtpServer:
 
     @property
     def sessions(self) -> int:
-        """How many connections are open."""
+        """The number of open connections."""
         return len(self._channels)
 
     async def close(self, grace: float) -> None:
-        """Stop accepting; end idle sessions with 421 now, those receiving or storing a message after it.
+        """Stop accepting. Idle sessions end with 421 now, the others after their message.
 
-        What is not done within `grace` seconds is cut off unanswered, so that its client tries again.
+        After `grace` seconds the remaining ones are closed without a reply, so that their clients retry.
         """
         self._closing = True
         if self._listener is not None:
@@ -107,19 +107,6 @@ class SmtpServer:
         return (0 < limits.sessions < len(self._channels)) or (0 < limits.sessions_per_source < self._sources[source])
 
 
-def source_of(address: str) -> str:
-    """What counts as one source: an IPv4 address, or the /64 network of an IPv6 address."""
-    try:
-        ip = ipaddress.ip_address(address.partition("%")[0])
-    except ValueError:
-        return address
-    if isinstance(ip, ipaddress.IPv6Address):
-        if ip.ipv4_mapped:
-            return str(ip.ipv4_mapped)
-        return str(ipaddress.IPv6Network((ip, 64), strict=False))
-    return str(ip)
-
-
 async def serve(
     host: str,
     port: int,
@@ -129,7 +116,7 @@ async def serve(
     *,
     hostname: str = "localhost",
 ) -> SmtpServer:
-    """Start a server on `host` and `port` (0: any free port). `hostname` stands in banner and EHLO reply."""
+    """Start a server on `host` and `port` (0: any free port). `hostname` is used in the banner and the EHLO reply."""
     server = SmtpServer(handler, limits, protocol, hostname)
     await server.listen(host, port)
     return server

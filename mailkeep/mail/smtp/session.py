@@ -22,9 +22,9 @@ class SmtpLimits:
     message_size: int = 50 * 2**20
     drain_size: int = 200 * 2**20  # bytes of an oversized message that are read to find its end
     recipients: int = 1000
-    errors: int = 20  # protocol errors since the last message taken
-    refused_recipients: int = 100  # since the last message taken
-    idle_commands: int = 200  # NOOP, RSET, VRFY, EHLO and MAIL since the last message taken
+    errors: int = 20  # protocol errors since the last accepted message
+    refused_recipients: int = 100  # since the last accepted message
+    idle_commands: int = 200  # NOOP, RSET, VRFY, EHLO and MAIL since the last accepted message
     command_line: int = 512
     path_line: int = 1024  # MAIL and RCPT, which extensions make longer (RFC 5321 §4.5.3.1.4)
     header_line: int = 100 * 1024

@@ -1,7 +1,6 @@
-"""Where a message lies while it is received: in memory while it is small, then in an unnamed file.
+"""Buffers a message while it is received: in memory while it is small, then in an unnamed file.
 
-The file is gone when nobody holds it any more, also by a crash: what must last is the handler's to write and
-sync.
+The file disappears with its last reference, also in a crash. The handler must store what is to last.
 """
 
 from __future__ import annotations
@@ -15,18 +14,18 @@ CHUNK = 256 * 1024
 
 
 class _UnnamedFile:
-    """Closed with its last reference, so that no thread can find another file behind its number."""
+    """Closed with its last reference, so that no thread can read another file under a reused descriptor."""
 
     __slots__ = ("number",)
 
     def __init__(self, folder: Path | None) -> None:
         self.number = -1
-        where = folder or Path(tempfile.gettempdir())
+        directory = folder or Path(tempfile.gettempdir())
         try:
-            self.number = os.open(where, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            self.number = os.open(directory, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
         except OSError:
-            # Some file systems (overlay, NFS) know no O_TMPFILE.
-            self.number, name = tempfile.mkstemp(dir=where, prefix="spool-")
+            # Some file systems (overlay, NFS) do not support O_TMPFILE.
+            self.number, name = tempfile.mkstemp(dir=directory, prefix="spool-")
             Path(name).unlink()
 
     def __del__(self) -> None:
@@ -46,7 +45,7 @@ class _UnnamedFile:
 
 
 class ReceivedMessage:
-    """A whole message as it was sent: CRLF line ends, dots unstuffed."""
+    """A complete message: CRLF line ends, without dot-stuffing."""
 
     __slots__ = ("_content", "_file", "size")
 
@@ -56,9 +55,9 @@ class ReceivedMessage:
         self.size = size
 
     def chunks(self, size: int = CHUNK) -> Iterator[bytes]:
-        """The content from its start in pieces of at most `size` bytes; blocking when it lies in a file.
+        """Yield the content in chunks of at most `size` bytes; blocks if it is in a file.
 
-        Any number of iterators may run, in any thread.
+        Any number of iterators may run at the same time, in any thread.
         """
         if self._file is None and size >= self.size:
             yield self._content
@@ -67,12 +66,12 @@ class ReceivedMessage:
             yield self._read(min(size, self.size - start), start)
 
     def head(self, max_bytes: int) -> bytes:
-        """The first `max_bytes` of the content, or all of it if it is shorter."""
+        """Return the first `max_bytes` of the content, or all of it if it is shorter."""
         return self._read(min(max_bytes, self.size), 0)
 
     @property
     def in_memory(self) -> bool:
-        """Whether reading it touches no file."""
+        """Whether it can be read without file access."""
         return self._file is None
 
     def _read(self, size: int, offset: int) -> bytes:
@@ -82,47 +81,47 @@ class ReceivedMessage:
 
 
 class Spool:
-    """Collects a message. `write` never blocks; `spill` does, and is due when `full`."""
+    """Collects a message. `write` never blocks. `spill` blocks, and is needed when `is_full`."""
 
-    __slots__ = ("_file", "_folder", "_memory", "_parts", "_size", "_spilled")
+    __slots__ = ("_chunks", "_file", "_folder", "_memory", "_size", "_spilled")
 
     def __init__(self, folder: Path | None, memory: int) -> None:
-        """`folder` takes the file (None: the system's temporary folder), `memory` is in bytes."""
+        """`folder`: of the file (default: the system's temporary folder). `memory`: limit in bytes."""
         self._folder = folder
         self._memory = memory
-        self._parts: list[bytes] = []
+        self._chunks: list[bytes] = []
         self._size = 0
         self._spilled = 0
         self._file: _UnnamedFile | None = None
 
     def write(self, content: bytes) -> None:
-        """Add content, in memory for now."""
-        self._parts.append(content)
+        """Add content in memory."""
+        self._chunks.append(content)
         self._size += len(content)
 
     @property
     def is_full(self) -> bool:
-        """Whether more lies in memory than may."""
+        """Whether the content in memory exceeds the limit."""
         return self._size - self._spilled > self._memory
 
     @property
     def has_file(self) -> bool:
-        """Whether there is a file: then the last part must be spilled too before `finish`."""
+        """Whether there is a file: then the last content must be spilled too before `finish`."""
         return self._file is not None
 
     def spill(self) -> None:
-        """Move what lies in memory to the file. Raises OSError (disk full, say)."""
+        """Move the content in memory to the file. Raises OSError, for example if the disk is full."""
         file = self._file = self._file or _UnnamedFile(self._folder)
-        content = b"".join(self._parts)
-        self._parts.clear()
+        content = b"".join(self._chunks)
+        self._chunks.clear()
         file.append(content)
         self._spilled += len(content)
 
     def finish(self) -> ReceivedMessage:
-        """The message, once all of it is written (and spilled, if any of it was)."""
-        return ReceivedMessage(b"".join(self._parts), self._file, self._size)
+        """Return the complete message. If any of it was spilled, all of it must be."""
+        return ReceivedMessage(b"".join(self._chunks), self._file, self._size)
 
     def discard(self) -> None:
-        """Forget everything; the memory and the file go with their last user."""
-        self._parts = []
+        """Release the content. Its last reference frees memory and file."""
+        self._chunks = []
         self._file = None

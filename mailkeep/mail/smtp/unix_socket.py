@@ -1,4 +1,4 @@
-"""Listening on a Unix socket that somebody else's process finds at a fixed place."""
+"""Listens on a Unix socket at a fixed path, for clients of another account."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _BACKLOG = 511
 async def listen_unix(
     path: Path, mode: int, group: int, listen: Callable[[Path], Awaitable[asyncio.Server]]
 ) -> asyncio.Server:
-    """`listen` on a socket with these permissions, for its owner and a group, in the place of one that is there.
+    """Call `listen` for a socket with this mode and group, which replaces an existing one. Raises OSError.
 
-    It is put there once it listens, so that nobody meets one that does not. Raises OSError.
+    It is moved to `path` once it listens, so that clients never see a socket that doesn't.
     """
     new = path.with_name(f"{path.name}.new")
     new.unlink(missing_ok=True)
@@ -28,7 +28,7 @@ async def listen_unix(
 
 
 def bind_unix_socket(path: Path, mode: int, group: int) -> socket.socket:
-    """A socket that listens there with these permissions, in the place of one that is there. Raises OSError."""
+    """Return a listening socket with this mode and group, which replaces an existing one. Raises OSError."""
     new = path.with_name(f"{path.name}.new")
     new.unlink(missing_ok=True)
     listening = socket.socket(socket.AF_UNIX)

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mailkeep.core.network import is_within
-from mailkeep.mail.smtp.server import source_of
+from mailkeep.core.network import is_within, source_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -700,7 +700,7 @@ async def test_replies_injected_before_tls_are_not_believed(tls: tuple[ssl.SSLCo
 
     async with scripted(tls="starttls", ssl_context=tls[1]) as (peer, pool):
         peer.scripts = [run]
-        with pytest.raises(ConnectionLost, match="in clear"):
+        with pytest.raises(ConnectionLost, match="unencrypted"):
             await pool.submit(MAIL, [b"x\r\n"])
 
 

@@ -13,7 +13,7 @@ import pytest
 from mailkeep.core.errors import Unavailable
 from mailkeep.mail.smtp.dialogue import SmtpDialogue
 from mailkeep.mail.smtp.reply import SmtpReply
-from mailkeep.mail.smtp.server import SmtpServer, serve, source_of
+from mailkeep.mail.smtp.server import SmtpServer, serve
 from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpSession
 from mailkeep.mail.smtp.spool import ReceivedMessage
 
@@ -460,20 +460,6 @@ async def test_concurrent_sessions_are_bounded_overall_and_by_source() -> None:
     async with open_house(replace(LIMITS, sessions_per_source=1)) as house:
         await house.greeted()
         assert await (await house.connect()).rest() == [421]
-
-
-@pytest.mark.parametrize(
-    "address,source",
-    [
-        ("127.0.0.1", "127.0.0.1"),
-        ("::ffff:10.0.0.1", "10.0.0.1"),
-        ("2001:db8:1:2:3::4", "2001:db8:1:2::/64"),
-        ("fe80::1%eth0", "fe80::/64"),
-        ("", ""),
-    ],
-)
-def test_a_source_is_an_address_or_a_network(address: str, source: str) -> None:
-    assert source_of(address) == source
 
 
 async def test_a_client_that_reads_no_replies_is_not_kept_for_ever() -> None:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from mailkeep.app import App
 from mailkeep.core.errors import Forbidden, InvalidCredentials, RateLimitExceeded, Refusal, SessionInvalid, TotpInvalid
+from mailkeep.core.network import source_of
 from mailkeep.core.password import MAX_LENGTH, check_password, prepare_password
 from mailkeep.core.principal import Role
 from mailkeep.core.secret import new_token, token_hash
@@ -27,7 +28,6 @@ from mailkeep.features.access.sessions import rules as session_rules, service as
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.endpoint import Call, HttpResponse
-from mailkeep.web.limits import source_of
 
 _SOURCE_RETENTION = timedelta(days=180)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from mailkeep.app import App
+from mailkeep.core.network import source_of
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import Domain
@@ -14,7 +15,6 @@ from mailkeep.features.mailflow.receiving.rules import recipient_domain
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import HeaderSummary, Message, MessageDomain, Recipient, ServerReply
 from mailkeep.features.record.messages.rules import inbound_message
-from mailkeep.mail.smtp.server import source_of
 
 _MINUTE = 60
 _ROWS_A_MINUTE = 60
