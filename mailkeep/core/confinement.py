@@ -8,6 +8,7 @@ of it. It keeps the sockets and files that it has already.
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import platform
 import resource
@@ -49,6 +50,13 @@ def confine(memory: int) -> None:
     _prctl(library, _PR_SET_DUMPABLE, 0)  # nobody else of that account reads its memory
     _prctl(library, _PR_SET_NO_NEW_PRIVS, 1)
     _deny_calls(library)
+
+
+def limit_cpu_time(seconds: int) -> None:
+    """Allow this process that much more CPU time; the kernel kills it when it exceeds that."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used.ru_utime + used.ru_stime) + seconds, hard))
 
 
 def _drop_capabilities(library: ctypes.CDLL) -> None:

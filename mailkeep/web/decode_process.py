@@ -12,20 +12,17 @@ import asyncio
 import os
 import pickle
 import socket
-import subprocess
-import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from enum import Enum
 from mmap import mmap
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from msgspec import UNSET, Struct
 
+from mailkeep.core.child_process import ChildProcess
 from mailkeep.core.errors import InvalidJson, Refusal, Unavailable, rebuild_refusal
 from mailkeep.web.decode import read_json
 from mailkeep.web.decode_worker import ANSWER, DECODED, REQUEST, type_name
@@ -36,13 +33,6 @@ INLINE_BYTES = 64 << 10
 LARGE = 1 << 20
 """From this size on, even the search for large strings leaves the event loop."""
 
-# -I: nothing from the environment or the working directory; our own package from its present place.
-_PROGRAM = """
-import sys
-sys.argv[1] in sys.path or sys.path.insert(0, sys.argv[1])
-from mailkeep.web.decode_worker import main
-main(*map(int, sys.argv[2:5]), *sys.argv[5:])
-"""
 _VALUES = (Struct, Refusal, Enum, UUID, datetime, timedelta, timezone)
 
 
@@ -145,36 +135,18 @@ class Decoder:
         await asyncio.to_thread(_end, idle)
 
 
-class _DecodeChild:
-    """A child process and the socket to it."""
-
+class _DecodeChild(ChildProcess):
     def __init__(self, modules: Sequence[str], limits: DecodeLimits) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        number = theirs.fileno()
-        try:
-            numbers = (str(value) for value in (number, limits.cpu_seconds, limits.memory))
-            self.process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _PROGRAM, str(Path(__file__).parents[2]), *numbers, *modules],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=(number,),
-                env={},
-            )
-        except BaseException:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
-        ours.setblocking(False)
-        self._socket = ours
-        self.served = 0
+        super().__init__(
+            "mailkeep.web.decode_worker", limits.cpu_seconds, limits.memory, *modules, kind=socket.SOCK_SEQPACKET
+        )
+        self.socket.setblocking(False)
 
     async def decode(self, file: int, size: int, name: str) -> tuple[bytes, mmap]:
         """Status and pickled result. EOFError if the process has ended."""
-        socket.send_fds(self._socket, [REQUEST.pack(size, len(name)) + name.encode()], [file])
+        socket.send_fds(self.socket, [REQUEST.pack(size, len(name)) + name.encode()], [file])
         await self._readable()
-        answer, descriptors, _, _ = socket.recv_fds(self._socket, ANSWER.size, 1)
+        answer, descriptors, _, _ = socket.recv_fds(self.socket, ANSWER.size, 1)
         if len(answer) < ANSWER.size or not descriptors:
             raise EOFError
         status, length = ANSWER.unpack(answer)
@@ -188,31 +160,11 @@ class _DecodeChild:
     async def _readable(self) -> None:
         loop = asyncio.get_running_loop()
         ready: asyncio.Future[None] = loop.create_future()
-        loop.add_reader(self._socket, lambda: ready.done() or ready.set_result(None))
+        loop.add_reader(self.socket, lambda: ready.done() or ready.set_result(None))
         try:
             await ready
         finally:
-            loop.remove_reader(self._socket)
-
-    def end(self) -> None:
-        """Close the socket, at which the process ends."""
-        self._socket.close()
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(0.5)
-            return
-        self.kill()
-
-    def __del__(self) -> None:
-        """End the process even if the decoder was not closed."""
-        if hasattr(self, "_socket") and self.process.poll() is None:
-            self.kill()
-
-    def kill(self) -> None:
-        """Kill the process."""
-        self._socket.close()
-        self.process.kill()
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(5)
+            loop.remove_reader(self.socket)
 
 
 class _Unpickler(pickle.Unpickler):

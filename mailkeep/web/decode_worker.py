@@ -12,14 +12,13 @@ import io
 import mmap
 import os
 import pickle
-import resource
 import socket
 import struct
 import sys
 from functools import cache
 from typing import Any
 
-from mailkeep.core.confinement import confine
+from mailkeep.core.confinement import confine, limit_cpu_time
 from mailkeep.core.errors import InvalidJson, Refusal
 from mailkeep.web.decode import read_json
 from mailkeep.web.fields import OneOf
@@ -45,7 +44,7 @@ def main(number: int, cpu_seconds: int, memory: int, *modules: str) -> None:
                 return
             size, length = REQUEST.unpack_from(request)
             name = request[REQUEST.size : REQUEST.size + length].decode()
-            _limit_cpu_time(cpu_seconds)
+            limit_cpu_time(cpu_seconds)
             _answer(channel, descriptors[0], size, name)
 
 
@@ -80,13 +79,6 @@ class _Pickler(pickle.Pickler):
     def persistent_id(self, obj: Any) -> Any:
         """A string view is pickled as its offset in the body."""
         return (obj.start, len(obj.raw), obj.plain) if isinstance(obj, StringView) else None
-
-
-def _limit_cpu_time(cpu_seconds: int) -> None:
-    """Allow this much more CPU time; the kernel kills a process that exceeds it."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime) + 1 + cpu_seconds, hard))
 
 
 def type_name(into: Any) -> str:

@@ -9,13 +9,11 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,17 +21,9 @@ from typing import IO, Any, TypeVar
 
 import msgspec
 
+from mailkeep.core.child_process import ChildProcess
 from mailkeep.mail.message.parse import UnparsableMessage
 from mailkeep.mail.message.parse_worker import ANSWER, DONE, REQUEST, WHOLE
-
-# Isolated mode ignores the environment and the working directory, so the path of our package is an argument.
-_PROGRAM = """
-import sys
-sys.argv[1] in sys.path or sys.path.insert(0, sys.argv[1])
-from mailkeep.mail.message.parse_worker import main
-main(*map(int, sys.argv[2:]))
-"""
-
 
 _PIECE = 256 << 10
 _Result = TypeVar("_Result")
@@ -41,7 +31,7 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class ParseLimits:
-    """Limits of a message. `content` limits the result and `memory` a child, both in bytes."""
+    """Limits for a message. `content` limits the result and `memory` a child, both in bytes."""
 
     cpu_seconds: int = 3
     seconds: float = 5.0  # wall-clock time, including the start of a child
@@ -49,10 +39,10 @@ class ParseLimits:
     memory: int = 1 << 30
     content: int = 23 << 20
     children: int = 2
-    large: int = 256 << 10  # bytes of a message from which its result counts as large
-    large_held: int = 4  # of those at a time
+    large: int = 256 << 10  # bytes: from this message size, the result counts as large
+    large_held: int = 4  # large results at a time
     idle_seconds: float = 60.0
-    messages: int = 1000  # of one child
+    messages: int = 1000  # per child
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +89,18 @@ class Parser:
         self.limits = limits or ParseLimits()
         self._free = asyncio.Semaphore(self.limits.children)
         self._room = asyncio.Semaphore(self.limits.large_held)
-        self._idle: list[_Child] = []
+        self._idle: list[_ParseChild] = []
         self._threads: ThreadPoolExecutor | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     async def parse(self, content: Callable[[], Iterable[bytes]]) -> ParsedMessage:
-        """Parse a message, which `content` opens. Raises Unparsable, also where it takes too long; OSError."""
+        """Parse the message that `content` opens. Raises UnparsableMessage (also if it takes too long) and OSError."""
         return await self._run_limited(partial(self._parse, content))
 
     async def attachment(self, content: Callable[[], Iterable[bytes]], number: int) -> AttachedFile | None:
-        """One attachment of a message, by its index from 0; None if it does not exist or its encoding is invalid.
+        """Return an attachment of a message, by index from 0; None if it does not exist or its encoding is invalid.
 
-        Raises as `parse` does. The content goes to a file, not to memory.
+        Raises like `parse`. The content is written to a file, not kept in memory.
         """
         return await self._run_limited(partial(self._attachment, content, number))
 
@@ -126,9 +116,7 @@ class Parser:
 
     @asynccontextmanager
     async def hold(self, content: Callable[[], Iterable[bytes]], size: int) -> AsyncGenerator[ParsedMessage]:
-        """`parse`, and hold the result while the block runs: only a few large results (`size` in bytes) exist at a
-        time.
-        """
+        """Parse a message of `size` bytes for the duration of the block. Only a few large results exist at a time."""
         if size < self.limits.large:
             yield await self.parse(content)
             return
@@ -138,12 +126,12 @@ class Parser:
         finally:
             self._room.release()
 
-    async def _wait_for(self, turn: asyncio.Semaphore) -> None:
+    async def _wait_for(self, semaphore: asyncio.Semaphore) -> None:
         try:
             async with asyncio.timeout(self.limits.wait_seconds):
-                await turn.acquire()
+                await semaphore.acquire()
         except TimeoutError:
-            raise UnparsableMessage("too much to parse at the moment") from None
+            raise UnparsableMessage("too many messages are being parsed; try again later") from None
 
     def _release(self, work: asyncio.Future[Any]) -> None:
         self._free.release()
@@ -170,7 +158,7 @@ class Parser:
             return None
         return AttachedFile(result.filename, result.size, file)
 
-    def _save(self, child: _Child, length: int, deadline: float) -> IO[bytes]:
+    def _save(self, child: _ParseChild, length: int, deadline: float) -> IO[bytes]:
         file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - the caller reads and closes it
         try:
             for start in range(0, length, _PIECE):
@@ -182,18 +170,18 @@ class Parser:
         return file
 
     def _ask(
-        self, content: Callable[[], Iterable[bytes]], number: int, take: Callable[[_Child, int, float], _Result]
+        self, content: Callable[[], Iterable[bytes]], number: int, read: Callable[[_ParseChild, int, float], _Result]
     ) -> tuple[bytes, _Result]:
-        """A child's result for a message: its metadata, and what `take` returns for the content that follows."""
+        """Send a message to a child. Returns the metadata, and what `read` returns for the content after it."""
         with tempfile.TemporaryFile(dir=self._folder) as file:
             for chunk in content():
                 file.write(chunk)
             file.flush()
             deadline = time.monotonic() + self.limits.seconds
-            child = self._idle.pop() if self._idle else _Child(self.limits)
+            child = self._idle.pop() if self._idle else _ParseChild(self.limits)
             try:
                 status, meta, length = child.ask(file, self.limits.content, number, deadline)
-                taken = take(child, length, deadline) if status == DONE else None
+                result = read(child, length, deadline) if status == DONE else None
             except BaseException:
                 child.kill()
                 raise
@@ -201,9 +189,9 @@ class Parser:
             self._idle.append(child)
         else:
             child.end()
-        if taken is None:
+        if result is None:
             raise UnparsableMessage(meta.decode("utf-8", "replace"))
-        return meta, taken
+        return meta, result
 
     @property
     def pids(self) -> list[int]:
@@ -211,7 +199,7 @@ class Parser:
         return [child.process.pid for child in self._idle]
 
     async def close(self) -> None:
-        """End the children; a busy one may run until its deadline."""
+        """End the children. A busy one may run until its deadline."""
         if self._threads:
             await asyncio.to_thread(self._threads.shutdown)
             self._threads = None
@@ -221,70 +209,38 @@ class Parser:
         await asyncio.to_thread(self._end_idle)
 
 
-class _Child:
-    """One process and its socket; used by one thread at a time."""
+class _ParseChild(ChildProcess):
+    """Used by one thread at a time."""
 
     def __init__(self, limits: ParseLimits) -> None:
-        ours, theirs = socket.socketpair()
-        number = theirs.fileno()
-        try:
-            arguments = (str(value) for value in (number, limits.cpu_seconds, limits.memory))
-            self.process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _PROGRAM, str(Path(__file__).parents[3]), *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=(number,),
-                env={},
-            )
-        except BaseException:
-            ours.close()
-            raise
-        finally:
-            theirs.close()
-        self._socket = ours
-        self.served = 0
+        super().__init__("mailkeep.mail.message.parse_worker", limits.cpu_seconds, limits.memory)
 
-    def ask(self, file: IO[bytes], most: int, number: int, deadline: float) -> tuple[bytes, bytes, int]:
-        """Status, the first text, and how long the second is, which is to be read whole. Raises Unparsable at the
-        deadline or a crash, as `read` does.
+    def ask(self, file: IO[bytes], max_size: int, number: int, deadline: float) -> tuple[bytes, bytes, int]:
+        """Send a request. Returns status, metadata, and the size of the content, which the caller must `read`.
+
+        Raises UnparsableMessage at the deadline or in a crash.
         """
         size = file.seek(0, os.SEEK_END)
         with _convert_errors():
-            self._socket.settimeout(_seconds_left(deadline))
-            socket.send_fds(self._socket, [REQUEST.pack(size, most, number)], [file.fileno()])
+            self.socket.settimeout(_seconds_left(deadline))
+            socket.send_fds(self.socket, [REQUEST.pack(size, max_size, number)], [file.fileno()])
         status, head, length = ANSWER.unpack(self.read(ANSWER.size, deadline))
         meta = self.read(head, deadline)
         self.served += 1
         return status, meta, length
 
     def read(self, length: int, deadline: float) -> bytes:
-        """Read `length` bytes of the response."""
+        """Read `length` bytes of the response. Raises like `ask`."""
         content = bytearray(length)
         view = memoryview(content)
         with _convert_errors():
             while view:
-                self._socket.settimeout(_seconds_left(deadline))
-                count = self._socket.recv_into(view)
+                self.socket.settimeout(_seconds_left(deadline))
+                count = self.socket.recv_into(view)
                 if not count:
                     raise EOFError
                 view = view[count:]
         return bytes(content)
-
-    def end(self) -> None:
-        """End it; it stops when its socket closes."""
-        self._socket.close()
-        try:
-            self.process.wait(2)
-        except subprocess.TimeoutExpired:
-            self.kill()
-
-    def kill(self) -> None:
-        """Kill it."""
-        self._socket.close()
-        self.process.kill()
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(5)
 
 
 @contextmanager
@@ -293,13 +249,13 @@ def _convert_errors() -> Generator[None]:
     try:
         yield
     except TimeoutError:
-        raise UnparsableMessage("it takes too long") from None
+        raise UnparsableMessage("parsing it takes too long") from None
     except (EOFError, OSError):
-        raise UnparsableMessage("it takes too much time or memory") from None
+        raise UnparsableMessage("parsing it takes too much time or memory") from None
 
 
 def _seconds_left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
         raise TimeoutError
-    return left
+    return seconds
