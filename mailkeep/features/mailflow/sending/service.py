@@ -14,6 +14,7 @@ from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.core.address import Address
 from mailkeep.core.errors import IdempotencyInProgress, Refusal, SendUnavailable
+from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.features.directory.relays import service as relays
 from mailkeep.features.mailflow.abuse import service as abuse
@@ -266,7 +267,7 @@ def _prepare(
         for field, named in (("to", asked.to), ("cc", asked.cc), ("bcc", asked.bcc))
     ]
     envelope = rules.envelope(mailbox for field in boxes for mailbox in field)
-    message = messages.new_id(at)
+    message = uuid7(at)
     outgoing = rules.outgoing(message, at, asked, sender, boxes)
     composed = compose(outgoing)
     rules.refuse_too_large(composed.counted_size, limit)

@@ -15,6 +15,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.errors import MailboxSuspended, RateLimitExceeded, Refusal, Unavailable
+from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import ActorType, Principal, Role, allow
 from mailkeep.features.access.api_keys import service as api_keys
 from mailkeep.features.access.sessions import rules as auth_rules
@@ -83,7 +84,7 @@ async def _send(app: App, account: pwd.struct_passwd, asked: SendmailOptions, co
     envelope = await _deliverable(app, given, host)
     sender = replace(sender, use=replace(sender.use, recipients=len(envelope)))
     body = rules.body_of(fields, content)
-    message = messages.new_id(at)
+    message = uuid7(at)
     header_id = rules.message_id(fields) or f"<{message}@{sender.author.address.domain}>"
     trace = f"Received: by {host} (Mailkeep) with local id {message};\r\n\t{date_text(at)}\r\n"
     header = await asyncio.to_thread(rules.header, fields, sender.author, at, header_id, body)

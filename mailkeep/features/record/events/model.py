@@ -1,4 +1,4 @@
-"""An event: about a message, or the system itself."""
+"""Events about mail and about the system itself."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Kind = Literal[MailKind, SystemKind]
 
 
 class EventPayload(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The data of one kind of event. Each kind has its class in the feature that emits it, and a place in the catalogue
-    (`features/mailflow/webhooks/model`).
+    """The data of one kind of event. The class of each kind is in the feature that emits it, and is listed in the
+    catalogue (`features/mailflow/webhooks/model`).
 
     The class docstring says when the event is emitted and `Meta` what a field means: the reference, the OpenAPI
     document and the examples are generated from both. The field types below are shared by several kinds.
@@ -49,7 +49,7 @@ SpamAction = Annotated[str, Meta(description="The filter's action, such as `add 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event to emit; `message_id` is the id of the message row."""
+    """An event to emit; `message_id` is the ID of the message row."""
 
     domain_id: UUID | None
     message_id: UUID | None
@@ -58,7 +58,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """An event on record; `tx` is the transaction that wrote it, which orders the feed before the id."""
+    """A stored event; `tx` is the transaction that wrote it. The feed is ordered by it and then by `id`."""
 
     id: UUID
     tx: str
@@ -88,15 +88,17 @@ class FeedStart:
 
 
 FeedPosition = tuple[str, UUID]
-"""A place in the order of the feed: (transaction, id) of the last event seen."""
+"""A position in the feed: (transaction, ID) of the last event seen."""
 
 BEGINNING = UUID(int=0)
-"""Stands for the id of an event before the first one."""
+"""As an event ID: the position before the first event."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamStart:
-    """Where a stream begins: after `position`, the place of `event_id`; `truncated`: the requested event is deleted."""
+    """Where a stream begins: after `position`, which is that of `event_id`; `truncated`: the requested event has been
+    deleted.
+    """
 
     position: FeedPosition | None
     event_id: UUID

@@ -1,4 +1,4 @@
-"""Paths of events."""
+"""Endpoints of events."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _STREAM_HEADERS = {"cache-control": "no-store, no-transform", "x-accel-buffering
 async def _feed(app: App, call: Call) -> HttpResponse:
     who, query = call.caller(), call.query
     assert call.page is not None
-    wanted = EventFilter(who.domains(), kind=query.kind, domain_id=query.domain_id, since=query.since)
-    place = FeedStart(query.after, app.clock() - timedelta(days=app.settings.retention.event_days))
+    filters = EventFilter(who.domains(), kind=query.kind, domain_id=query.domain_id, since=query.since)
+    start = FeedStart(query.after, app.clock() - timedelta(days=app.settings.retention.event_days))
     async with app.db.autocommit() as conn:
-        page, truncated = await service.read_feed(conn, who, wanted, call.page, place)
+        page, truncated = await service.read_feed(conn, who, filters, call.page, start)
     details = {"reason": "truncated"} if truncated else None
     return HttpResponse([wire.event(row) for row in page.rows], page, meta_details=details)
 
@@ -46,14 +46,13 @@ async def _get(app: App, call: Call) -> HttpResponse:
 
 async def _stream(app: App, call: Call) -> HttpResponse:
     who, query = call.caller(), call.query
-    app.streams.check_capacity(_caller(call), **_bounds(app))
-    place = FeedStart(
-        _last_event_id(call) or query.after, app.clock() - timedelta(days=app.settings.retention.event_days)
-    )
-    wanted = EventFilter(who.domains(), kind=query.kind, domain_id=query.domain_id)
+    app.streams.check_capacity(_caller(call), **_limits(app))
+    after = _last_event_id(call) or query.after
+    feed_start = FeedStart(after, app.clock() - timedelta(days=app.settings.retention.event_days))
+    filters = EventFilter(who.domains(), kind=query.kind, domain_id=query.domain_id)
     async with app.db.autocommit() as conn:
-        start = await service.start_stream(conn, who, wanted, place)
-    content = _stream_events(app, call, wanted, start)
+        start = await service.start_stream(conn, who, filters, feed_start)
+    content = _stream_events(app, call, filters, start)
     return HttpResponse(content=content, content_type="text/event-stream; charset=utf-8", headers=dict(_STREAM_HEADERS))
 
 
@@ -64,33 +63,33 @@ def _caller(call: Call) -> UUID:
     return caller
 
 
-def _bounds(app: App) -> dict[str, int]:
+def _limits(app: App) -> dict[str, int]:
     limits = app.settings.limits
     return {"most": limits.event_streams, "most_per_caller": limits.event_streams_per_caller}
 
 
 def _last_event_id(call: Call) -> UUID | None:
-    """The id with which a client comes back; it was seen later than the query's."""
+    """The ID that a reconnecting client sends; it is later than that of the query."""
     text = call.headers.get(_LAST_SEEN, "").strip()
     if not text:
         return None
     found = parse_uuid(text)
     if found is None:
-        raise invalid_field(_LAST_SEEN, "must be the id of an event")
+        raise invalid_field(_LAST_SEEN, "must be the ID of an event")
     return found
 
 
-async def _stream_events(app: App, call: Call, wanted: EventFilter, start: StreamStart) -> AsyncIterator[bytes]:
+async def _stream_events(app: App, call: Call, filters: EventFilter, start: StreamStart) -> AsyncIterator[bytes]:
     assert call.reauthenticate is not None
     duration = call.query.duration
     try:
-        with app.streams.open(_caller(call), **_bounds(app)) as place:
+        with app.streams.open(_caller(call), **_limits(app)) as stream:
             yield wire.opening(start)
-            follower = StreamReader(place, call.reauthenticate, wanted, inf if duration is None else duration)
-            async for events in service.follow(app, follower, start.position):
+            reader = StreamReader(stream, call.reauthenticate, filters, inf if duration is None else duration)
+            async for events in service.follow(app, reader, start.position):
                 yield wire.stream(events) or wire.HEARTBEAT
-    except Refusal as wrong:
-        yield wire.stream_end(wrong)
+    except Refusal as refusal:
+        yield wire.stream_end(refusal)
 
 
 ENDPOINTS = (
@@ -101,10 +100,10 @@ ENDPOINTS = (
         action="event.list",
         summary="Follow events",
         description=(
-            "Oldest first, in the order of their commit, so that who goes on with `after` (the id of the last event "
-            "seen) misses none and sees none twice. An event stays hidden while an older transaction is open. Kept "
-            "for `retention.event_days`; where `after` is gone by then, the answer begins with the first event that "
-            "is kept, and `meta.details.reason` is `truncated`."
+            "Oldest first, in the order of commit: a client that continues with `after` (the ID of the last event it "
+            "saw) misses no event and sees none twice. An event is hidden while an older transaction is open. Events "
+            "are kept for `retention.event_days`; if the event `after` has been deleted, the response begins with "
+            "the oldest event, and `meta.details.reason` is `truncated`."
         ),
         tag="Events",
         query=wire.EventQuery,
@@ -123,18 +122,18 @@ ENDPOINTS = (
         action="event.list",
         summary="Follow events live",
         description=(
-            "Server-sent events: the feed of `GET /events`, in its order, pushed as it grows. Each event has its `id`, "
-            "its kind as `event`, and as `data` what `GET /events/{id}` answers. Begins with what is told from now on, "
-            f"or beyond `{_LAST_SEEN}` (which a browser's `EventSource` sends when it comes back), else beyond "
-            "`after`; `00000000-0000-0000-0000-000000000000` stands for the first event that is kept. Where the "
-            "event is gone by then, the event `stream.truncated` comes first. A comment every 5 seconds of silence. "
-            "The stream ends where a new call would be refused (session or key revoked, role or scope changed), and "
-            "when the server ends: by an event `stream.end` with `code` and `message`. Bounded by "
+            "The feed of `GET /events` as server-sent events, in the same order. Each has its `id`, its kind as "
+            "`event`, and the response of `GET /events/{id}` as `data`. The stream begins after the event in "
+            f"`{_LAST_SEEN}` (which a browser's `EventSource` sends when it reconnects), else after the event `after`, "
+            "else with the next new event; `00000000-0000-0000-0000-000000000000` means from the oldest event. If the "
+            "event has been deleted, `stream.truncated` comes first. A comment is sent after each 5 seconds without "
+            "events. The stream ends with the event `stream.end`, with `code` and `message`, when a new call would be "
+            "refused (session or key revoked, role or scope changed) or the server shuts down. Limited by "
             "`limits.event_streams` and `limits.event_streams_per_caller` (`details.reason` `too_many_streams`)."
         ),
         tag="Events",
         query=wire.StreamQuery,
-        header_parameters={_LAST_SEEN: "The id of the last event seen."},
+        header_parameters={_LAST_SEEN: "The ID of the last event seen."},
         data=None,
         content="text/event-stream",
         refusals=(DomainNotFound, ApiKeyDomainScope, RateLimitExceeded, Unavailable),

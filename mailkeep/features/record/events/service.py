@@ -1,4 +1,4 @@
-"""Telling what happened, and showing what was told."""
+"""Emits events, and reads the feed and the stream."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from mailkeep.features.record.events.model import (
     RecordedEvent,
     StreamStart,
 )
-from mailkeep.web.streams import Stream as StreamPlace
+from mailkeep.web.streams import Stream
 
 _NO_DOMAIN = UUID(int=0)
 _STREAM_PAGE = 50
@@ -33,22 +33,22 @@ _HEARTBEAT_SECONDS = 5.0
 
 
 async def emit(conn: Conn, at: datetime, event: Event) -> None:
-    """Write an event in the transaction of what it tells."""
+    """Emit an event in the transaction of the change."""
     await emit_all(conn, at, [event])
 
 
 async def emit_all(conn: Conn, at: datetime, events: Sequence[Event]) -> None:
-    """Write events in the transaction of what they tell, in one statement."""
+    """Emit events in the transaction of the change, in one statement."""
     await store.emit(conn, [(uuid7(at), event) for event in events], at)
 
 
 def event_row(at: datetime, event: Event) -> dict[str, Any]:
-    """An event as the database's `emit_events` takes it, for a statement that makes the change too."""
+    """An event for the SQL function `emit_events`, for a statement that also makes the change."""
     return store.event_row(uuid7(at), event)
 
 
 async def get(conn: Conn, who: Principal, event_id: UUID) -> RecordedEvent:
-    """The event with this id; what belongs to no domain is for those who see all domains."""
+    """The event with this ID; one without a domain is visible to callers that see all domains."""
     found = await store.find(conn, event_id)
     if found is None:
         raise NotFound
@@ -57,112 +57,115 @@ async def get(conn: Conn, who: Principal, event_id: UUID) -> RecordedEvent:
 
 
 async def read_feed(
-    conn: Conn, who: Principal, wanted: EventFilter, asked: PageRequest, place: FeedStart
+    conn: Conn, who: Principal, filters: EventFilter, page_request: PageRequest, start: FeedStart
 ) -> tuple[Page[RecordedEvent], bool]:
-    """A page of the feed, oldest first, and whether it is truncated: begins anew since `place.after` is no more."""
-    if asked.order != "asc":
+    """A page of the feed, oldest first, and whether it is truncated: it begins with the oldest event, as `start.after`
+    has been deleted.
+    """
+    if page_request.order != "asc":
         raise InvalidPagination("Events are read in the order of their commit: order must be asc.", field="order")
-    if asked.after is not None:
-        position, truncated = (asked.after[0], asked.after[1]), False
+    if page_request.after is not None:
+        position, truncated = (page_request.after[0], page_request.after[1]), False
     else:
-        position, truncated = await _find_position(conn, place)
-    rows = await store.feed(conn, await _restrict_to_domain(conn, who, wanted), position, asked.limit + 1)
-    if len(rows) <= asked.limit:
+        position, truncated = await _find_position(conn, start)
+    rows = await store.feed(conn, await _restrict_to_domain(conn, who, filters), position, page_request.limit + 1)
+    if len(rows) <= page_request.limit:
         return Page(rows, None), truncated
-    rows = rows[: asked.limit]
+    rows = rows[: page_request.limit]
     return Page(rows, (rows[-1].tx, rows[-1].id)), truncated
 
 
-async def start_stream(conn: Conn, who: Principal, wanted: EventFilter, place: FeedStart) -> StreamStart:
-    """Where a stream begins: beyond `place.after`, else with what is told from now on."""
-    wanted = await _restrict_to_domain(conn, who, wanted)
-    if place.after is None:
-        position, truncated = await store.newest(conn, wanted.domains), False
+async def start_stream(conn: Conn, who: Principal, filters: EventFilter, start: FeedStart) -> StreamStart:
+    """Where a stream begins: after `start.after`, else with the next new event."""
+    filters = await _restrict_to_domain(conn, who, filters)
+    if start.after is None:
+        position, truncated = await store.newest(conn, filters.domains), False
     else:
-        position, truncated = await _find_position(conn, place)
+        position, truncated = await _find_position(conn, start)
     return StreamStart(position, position[1] if position else BEGINNING, truncated)
 
 
 @dataclass(frozen=True, slots=True)
 class StreamReader:
-    """Who follows the events, at a place among the streams.
+    """The reader of a stream.
 
-    `again` tells who that is now, or refuses; `seconds` is how long: with 0, until everything told so far is seen.
+    `authenticate` returns the caller with its current permissions, or raises; `seconds` is the duration: 0 ends the
+    stream after the events that exist.
     """
 
-    place: StreamPlace
-    again: Callable[[], Awaitable[Principal]]
-    wanted: EventFilter
+    stream: Stream
+    authenticate: Callable[[], Awaitable[Principal]]
+    filters: EventFilter
     seconds: float
 
 
-async def follow(app: App, follower: StreamReader, position: FeedPosition | None) -> AsyncIterator[list[RecordedEvent]]:
-    """Events beyond `position` as they are settled, some at a time; none of them every few seconds of silence.
+async def follow(app: App, reader: StreamReader, position: FeedPosition | None) -> AsyncIterator[list[RecordedEvent]]:
+    """Batches of events after `position` as they become visible; an empty batch after a few seconds without events.
 
-    The follower is asked for again before each look and after what it finds, so that nothing is shown that happened
-    when it was no more to be. Ends with the refusal that a new call would get, `Unavailable` where the process ends. A
-    database that is away is waited for.
+    The caller is authenticated before and after each read, so that it gets no event that happened after its permission
+    was revoked. Ends with the error that a new call would get, `Unavailable` if the process shuts down. An unavailable
+    database does not end the stream.
     """
     clock = asyncio.get_running_loop().time
-    ends = clock() + follower.seconds
+    ends_at = clock() + reader.seconds
     while True:
-        rows = await _next_events(app, follower, position)
+        rows = await _next_events(app, reader, position)
         if rows:
             position = (rows[-1].tx, rows[-1].id)
             yield rows
-        if follower.place.streams.closing:
-            raise Unavailable("The server is ending.")
-        left = ends - clock()
-        if len(rows) == _STREAM_PAGE and (left > 0 or not follower.seconds):
+        if reader.stream.streams.closing:
+            raise Unavailable("The server is shutting down.")
+        left = ends_at - clock()
+        if len(rows) == _STREAM_PAGE and (left > 0 or not reader.seconds):
             continue
         if left <= 0:
             return
-        if not await follower.place.wait(min(left, _HEARTBEAT_SECONDS)):
+        if not await reader.stream.wait(min(left, _HEARTBEAT_SECONDS)):
             yield []
 
 
-async def _next_events(app: App, follower: StreamReader, position: FeedPosition | None) -> list[RecordedEvent]:
+async def _next_events(app: App, reader: StreamReader, position: FeedPosition | None) -> list[RecordedEvent]:
     try:
-        sees = await _visible_domains(follower)
+        domains = await _visible_domains(reader)
         while True:
             async with app.db.autocommit() as conn:
-                rows = await store.feed(conn, replace(follower.wanted, domains=sees), position, _STREAM_PAGE)
-            if not rows or (now := await _visible_domains(follower)) == sees:
+                rows = await store.feed(conn, replace(reader.filters, domains=domains), position, _STREAM_PAGE)
+            if not rows or (current := await _visible_domains(reader)) == domains:
                 return rows
-            sees = now
+            domains = current
     except Unavailable:
         return []
 
 
-async def _visible_domains(follower: StreamReader) -> list[UUID] | None:
-    """The domains whose events the follower may see now, or None for all."""
-    who, wanted = await follower.again(), follower.wanted.domain_id
-    if wanted is None:
+async def _visible_domains(reader: StreamReader) -> list[UUID] | None:
+    """The domains whose events the caller may see now, or None for all."""
+    who, domain_id = await reader.authenticate(), reader.filters.domain_id
+    if domain_id is None:
         return who.domains()
-    allow_on(who, "event.list", wanted)
-    return [wanted]
+    allow_on(who, "event.list", domain_id)
+    return [domain_id]
 
 
-async def _restrict_to_domain(conn: Conn, who: Principal, wanted: EventFilter) -> EventFilter:
-    """The filter, held to the one domain that it names: DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
-    if wanted.domain_id is None:
-        return wanted
-    if not await store.knows_domain(conn, wanted.domain_id):
+async def _restrict_to_domain(conn: Conn, who: Principal, filters: EventFilter) -> EventFilter:
+    """The filter, with its `domain_id` as the only domain. DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
+    if filters.domain_id is None:
+        return filters
+    if not await store.knows_domain(conn, filters.domain_id):
         raise DomainNotFound
-    allow_on(who, "event.list", wanted.domain_id)
-    return replace(wanted, domains=[wanted.domain_id])
+    allow_on(who, "event.list", filters.domain_id)
+    return replace(filters, domains=[filters.domain_id])
 
 
-async def _find_position(conn: Conn, place: FeedStart) -> tuple[FeedPosition | None, bool]:
-    """The position to go on from, and whether that is the beginning only because the event asked for is gone.
+async def _find_position(conn: Conn, start: FeedStart) -> tuple[FeedPosition | None, bool]:
+    """The position to continue from, and whether that is the beginning because the event `start.after` was deleted.
 
-    An unknown event that is too young to be gone never was.
+    INVALID_FIELD for an unknown event that is too recent to have been deleted.
     """
-    if place.after is None or place.after == BEGINNING:
+    if start.after is None or start.after == BEGINNING:
         return None, False
-    last = await store.find(conn, place.after)
-    if last is not None:
-        return (last.tx, last.id), False
-    if uuid7_time(place.after) >= place.kept_since:
+    event = await store.find(conn, start.after)
+    if event is not None:
+        return (event.tx, event.id), False
+    if uuid7_time(start.after) >= start.kept_since:
         raise invalid_field("after", "names no event")
     return None, True

@@ -17,7 +17,7 @@ from mailkeep.web.fields import Query, Timestamp
 
 
 class EventResponse(Struct, frozen=True):
-    """Something that happened; `message_id` is the id under /messages, `data` is that of the kind."""
+    """An event; `message_id` is the ID of a message under /messages, `data` depends on the kind."""
 
     id: UUID
     kind: str
@@ -28,7 +28,7 @@ class EventResponse(Struct, frozen=True):
 
 
 class EventQuery(Query, frozen=True):
-    """Filters of the feed; `after` is the id of the last event seen."""
+    """Filters of the feed; `after` is the ID of the last event seen."""
 
     after: UUID | None = None
     kind: Kind | None = None
@@ -37,7 +37,7 @@ class EventQuery(Query, frozen=True):
 
 
 class StreamQuery(Query, frozen=True):
-    """Filters of the stream; `duration`: it ends after so many seconds, with 0 when all is told; else it goes on."""
+    """Filters of the stream; it ends after `duration` seconds, with 0 after the existing events; without it, never."""
 
     after: UUID | None = None
     kind: Kind | None = None
@@ -49,19 +49,19 @@ HEARTBEAT = b": still here\n\n"
 
 
 def opening(start: StreamStart) -> bytes:
-    """The begin of a stream: how soon to come back, and the id to come back with before there was an event."""
-    told = b"retry: 2000\nid: %b\n\n" % str(start.event_id).encode()
-    return told + (_block(b"stream.truncated", {"reason": "truncated"}) if start.truncated else b"")
+    """The start of a stream: the delay before a reconnection, in ms, and the ID to send then if no event comes."""
+    block = b"retry: 2000\nid: %b\n\n" % str(start.event_id).encode()
+    return block + (_block(b"stream.truncated", {"reason": "truncated"}) if start.truncated else b"")
 
 
-def stream(found: Iterable[RecordedEvent]) -> bytes:
+def stream(events: Iterable[RecordedEvent]) -> bytes:
     """Events of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
-    return b"".join(b"id: %b\n" % str(each.id).encode() + _block(each.kind.encode(), event(each)) for each in found)
+    return b"".join(b"id: %b\n" % str(each.id).encode() + _block(each.kind.encode(), event(each)) for each in events)
 
 
-def stream_end(wrong: Refusal) -> bytes:
-    """Why a stream ends, before its time."""
-    return _block(b"stream.end", {"code": wrong.code, "message": wrong.message})
+def stream_end(refusal: Refusal) -> bytes:
+    """The last block of a stream that ends early, with the reason."""
+    return _block(b"stream.end", {"code": refusal.code, "message": refusal.message})
 
 
 def _block(name: bytes, data: Any) -> bytes:
@@ -69,7 +69,7 @@ def _block(name: bytes, data: Any) -> bytes:
 
 
 def event(found: RecordedEvent) -> EventResponse:
-    """An event as it is answered."""
+    """The JSON of an event."""
     return EventResponse(
         id=found.id,
         kind=found.kind,

@@ -12,20 +12,6 @@ from mailkeep.features.record.messages.model import ServerReply
 
 _NO_REPLY = ServerReply()
 
-INBOUND = ("received", "rejected")
-OUTBOUND = (
-    "submitting",
-    "lost",
-    "unknown",
-    "queued",
-    "relayed",
-    "deferred",
-    "delivered",
-    "bounced",
-    "failed",
-    "partial",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import get_args
 from uuid import UUID
 
 from mailkeep.core.address import fold_local
 from mailkeep.core.ids import uuid7_floor
-from mailkeep.features.record.history.model import (
-    INBOUND,
-    OUTBOUND,
-    HistoryFilter,
-    SearchField,
-    SearchTerm,
-    TimelineEntry,
-)
-from mailkeep.features.record.messages.model import DeliveryAttempt, Message
+from mailkeep.features.record.history.model import HistoryFilter, SearchField, SearchTerm, TimelineEntry
+from mailkeep.features.record.messages.model import DeliveryAttempt, InboundStatus, Message, OutboundStatus
 
+STATUSES: dict[str, tuple[str, ...]] = {"inbound": get_args(InboundStatus), "outbound": get_args(OutboundStatus)}
+"""The statuses of messages by direction."""
 FIRST_WALK = 1_000
 LONGEST_WALK = 40_000
 _TERM_LENGTH = 8
@@ -79,10 +75,10 @@ def _rarity(text: str) -> int:
 
 
 def statuses(wanted: HistoryFilter) -> list[str] | None:
-    """The statuses of a list, None for all: inbound mail is received or rejected."""
+    """The statuses of a list, None for all."""
     if wanted.direction is None:
         return None if wanted.status is None else [wanted.status]
-    possible = INBOUND if wanted.direction == "inbound" else OUTBOUND
+    possible = STATUSES[wanted.direction]
     if wanted.status is None:
         return list(possible)
     return [wanted.status] if wanted.status in possible else []

@@ -13,20 +13,7 @@ from mailkeep.features.record.history.model import TimelineEntry
 from mailkeep.features.record.messages import model
 from mailkeep.web.fields import Query, Text, Timestamp
 
-Status = Literal[
-    "submitting",
-    "lost",
-    "unknown",
-    "queued",
-    "relayed",
-    "deferred",
-    "delivered",
-    "bounced",
-    "failed",
-    "received",
-    "rejected",
-    "partial",
-]
+Status = Literal[model.OutboundStatus, model.InboundStatus]
 
 
 class MessageRecipientResponse(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The contents of messages: files by day, `content/YYYY-MM-DD/<id>.eml` in the data directory."""
+"""Message contents: files in a directory for each day, `content/YYYY-MM-DD/<id>.eml` in the data directory."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def content_folder(data_dir: Path) -> Path:
-    """The folder of contents, with a folder for each day (UTC)."""
+    """The directory of contents, with a subdirectory for each day (UTC)."""
     return data_dir / "content"
 
 
 def content_path(data_dir: Path, message_id: UUID) -> Path:
-    """The file that holds the content of a message while it is kept."""
+    """The content file of a message; it exists until it is pruned."""
     return content_folder(data_dir) / f"{uuid7_time(message_id):%Y-%m-%d}" / f"{message_id}.eml"
 
 
 def save_contents(data_dir: Path, contents: Iterable[tuple[UUID, Iterable[bytes]]]) -> None:
     """Save the contents of messages for the history. Blocks: call it in a thread.
 
-    An error (a full disk, for example) is logged and fails no send or delivery; the content is missing then.
+    An error (a full disk, for example) is logged; the send or delivery continues without a saved content.
     """
     for message_id, chunks in contents:
         path = content_path(data_dir, message_id)
@@ -48,7 +48,7 @@ def save_contents(data_dir: Path, contents: Iterable[tuple[UUID, Iterable[bytes]
 
 
 def _write(path: Path, chunks: Iterable[bytes]) -> None:
-    """Write a new file, and create its folder if it is the first of its day."""
+    """Write a new file; the first of a day creates its directory."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
     try:
         opened = os.open(path, flags, 0o600)
@@ -71,7 +71,7 @@ def link_content(data_dir: Path, message_id: UUID, file: Path) -> None:
 
 
 def prune_content(data_dir: Path, before: datetime) -> int:
-    """Delete the folders of days that ended before `before`, and return how many. Blocks."""
+    """Delete the directories of days that ended before `before`, and return their number. Blocks."""
     folder, last = content_folder(data_dir), f"{before:%Y-%m-%d}"
     old = [day for day in folder.glob("*-*-*") if _DAY.fullmatch(day.name) and day.name < last]
     for day in old:

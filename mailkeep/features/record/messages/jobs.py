@@ -1,4 +1,4 @@
-"""What the house-keeping does to the record of mail."""
+"""Housekeeping of the record of mail."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from mailkeep.features.record.messages.content import prune_content
 
 log = structlog.get_logger("mailkeep.messages")
 
-_SEEN = timedelta(days=7)
+_CLAIM_LIFETIME = timedelta(days=7)
 
 
 async def prune(app: App) -> None:
-    """Let go of what has been kept for long enough: months of the record and of events, days of content.
+    """Delete what is older than its retention: months of messages and events, days of content, and claims.
 
-    By a clock that `confirm_prune_time` confirms.
+    `confirm_prune_time` protects messages, events and contents from a clock that is wrong.
     """
-    at, kept = app.clock(), app.settings.retention
+    at, retention = app.clock(), app.settings.retention
     async with app.db.tx() as conn:
-        await store.delete_claims(conn, at - _SEEN)
+        await store.delete_claims(conn, at - _CLAIM_LIFETIME)
     async with app.db.tx() as conn:
         messages_at = await confirm_prune_time(conn, "messages", at)
         events_at = await confirm_prune_time(conn, "events", at)
-    before = messages_at and messages_at - timedelta(days=kept.history_days)
-    events_before = events_at and events_at - timedelta(days=kept.event_days)
+    before = messages_at and messages_at - timedelta(days=retention.history_days)
+    events_before = events_at and events_at - timedelta(days=retention.event_days)
     dropped = days = 0
     if before or events_before:
         async with app.db.tx() as conn:
             dropped = await drop_partitions(conn, at, messages_before=before, events_before=events_before)
     if messages_at:
-        oldest = messages_at - timedelta(days=kept.content_days)
+        oldest = messages_at - timedelta(days=retention.content_days)
         days = await asyncio.to_thread(prune_content, app.data_dir, oldest)
     if dropped or days:
         log.info("history pruned", partitions=dropped, days_of_content=days)

@@ -1,4 +1,4 @@
-"""A message, its recipients, and where its content lies."""
+"""Messages, recipients, delivery attempts, and the events about them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,29 @@ from mailkeep.features.record.events.model import (
 
 Direction = Literal["outbound", "inbound"]
 Source = Literal["api", "smtp", "system"]
+OutboundStatus = Literal[
+    "submitting",
+    "lost",
+    "unknown",
+    "queued",
+    "relayed",
+    "deferred",
+    "delivered",
+    "bounced",
+    "failed",
+    "partial",
+]
+"""Statuses of outbound messages and, except `partial`, of their recipients.
+
+`lost`: it did not reach the MTA. `unknown`: the connection or the log was lost, so that the outcome is not known.
+`relayed`: accepted by a smarthost, which reports no outcome. `bounced`: rejected permanently by the recipient's server.
+"""
+InboundStatus = Literal["received", "rejected"]
 
 
 @dataclass(frozen=True, slots=True)
 class ServerReply:
-    """What a mail server said of a recipient: SMTP code, enhanced code (RFC 3463), its words, its name."""
+    """A mail server's reply about a recipient: SMTP code, enhanced status code (RFC 3463), text, server name."""
 
     smtp_code: int | None = None
     enhanced_code: str | None = None
@@ -38,7 +56,7 @@ class ServerReply:
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """One recipient of a message and what became of it; `attempts` counts tries of delivery."""
+    """A recipient of a message; `attempts` is the number of delivery attempts, `reply` that of the last one."""
 
     address: str
     status: str
@@ -49,7 +67,7 @@ class Recipient:
 
 @dataclass(frozen=True, slots=True)
 class MessageDomain:
-    """The managed domain that a message is from or for; `id` is None for a domain that is not managed."""
+    """The sender's domain of an outbound message, the recipient's of an inbound one; `id` is None if not managed."""
 
     id: UUID | None
     name: str
@@ -57,9 +75,7 @@ class MessageDomain:
 
 @dataclass(frozen=True, slots=True)
 class HeaderSummary:
-    """What the history keeps of a message's header. `message_id` has its angle brackets; `size` is the message's, in
-    bytes.
-    """
+    """The recorded header fields of a message. `message_id` has its angle brackets; `size` is that of the message."""
 
     message_id: str
     from_address: str
@@ -71,11 +87,11 @@ class HeaderSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A message; `messages/rules` constructs new ones. The columns of the table are these fields but `recipients`, so
-    that a new column is a field here, and a value where it is known.
+    """A message; `messages/rules` constructs new ones. These fields, except `recipients`, are the columns of the table:
+    a new column is a field here, with a value where the message is constructed.
 
-    `message_id` is the header's value with its angle brackets; `size` in bytes. `accepted_at` is when the MTA accepted
-    it, None for inbound mail. `request_id` and `batch_index` are the API request that sent it and its place in it.
+    `message_id` is the header field with its angle brackets; `size` is in bytes. `accepted_at` is when the MTA accepted
+    it, None for inbound mail. `request_id` is the API request that sent it, `batch_index` its position there.
     """
 
     id: UUID
@@ -110,10 +126,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryOutcome:
-    """What became of one recipient of an outbound message.
+    """The outcome of a delivery attempt to one recipient of an outbound message.
 
-    `queue_id` is given where our own MTA tells it: it has accepted the message then, whoever has heard of that.
-    `attempts` counts the tries; None: this is one more than are on record. `at` is when it was, None: now.
+    `queue_id` is set if our own MTA reported it, which implies that it accepted the message. `attempts` is the number
+    of the attempt; None: the next number. `at` None means now.
     """
 
     message_id: UUID
@@ -128,7 +144,7 @@ class DeliveryOutcome:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryAttempt:
-    """A try to deliver to `recipient`; None: to submit the message. `number` counts from 1."""
+    """An attempt to deliver to `recipient`, or to submit the message if that is None. `number` counts from 1."""
 
     id: UUID
     message_id: UUID

@@ -33,7 +33,7 @@ def outbound_message(
     mail_from: str,
     recipients: Iterable[str],
 ) -> Message:
-    """A message to submit: nobody has accepted it yet. `mail_from` and `recipients` are its envelope."""
+    """A message that is not submitted yet. `mail_from` and `recipients` are its envelope."""
     return Message(
         id=uuid7(at),
         direction="outbound",
@@ -56,7 +56,7 @@ def inbound_message(
     mail_from: str,
     recipients: Sequence[Recipient],
 ) -> Message:
-    """A message for one mailbox, or one that was refused. Its recipients have the same status, which is its own."""
+    """A message for one mailbox, or one that was rejected. All recipients and the message have the same status."""
     return Message(
         id=uuid7(at),
         direction="inbound",

@@ -1,4 +1,4 @@
-"""Keeping the record of mail."""
+"""Records messages, their acceptance and their delivery outcomes."""
 
 from __future__ import annotations
 
@@ -20,38 +20,40 @@ from mailkeep.features.record.messages.model import DeliveryAttempt, DeliveryOut
 log = structlog.get_logger("mailkeep.messages")
 
 
-async def insert_messages(conn: Conn, attempts: Sequence[Message]) -> None:
-    """Write messages in one statement; attempts of sends must be committed before they are submitted to the MTA."""
-    if attempts:
-        await store.insert(conn, attempts)
+async def insert_messages(conn: Conn, messages: Sequence[Message]) -> None:
+    """Insert messages in one statement; commit outbound messages before they are submitted to the MTA."""
+    if messages:
+        await store.insert(conn, messages)
 
 
-def insert_arguments(attempts: Sequence[Message]) -> dict[str, Any]:
-    """The attempts of sends as the database's `insert_messages` takes them, for a statement that does more."""
-    return dict(store.insert_arguments(attempts))
+def insert_arguments(messages: Sequence[Message]) -> dict[str, Any]:
+    """The arguments of the SQL function `insert_messages`, for a statement that does more than insert messages."""
+    return dict(store.insert_arguments(messages))
 
 
 Accepted = Sequence[tuple[Message, str]]
-"""Messages with the MTA's queue ids; empty where it named none."""
+"""Messages with the MTA's queue IDs; empty if it returned none."""
 
 
 async def accept(conn: Conn, at: datetime, accepted: Accepted, *, status: str) -> list[UUID]:
-    """The MTA's answer, that it took these messages: one `mail.sent` for each, exactly once.
+    """Record that the MTA replied that it accepted these messages; emits `mail.sent` exactly once for each.
 
-    `status` is queued for our own MTA, relayed for a smarthost, whose further word we never get. It is that of
-    recipients nothing else is known of: a fate that was told before stays. Answers the ids of those that this was
-    not written of before.
+    `status` is queued for our own MTA, relayed for a smarthost, which reports no outcome. It becomes the status of
+    the recipients without a delivery outcome. Returns the IDs of the messages whose reply was not recorded before.
     """
-    return await _accept(conn, at, accepted, status, answered=True)
+    return await store.accept(conn, at, acceptance_rows(at, accepted), status, answered=True)
 
 
 async def accept_from_log(conn: Conn, at: datetime, accepted: Accepted) -> None:
-    """Our own MTA has these messages, by its log: `mail.sent` where that is news, whoever waits for its answer."""
-    await _accept(conn, at, accepted, "queued", answered=False)
+    """Record that our own MTA accepted these messages according to its log; its reply may still be outstanding.
+
+    Emits `mail.sent` unless the acceptance is already recorded.
+    """
+    await store.accept(conn, at, acceptance_rows(at, accepted), "queued", answered=False)
 
 
 async def open_recipients(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, list[tuple[str, ServerReply]]]:
-    """The recipients of messages that nothing final is known of, with the last words about them."""
+    """The recipients of messages without a final outcome, each with the last reply about it."""
     found = await store.recipients_of(conn, message_ids)
     return {
         message_id: [(each.address, each.reply) for each in recipients if each.status in ("queued", "deferred")]
@@ -59,12 +61,8 @@ async def open_recipients(conn: Conn, message_ids: Collection[UUID]) -> dict[UUI
     }
 
 
-async def _accept(conn: Conn, at: datetime, accepted: Accepted, status: str, *, answered: bool) -> list[UUID]:
-    return await store.accept(conn, at, acceptance_rows(at, accepted), status, answered=answered)
-
-
 def acceptance_rows(at: datetime, accepted: Accepted) -> list[dict[str, Any]]:
-    """Accepted messages as the database's `accept_messages` takes them, each with the `mail.sent` that it tells."""
+    """Accepted messages for the SQL function `accept_messages`, each with its `mail.sent`."""
     return [
         {"id": message.id, "queue_id": queue_id or None, "event": events.event_row(at, rules.sent_event(message))}
         for message, queue_id in accepted
@@ -72,46 +70,45 @@ def acceptance_rows(at: datetime, accepted: Accepted) -> list[dict[str, Any]]:
 
 
 async def end_submissions(conn: Conn, at: datetime, ended: Sequence[tuple[UUID, str, str | None]]) -> set[UUID]:
-    """Attempts that came to nothing: (id, lost | unknown | failed, the MTA's words). They emit nothing.
+    """Record submissions that were not accepted: (id, lost | unknown | failed, the MTA's reply). Emits no events.
 
-    Answers those that were ended now; one that a fate has shown to be accepted after all stays as it is.
+    Returns the messages that were changed; one that a delivery outcome has shown to be accepted is not changed.
     """
-    open_ones = set(await store.end_submissions(conn, ended))
-    tries = [
-        DeliveryAttempt(uuid7(at), message_id, at, status, None, 1, ServerReply(diagnostic=said))
-        for message_id, status, said in ended
-        if message_id in open_ones
+    changed = set(await store.end_submissions(conn, ended))
+    attempts = [
+        DeliveryAttempt(uuid7(at), message_id, at, status, None, 1, ServerReply(diagnostic=diagnostic))
+        for message_id, status, diagnostic in ended
+        if message_id in changed
     ]
-    if tries:
-        await store.insert_attempts(conn, tries)
-    return open_ones
+    await record_attempts(conn, attempts)
+    return changed
 
 
-async def record_outcome(conn: Conn, at: datetime, fate: DeliveryOutcome) -> list[DeliveryAttempt]:
-    """`record_fates` of one."""
-    return await record_outcomes(conn, at, [fate])
+async def record_outcome(conn: Conn, at: datetime, outcome: DeliveryOutcome) -> list[DeliveryAttempt]:
+    """Record one outcome (`record_outcomes`)."""
+    return await record_outcomes(conn, at, [outcome])
 
 
 async def record_outcomes(conn: Conn, at: datetime, outcomes: Sequence[DeliveryOutcome]) -> list[DeliveryAttempt]:
-    """Record what happened to recipients, in order: their rows, their attempts, the messages' status, and the events.
+    """Record delivery outcomes in order: recipients, attempts, the status of each message, and events.
 
-    The number of statements does not depend on the number of outcomes, except where one recipient has several. Returns
-    the attempts that were not on record before.
+    The number of statements does not depend on the number of outcomes, unless one recipient has several. Returns the
+    attempts that were not recorded before.
     """
     locked = await store.lock_all(conn, {outcome.message_id for outcome in outcomes})
     queue_ids = {outcome.message_id: outcome.queue_id for outcome in outcomes if outcome.queue_id}
     accepted = [
-        (locked[each], queue_id)
-        for each, queue_id in queue_ids.items()
-        if each in locked and not locked[each].accepted_at
+        (locked[message_id], queue_id)
+        for message_id, queue_id in queue_ids.items()
+        if message_id in locked and not locked[message_id].accepted_at
     ]
     if accepted:
         await accept_from_log(conn, at, accepted)
     attempts: list[DeliveryAttempt] = []
     published: list[Event] = []
-    for found in _split_by_recipient([outcome for outcome in outcomes if outcome.message_id in locked]):
-        numbers = await store.set_outcomes(conn, [_attempt(at, outcome, outcome.attempts) for outcome in found])
-        for outcome in found:
+    for batch in _split_by_recipient([outcome for outcome in outcomes if outcome.message_id in locked]):
+        numbers = await store.set_outcomes(conn, [_attempt(at, outcome, outcome.attempts) for outcome in batch])
+        for outcome in batch:
             number = numbers.get((outcome.message_id, outcome.address))
             if number is None:
                 continue
@@ -120,59 +117,59 @@ async def record_outcomes(conn: Conn, at: datetime, outcomes: Sequence[DeliveryO
                 published.append(event)
     if attempts:
         await store.insert_attempts(conn, attempts)
-        await store.update_statuses(conn, {each.message_id for each in attempts})
+        await store.update_statuses(conn, {attempt.message_id for attempt in attempts})
     if published:
         await events.emit_all(conn, at, published)
     return attempts
 
 
-async def record_attempts(conn: Conn, tries: Sequence[DeliveryAttempt]) -> None:
-    """Tries that decide nothing by themselves, for the timeline: those of an alias's expansions."""
-    if tries:
-        await store.insert_attempts(conn, tries)
+async def record_attempts(conn: Conn, attempts: Sequence[DeliveryAttempt]) -> None:
+    """Record attempts for the timeline only, such as those to the expanded recipients of an alias."""
+    if attempts:
+        await store.insert_attempts(conn, attempts)
 
 
 async def lock(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, Message]:
-    """The messages with these ids, without recipients, their rows locked in one order."""
+    """Lock the messages with these IDs, in the order of the IDs; without their recipients."""
     return await store.lock_all(conn, message_ids)
 
 
 async def add_recipients(conn: Conn, message_id: UUID, addresses: Sequence[str]) -> None:
-    """Recipients of an accepted message that only showed later; one that it has already stays as it is."""
+    """Add recipients that the MTA reported after the acceptance; those that the message has are not changed."""
     await store.add_recipients(conn, message_id, addresses)
 
 
 async def clear_next_attempts(conn: Conn, message_ids: Collection[UUID]) -> None:
-    """Nobody tries these messages for now: their recipients have no next attempt."""
+    """Remove the time of the next attempt from all recipients of messages that are on hold."""
     await store.clear_next_attempts(conn, message_ids)
 
 
-async def end_unknown(conn: Conn, at: datetime, message_id: UUID, said: str) -> list[str]:
-    """Nobody will tell any more what became of the open recipients of a message: `unknown`. Answers which they were."""
-    addresses = await store.end_unknown(conn, message_id, said)
+async def end_unknown(conn: Conn, at: datetime, message_id: UUID, diagnostic: str) -> list[str]:
+    """End the recipients without a final outcome as `unknown`, as none will be reported; returns their addresses."""
+    addresses = await store.end_unknown(conn, message_id, diagnostic)
     if addresses:
-        reply = ServerReply(diagnostic=said)
-        tries = [DeliveryAttempt(uuid7(at), message_id, at, "unknown", address, 0, reply) for address in addresses]
-        await store.insert_attempts(conn, tries)
+        reply = ServerReply(diagnostic=diagnostic)
+        attempts = [DeliveryAttempt(uuid7(at), message_id, at, "unknown", address, 0, reply) for address in addresses]
+        await store.insert_attempts(conn, attempts)
         await store.update_statuses(conn, [message_id])
     return addresses
 
 
 def _split_by_recipient(outcomes: Sequence[DeliveryOutcome]) -> list[list[DeliveryOutcome]]:
-    """Outcomes in rounds with at most one for each recipient; a later one of the same recipient is in a later round."""
-    rounds: list[list[DeliveryOutcome]] = []
+    """Batches of outcomes, in order, with at most one for each recipient, as one UPDATE changes a row only once."""
+    batches: list[list[DeliveryOutcome]] = []
     seen: Counter[tuple[UUID, str]] = Counter()
     for outcome in outcomes:
         key = outcome.message_id, outcome.address
-        if seen[key] == len(rounds):
-            rounds.append([])
-        rounds[seen[key]].append(outcome)
+        if seen[key] == len(batches):
+            batches.append([])
+        batches[seen[key]].append(outcome)
         seen[key] += 1
-    return rounds
+    return batches
 
 
 def _attempt(at: datetime, outcome: DeliveryOutcome, number: int | None) -> DeliveryAttempt:
-    # Its id has the current time: ids rise strictly only while their times do.
+    # The ID has the time of recording, not of the attempt, so that the IDs of a timeline rise.
     return DeliveryAttempt(
         uuid7(at),
         outcome.message_id,
@@ -185,42 +182,37 @@ def _attempt(at: datetime, outcome: DeliveryOutcome, number: int | None) -> Deli
     )
 
 
-async def file_all(conn: Conn, at: datetime, found: Sequence[Message], more: Sequence[Event] = ()) -> set[UUID]:
-    """File messages that reached their mailboxes, or were refused there (status `rejected`), each once for a (queue
-    id, mailbox): one statement, however many. `mail.received` for those that reached it, and what `more` tells of them.
-    Answers the ids of those that were not filed before.
+async def file_all(conn: Conn, at: datetime, messages: Sequence[Message], more: Sequence[Event] = ()) -> set[UUID]:
+    """File messages that were delivered to a mailbox, or rejected there (status `rejected`), once for each (queue ID,
+    mailbox), in one statement. Emits `mail.received` for those delivered, and the events `more` about these messages.
+    Returns the IDs of the messages that were not filed before.
     """
-    told = [rules.received_event(message) for message in found if message.status == "received"]
-    return await store.file_all(conn, found, [events.event_row(at, event) for event in (*told, *more)], at)
-
-
-def new_id(at: datetime) -> UUID:
-    """The id of a message that begins now; our own Message-IDs are made of it."""
-    return uuid7(at)
+    received = [rules.received_event(message) for message in messages if message.status == "received"]
+    return await store.file_all(conn, messages, [events.event_row(at, event) for event in (*received, *more)], at)
 
 
 async def find(conn: Conn, message_id: UUID) -> Message | None:
-    """The message with this id, whoever asks."""
+    """The message with this ID; the caller checks permissions."""
     return await store.find(conn, message_id)
 
 
 async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> list[Message]:
-    """The messages with these ids, in that order; one that is gone is left out."""
+    """The messages with these IDs, in that order, without those that do not exist."""
     found = await store.find_all(conn, message_ids)
     return [found[message_id] for message_id in message_ids if message_id in found]
 
 
 async def find_by_request(conn: Conn, request_id: UUID) -> list[Message]:
-    """The messages that were sent with a request, in its order."""
+    """The messages that were sent with an API request, in its order."""
     return await find_all(conn, await store.find_by_request(conn, request_id))
 
 
 async def find_outbound(conn: Conn, header_id: str) -> UUID | None:
-    """The id of the sent message with this Message-ID, where it is one of ours (`<id@domain>`)."""
-    ours = parse_uuid(header_id[1:].partition("@")[0])
-    return ours if ours and await store.is_sent(conn, ours, header_id) else None
+    """The ID of the outbound message with this Message-ID, if we generated it (`<id@domain>`)."""
+    message_id = parse_uuid(header_id[1:].partition("@")[0])
+    return message_id if message_id and await store.is_sent(conn, message_id, header_id) else None
 
 
 async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
-    """Whether there is such a domain, or was one that mail is told of."""
+    """Whether a domain has this ID, or a message belongs to one that had it."""
     return await store.knows_domain(conn, domain_id)

@@ -23,13 +23,13 @@ def _rows(rows: Sequence[dict[str, Any]]) -> Jsonb:
 
 
 async def insert(conn: Conn, messages: Sequence[Message]) -> None:
-    """Write messages with their recipients, and what they are searched by: one statement, however many."""
+    """Insert messages with their recipients and search columns, in one statement."""
     sql = "SELECT insert_messages(%(messages)s, %(rows)s, %(search)s, %(tags)s)"
     await conn.execute(sql, insert_arguments(messages))
 
 
 def insert_arguments(messages: Sequence[Message]) -> dict[str, Jsonb]:
-    """Messages as the database's `insert_messages` takes them."""
+    """The arguments of the SQL function `insert_messages`."""
     return {
         "messages": _rows([_message_row(message) for message in messages]),
         "rows": _rows([row for message in messages for row in _recipient_rows(message)]),
@@ -75,10 +75,10 @@ def _search_row(message: Message) -> dict[str, Any]:
 async def accept(
     conn: Conn, at: datetime, accepted: Sequence[dict[str, Any]], status: str, *, answered: bool
 ) -> list[UUID]:
-    """Messages that the MTA took (answered: it told so ourselves), by the database's own function.
+    """Record messages that the MTA accepted: by its reply (`answered`), else by its log.
 
-    Their unsettled recipients get this status; `mail.sent` is told where it is news. Answers of which this was not
-    written before.
+    Their recipients without an outcome get this status, and `mail.sent` is emitted if the acceptance is new. Returns
+    the messages of which this was not recorded before.
     """
     cursor = await conn.execute(
         "SELECT accept_messages(%(at)s, %(status)s, %(answered)s, %(accepted)s) AS id",
@@ -88,7 +88,7 @@ async def accept(
 
 
 async def end_submissions(conn: Conn, ended: Sequence[tuple[UUID, str, str | None]]) -> list[UUID]:
-    """End attempts that are still open, or unknown and now lost: (id, status, the MTA's words); answers which were."""
+    """End submissions that are open, or `unknown` and now `lost`: (id, status, MTA's reply); returns those ended."""
     cursor = await conn.execute(
         """
         WITH e AS (
@@ -105,13 +105,13 @@ async def end_submissions(conn: Conn, ended: Sequence[tuple[UUID, str, str | Non
         )
         SELECT id FROM m
         """,
-        {"ended": _rows([{"id": i, "status": status, "diagnostic": said} for i, status, said in ended])},
+        {"ended": _rows([{"id": i, "status": status, "diagnostic": reply} for i, status, reply in ended])},
     )
     return [row["id"] for row in await cursor.fetchall()]
 
 
 async def insert_attempts(conn: Conn, attempts: Sequence[DeliveryAttempt]) -> None:
-    """Write down tries."""
+    """Insert delivery attempts."""
     await conn.execute(
         """
         INSERT INTO message_attempts (message_id, id, at, kind, recipient, attempt, smtp_code, enhanced_code,
@@ -143,33 +143,33 @@ def _attempt_row(attempt: DeliveryAttempt) -> dict[str, Any]:
 
 
 async def set_outcomes(conn: Conn, attempts: Sequence[DeliveryAttempt]) -> dict[tuple[UUID, str], int]:
-    """Write what became of recipients, each of them named once; number 0 counts one more than are on record.
+    """Update recipients with the outcomes of attempts, at most one for each; number 0 means the next number.
 
-    Answers the number of each try by (message, recipient), without those of which that or more is on record, or whose
-    recipient is unknown.
+    Returns the number of each attempt by (message, recipient), except attempts that are recorded already and those to
+    unknown recipients.
     """
     cursor = await conn.execute(
         """
         UPDATE message_recipients r
-        SET status = f.kind, attempts = coalesce(nullif(f.attempt, 0), r.attempts + 1), smtp_code = f.smtp_code,
-            enhanced_code = f.enhanced_code, diagnostic = f.diagnostic, remote_host = f.remote_host,
-            next_attempt_at = f.next_attempt_at
-        FROM jsonb_to_recordset(%(fates)s) AS f(
+        SET status = a.kind, attempts = coalesce(nullif(a.attempt, 0), r.attempts + 1), smtp_code = a.smtp_code,
+            enhanced_code = a.enhanced_code, diagnostic = a.diagnostic, remote_host = a.remote_host,
+            next_attempt_at = a.next_attempt_at
+        FROM jsonb_to_recordset(%(attempts)s) AS a(
             message_id uuid, kind text, recipient text, attempt integer, smtp_code integer, enhanced_code text,
             diagnostic text, remote_host text, next_attempt_at timestamptz)
-        WHERE r.message_id = f.message_id AND r.address = f.recipient
+        WHERE r.message_id = a.message_id AND r.address = a.recipient
           AND r.status NOT IN ('delivered', 'bounced', 'failed')
-          AND (f.attempt = 0 OR r.attempts < f.attempt
-               OR r.attempts = f.attempt AND r.status IS DISTINCT FROM f.kind)
+          AND (a.attempt = 0 OR r.attempts < a.attempt
+               OR r.attempts = a.attempt AND r.status IS DISTINCT FROM a.kind)
         RETURNING r.message_id, r.address, r.attempts
         """,
-        {"fates": _rows([_attempt_row(attempt) for attempt in attempts])},
+        {"attempts": _rows([_attempt_row(attempt) for attempt in attempts])},
     )
     return {(row["message_id"], row["address"]): row["attempts"] for row in await cursor.fetchall()}
 
 
 async def update_statuses(conn: Conn, message_ids: Collection[UUID]) -> None:
-    """Bring messages' status to what their recipients say: theirs when they agree, else `partial`."""
+    """Set each message's status to the one that all its recipients have, else to `partial`."""
     await conn.execute(
         """
         UPDATE messages SET status = (
@@ -182,7 +182,7 @@ async def update_statuses(conn: Conn, message_ids: Collection[UUID]) -> None:
 
 
 async def add_recipients(conn: Conn, message_id: UUID, addresses: Sequence[str]) -> None:
-    """Add queued recipients behind those that a message has."""
+    """Add queued recipients after those that a message has."""
     await conn.execute(
         """
         INSERT INTO message_recipients (message_id, position, address, address_key, status)
@@ -195,41 +195,43 @@ async def add_recipients(conn: Conn, message_id: UUID, addresses: Sequence[str])
     )
 
 
-async def end_unknown(conn: Conn, message_id: UUID, said: str) -> list[str]:
-    """The recipients of a message that nothing final is known of become `unknown`; answers their addresses."""
+async def end_unknown(conn: Conn, message_id: UUID, diagnostic: str) -> list[str]:
+    """Set the recipients of a message without a final outcome to `unknown`; returns their addresses."""
     cursor = await conn.execute(
         """
-        UPDATE message_recipients SET status = 'unknown', diagnostic = %(said)s, next_attempt_at = NULL
+        UPDATE message_recipients SET status = 'unknown', diagnostic = %(diagnostic)s, next_attempt_at = NULL
         WHERE message_id = %(id)s AND status IN ('submitting', 'queued', 'deferred')
         RETURNING address, position
         """,
-        {"id": message_id, "said": said},
+        {"id": message_id, "diagnostic": diagnostic},
     )
     rows = await cursor.fetchall()
     return [row["address"] for row in sorted(rows, key=lambda row: row["position"])]
 
 
 async def clear_next_attempts(conn: Conn, message_ids: Collection[UUID]) -> None:
-    """The recipients of these messages have no next attempt."""
+    """Remove the time of the next attempt from the recipients of messages."""
     sql = "UPDATE message_recipients SET next_attempt_at = NULL WHERE message_id = ANY(%(ids)s)"
     await conn.execute(sql, {"ids": list(message_ids)})
 
 
 async def lock_all(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, Message]:
-    """Messages without their recipients, their rows locked, so that their fates are written one after the other."""
+    """Lock messages, so that their outcomes are recorded one after another; returned without their recipients."""
     sql = _SELECT + SQL("WHERE m.id = ANY(%(ids)s) ORDER BY m.id FOR UPDATE")
     cursor = await conn.execute(sql, {"ids": list(message_ids)})
     return {row["id"]: Message(**row, recipients=[]) for row in await cursor.fetchall()}
 
 
 async def delete_claims(conn: Conn, before: datetime) -> None:
-    """Let go of the claims made before an instant."""
+    """Delete the claims made before `before`."""
     await conn.execute("DELETE FROM inbound_claims WHERE claimed_at < %(before)s", {"before": before})
 
 
-async def file_all(conn: Conn, found: Sequence[Message], told: Sequence[dict[str, Any]], at: datetime) -> set[UUID]:
-    """Claim (queue id, mailbox, received or not) for messages, write those that were not filed before, and what is told
-    of them; answers their ids.
+async def file_all(
+    conn: Conn, messages: Sequence[Message], events: Sequence[dict[str, Any]], at: datetime
+) -> set[UUID]:
+    """Claim (queue ID, mailbox, received or not) for messages; insert those that were not filed before, and their
+    events. Returns their IDs.
     """
     cursor = await conn.execute(
         """
@@ -237,21 +239,21 @@ async def file_all(conn: Conn, found: Sequence[Message], told: Sequence[dict[str
         """,
         {
             "at": at,
-            "claims": _rows([_claim(message) for message in found]),
-            "events": _rows(told),
-            **insert_arguments(found),
+            "claims": _rows([_claim(message) for message in messages]),
+            "events": _rows(events),
+            **insert_arguments(messages),
         },
     )
     return {row["id"] for row in await cursor.fetchall()}
 
 
 def _claim(message: Message) -> dict[str, Any]:
-    claimed = str(message.mailbox_id) if message.status == "received" else f"{message.mailbox_id} {message.status}"
-    return {"queue_id": message.queue_id, "recipient": claimed, "message_id": message.id}
+    recipient = str(message.mailbox_id) if message.status == "received" else f"{message.mailbox_id} {message.status}"
+    return {"queue_id": message.queue_id, "recipient": recipient, "message_id": message.id}
 
 
 async def find(conn: Conn, message_id: UUID) -> Message | None:
-    """The message with this id, with its recipients."""
+    """The message with this ID, with its recipients."""
     cursor = await conn.execute(_SELECT + SQL("WHERE m.id = %(id)s"), {"id": message_id})
     row = await cursor.fetchone()
     recipients = await recipients_of(conn, [message_id]) if row else {}
@@ -259,7 +261,7 @@ async def find(conn: Conn, message_id: UUID) -> Message | None:
 
 
 async def is_sent(conn: Conn, message_id: UUID, header_id: str) -> bool:
-    """Whether the message with this id was sent from here, under this Message-ID."""
+    """Whether the message with this ID is outbound and has this Message-ID."""
     cursor = await conn.execute(
         "SELECT FROM messages WHERE id = %(id)s AND direction = 'outbound' AND message_id = %(header_id)s",
         {"id": message_id, "header_id": header_id},
@@ -268,7 +270,7 @@ async def is_sent(conn: Conn, message_id: UUID, header_id: str) -> bool:
 
 
 async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
-    """The messages with these ids, with their recipients."""
+    """The messages with these IDs, with their recipients."""
     cursor = await conn.execute(_SELECT + SQL("WHERE m.id = ANY(%(ids)s)"), {"ids": list(message_ids)})
     rows = await cursor.fetchall()
     recipients = await recipients_of(conn, message_ids)
@@ -276,7 +278,7 @@ async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, Messag
 
 
 async def find_by_request(conn: Conn, request_id: UUID) -> list[UUID]:
-    """The messages that were sent with a request, in its order."""
+    """The IDs of the messages that were sent with an API request, in its order."""
     cursor = await conn.execute(
         "SELECT id FROM messages WHERE request_id = %(request_id)s ORDER BY batch_index, id",
         {"request_id": request_id},
@@ -285,7 +287,7 @@ async def find_by_request(conn: Conn, request_id: UUID) -> list[UUID]:
 
 
 async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
-    """Whether there is such a domain, or was one that mail is told of."""
+    """Whether a domain has this ID, or a message belongs to one that had it."""
     cursor = await conn.execute(
         """
         SELECT EXISTS (SELECT FROM domains d WHERE d.id = %(id)s)
@@ -298,7 +300,7 @@ async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
 
 
 async def recipients_of(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, list[Recipient]]:
-    """The recipients of messages, in their order."""
+    """The recipients of messages by message ID, in order."""
     cursor = await conn.execute(
         """
         SELECT message_id, address, status, attempts, smtp_code, enhanced_code, diagnostic, remote_host, next_attempt_at
