@@ -20,8 +20,8 @@ from mailkeep.features.mailflow.delivery_status.model import SubmissionEnvelope
 from mailkeep.features.record.messages import service as messages
 from mailkeep.run.processes.logs_agent import LogFollower
 from tests.mailflow.delivery_status.log_writer import BOUNCED, DEFERRED, LogWriter
-from tests.record.messages.test_fates import begun, outbound
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
+from tests.support.messages import insert, outbound
 
 _ID = "4jW9T1xz0bz1"
 _OTHER = "4jW9T1xz0bz2"
@@ -62,7 +62,7 @@ async def message(log: Log, message_id: Any) -> dict[str, Any]:
 
 
 async def test_a_delivered_message_is_told_as_sent_and_delivered_with_the_servers_words(api: Api, log: Log) -> None:
-    sent = await begun(api, outbound(api, "a@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test"))
     log.api(_ID, sent.message_id)
     log.tried(_ID, "a@far.test")
     log.removed(_ID)
@@ -81,7 +81,7 @@ async def test_a_delivered_message_is_told_as_sent_and_delivered_with_the_server
 
 
 async def test_a_deferral_is_told_once_and_the_delivery_after_it(api: Api, log: Log) -> None:
-    sent = await begun(api, outbound(api, "a@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test"))
     log.api(_ID, sent.message_id)
     for _ in range(3):
         log.tried(_ID, "a@far.test", DEFERRED)
@@ -98,7 +98,7 @@ async def test_a_deferral_is_told_once_and_the_delivery_after_it(api: Api, log: 
 
 
 async def test_what_was_deferred_has_its_next_attempt_until_it_ends_or_is_held(api: Api, log: Log) -> None:
-    sent = await begun(api, outbound(api, "a@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test"))
     log.api(_ID, sent.message_id)
 
     async def next_in(seconds: float) -> float | None:
@@ -123,7 +123,7 @@ async def test_what_was_deferred_has_its_next_attempt_until_it_ends_or_is_held(a
 
 
 async def test_all_lines_of_a_life_in_one_piece_tell_the_same(api: Api, log: Log) -> None:
-    sent = await begun(api, outbound(api, "a@far.test", "b@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test", "b@far.test"))
     log.api(_ID, sent.message_id, 2)
     log.tried(_ID, "a@far.test", DEFERRED)
     log.tried(_ID, "b@far.test", BOUNCED)
@@ -141,7 +141,7 @@ async def test_all_lines_of_a_life_in_one_piece_tell_the_same(api: Api, log: Log
 
 
 async def test_the_answer_of_the_api_after_the_log_adds_nothing(api: Api, log: Log) -> None:
-    sent = await begun(api, outbound(api, "a@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test"))
     log.api(_ID, sent.message_id)
     log.tried(_ID, "a@far.test")
     await log.read()
@@ -152,7 +152,7 @@ async def test_the_answer_of_the_api_after_the_log_adds_nothing(api: Api, log: L
 
 
 async def test_cleanup_is_no_acceptance(api: Api, log: Log) -> None:
-    sent = await begun(api, outbound(api, "a@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test"))
     log.add(
         f"api/smtpd[9]: {_ID}: client=localhost[127.0.0.1]",
         f"cleanup[9]: {_ID}: message-id={sent.message_id}",
@@ -166,7 +166,7 @@ async def test_cleanup_is_no_acceptance(api: Api, log: Log) -> None:
 
 
 async def test_a_message_from_elsewhere_with_a_message_id_of_ours_is_not_ours(api: Api, log: Log) -> None:
-    sent = await begun(api, outbound(api, "a@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test"))
     log.add(
         f"mx/smtpd[9]: {_ID}: client=stranger[192.0.2.66]",
         f"cleanup[9]: {_ID}: message-id={sent.message_id}",
@@ -179,7 +179,7 @@ async def test_a_message_from_elsewhere_with_a_message_id_of_ours_is_not_ours(ap
 
 
 async def test_a_message_that_expires_has_failed_with_the_last_words(api: Api, log: Log) -> None:
-    sent = await begun(api, outbound(api, "a@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test"))
     log.api(_ID, sent.message_id)
     log.tried(_ID, "a@far.test", DEFERRED)
     log.add(f"qmgr[9]: {_ID}: from=<shop@example.test>, status=expired, returned to sender")
@@ -192,7 +192,7 @@ async def test_a_message_that_expires_has_failed_with_the_last_words(api: Api, l
 
 
 async def test_what_an_operator_deletes_has_failed(api: Api, log: Log) -> None:
-    sent = await begun(api, outbound(api, "a@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test"))
     log.api(_ID, sent.message_id)
     log.removed(_ID, by="postsuper")
     await log.read()
@@ -201,7 +201,7 @@ async def test_what_an_operator_deletes_has_failed(api: Api, log: Log) -> None:
 
 
 async def test_a_message_that_leaves_without_a_word_of_a_recipient_is_unknown_with_an_alert(api: Api, log: Log) -> None:
-    sent = await begun(api, outbound(api, "a@far.test", "b@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test", "b@far.test"))
     log.api(_ID, sent.message_id, 2)
     log.tried(_ID, "a@far.test")
     log.removed(_ID)
@@ -213,7 +213,7 @@ async def test_a_message_that_leaves_without_a_word_of_a_recipient_is_unknown_wi
 
 async def test_an_alias_has_the_fate_of_its_expansions(api: Api, log: Log) -> None:
     await api.alias(f"sales@{EXAMPLE}", ["x@far.test", "y@far.test"])
-    sent = await begun(api, outbound(api, f"sales@{EXAMPLE}", "a@far.test"))
+    sent = await insert(api, outbound(api, f"sales@{EXAMPLE}", "a@far.test"))
     log.api(_ID, sent.message_id, 3)
     log.tried(_ID, "x@far.test", DEFERRED, asked=f"sales@{EXAMPLE}")
     await log.read()
@@ -235,7 +235,7 @@ async def test_an_alias_has_the_fate_of_its_expansions(api: Api, log: Log) -> No
 
 
 async def test_an_alias_to_one_place_is_told_under_its_own_name_at_once(api: Api, log: Log) -> None:
-    sent = await begun(api, outbound(api, f"sales@{EXAMPLE}"))
+    sent = await insert(api, outbound(api, f"sales@{EXAMPLE}"))
     log.api(_ID, sent.message_id)
     log.tried(_ID, "x@far.test", asked=f"sales@{EXAMPLE}")
     await log.read()
@@ -299,7 +299,7 @@ async def test_mail_from_a_mail_client_whose_envelope_was_not_noted_is_learnt_fr
 async def test_a_requeued_message_is_followed_under_its_new_queue_id(
     api: Api, log: Log, apart: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sent = await begun(api, outbound(api, "a@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test"))
     log.api(_ID, sent.message_id)
     if apart:
         await log.read()
@@ -317,7 +317,7 @@ async def test_a_requeued_message_is_followed_under_its_new_queue_id(
 
 
 async def test_a_message_is_in_the_queue_under_any_of_its_queue_ids(api: Api, log: Log) -> None:
-    sent = await begun(api, outbound(api, "a@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test"))
     log.api(_ID, sent.message_id)
     await log.read()
     log.add(
@@ -357,7 +357,7 @@ async def test_rejections_of_other_servers_stand_in_the_history_sixty_a_minute_a
 async def test_a_crash_before_or_after_the_commit_loses_and_doubles_nothing(
     api: Api, log: Log, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    sent = await begun(api, outbound(api, "a@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test"))
     log.api(_ID, sent.message_id)
     log.tried(_ID, "a@far.test", DEFERRED)
     log.tried(_ID, "a@far.test")
@@ -382,7 +382,7 @@ async def test_a_crash_before_or_after_the_commit_loses_and_doubles_nothing(
 async def test_rotation_and_restart_lose_and_double_nothing(api: Api, log: Log) -> None:
     ids = [f"4jW9T1xz0b{number:02d}" for number in range(40)]
     for number, queue_id in enumerate(ids):
-        sent = await begun(api, outbound(api, f"a{number}@far.test"))
+        sent = await insert(api, outbound(api, f"a{number}@far.test"))
         log.api(queue_id, sent.message_id)
         if number % 10 == 5:
             log.rotate()
@@ -398,7 +398,7 @@ async def test_rotation_and_restart_lose_and_double_nothing(api: Api, log: Log) 
 async def test_what_follows_a_file_that_can_not_be_read_yet_waits_for_it(
     api: Api, log: Log, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = await begun(api, outbound(api, "a@far.test")), await begun(api, outbound(api, "b@far.test"))
+    first, second = await insert(api, outbound(api, "a@far.test")), await insert(api, outbound(api, "b@far.test"))
     log.api(_ID, first.message_id)
     log.rotate()
     (closed,) = log.path.parent.glob("mail.log.*")
@@ -421,11 +421,11 @@ async def test_what_follows_a_file_that_can_not_be_read_yet_waits_for_it(
 
 
 async def test_another_file_with_the_inode_of_an_old_one_is_read_from_its_start(api: Api, log: Log) -> None:
-    first = await begun(api, outbound(api, "a@far.test"))
+    first = await insert(api, outbound(api, "a@far.test"))
     log.api(_ID, first.message_id)
     await log.read()
     content = log.path.read_text().replace(_ID, _OTHER)
-    second = await begun(api, outbound(api, "a@far.test"))
+    second = await insert(api, outbound(api, "a@far.test"))
     log.path.write_text("x" + content.replace(first.message_id, second.message_id)[1:])
     log.add("qmgr[9]: skipped")
     log.restart()
@@ -435,7 +435,7 @@ async def test_another_file_with_the_inode_of_an_old_one_is_read_from_its_start(
 
 @pytest.mark.parametrize("left", [0.4, 0.0], ids=["in part", "whole"])
 async def test_a_log_that_was_cut_short_is_read_on_and_told_nothing_twice(api: Api, log: Log, left: float) -> None:
-    sent = [await begun(api, outbound(api, f"a{number}@far.test")) for number in range(3)]
+    sent = [await insert(api, outbound(api, f"a{number}@far.test")) for number in range(3)]
     for number, each in enumerate(sent[:2]):
         log.api(f"4jW9T1xz0b{number:02d}", each.message_id)
         log.tried(f"4jW9T1xz0b{number:02d}", f"a{number}@far.test", DEFERRED)
@@ -455,7 +455,7 @@ async def test_a_log_that_was_cut_short_is_read_on_and_told_nothing_twice(api: A
 
 
 async def test_mail_whose_first_lines_were_lost_is_followed_from_the_next(api: Api, log: Log) -> None:
-    sent = await begun(api, outbound(api, "a@far.test", "b@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test", "b@far.test"))
     async with api.app.db.tx() as conn:
         await messages.accept(conn, api.clock(), [(sent, _ID)], status="queued")
     log.tried(_ID, "a@far.test", BOUNCED)
@@ -477,7 +477,7 @@ async def test_two_followers_at_once_take_in_each_piece_once(api: Api, log: Log)
 
     rival = LogFollower(api.app, log.path)
     for number in range(20):
-        sent = await begun(api, outbound(api, f"a{number}@far.test"))
+        sent = await insert(api, outbound(api, f"a{number}@far.test"))
         log.api(f"4jW9T1xz0b{number:02d}", sent.message_id)
         log.tried(f"4jW9T1xz0b{number:02d}", f"a{number}@far.test")
         await asyncio.gather(log.follower.read_next(), rival.read_next())
@@ -486,7 +486,7 @@ async def test_two_followers_at_once_take_in_each_piece_once(api: Api, log: Log)
 
 
 async def test_half_a_line_waits_for_its_other_half(api: Api, log: Log) -> None:
-    sent = await begun(api, outbound(api, "a@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test"))
     log.api(_ID, sent.message_id)
     log.tried(_ID, "a@far.test")
     content = log.path.read_bytes()
@@ -499,7 +499,7 @@ async def test_half_a_line_waits_for_its_other_half(api: Api, log: Log) -> None:
 
 
 async def test_a_line_that_we_stumble_over_is_passed_over(api: Api, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent = await begun(api, outbound(api, "a@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test"))
     log.add("qmgr[9]: 4jW9T1xz0bz9: removed")
     log.api(_ID, sent.message_id)
     parse: Callable[[bytes], Any] = fates.postfix_log.parse
@@ -515,8 +515,8 @@ async def test_a_line_that_we_stumble_over_is_passed_over(api: Api, log: Log, mo
 
 
 async def test_what_is_neither_in_the_queue_nor_ended_becomes_unknown_and_may_still_be_told(api: Api, log: Log) -> None:
-    sent = await begun(api, outbound(api, "a@far.test"))
-    kept = await begun(api, outbound(api, "b@far.test"))
+    sent = await insert(api, outbound(api, "a@far.test"))
+    kept = await insert(api, outbound(api, "b@far.test"))
     log.api(_ID, sent.message_id)
     log.api(_OTHER, kept.message_id)
     await log.read()

@@ -12,8 +12,8 @@ import pytest
 from tests.mailflow.delivery_status.log_writer import DEFERRED
 from tests.mailflow.delivery_status.test_fates_by_log import Log
 from tests.plugins.post import Post, letter
-from tests.record.messages.test_fates import begun, outbound
 from tests.support.client import EXAMPLE, OTHER, Api, Client
+from tests.support.messages import insert, outbound
 
 _ID = "4jW9T1xz0bz1"
 DESK, SALES = f"desk@{OTHER}", f"sales@{EXAMPLE}"
@@ -58,7 +58,7 @@ def seen_addresses(timeline: Any) -> set[str]:
 @pytest.mark.usefixtures("routes")
 async def test_a_sender_sees_no_foreign_destinations_in_the_full_profile(api: Api, log: Log) -> None:
     hook = await api.webhook(EXAMPLE)
-    sent = await begun(api, outbound(api, DESK, SALES, "plain@far.test"))
+    sent = await insert(api, outbound(api, DESK, SALES, "plain@far.test"))
     log.api(_ID, sent.message_id, 8)
     log.tried(_ID, f"a@{SECRET}", DEFERRED.replace("far.test", SECRET), asked=DESK)
     await log.read()

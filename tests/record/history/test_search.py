@@ -14,11 +14,10 @@ import pytest
 from mailkeep.core.address import fold_local
 from mailkeep.core.ids import uuid7
 from mailkeep.features.record.history import rules
-from mailkeep.features.record.history.model import INBOUND, OUTBOUND
 from mailkeep.features.record.messages import service
 from mailkeep.features.record.messages.model import Message, Recipient
-from tests.record.messages.test_fates import outbound
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, START, Api
+from tests.support.messages import outbound
 
 WORDS = ["Straße", "order", "100%", "a_b", "Приказ", "订单", "invoice", "Ω", "back\\slash", "ab", "'quote"]
 PEOPLE = ["jörg@müller.example", "bob@out.test", "shop@example.test", "x_y@out.test"]
@@ -28,8 +27,8 @@ BOXES = [UUID(int=(7 << 76) | n) for n in range(3)]
 def some(api: Api, chance: random.Random, number: int) -> Message:
     """A message of the test history; `number` is its position."""
     at = START - timedelta(days=100) + timedelta(hours=number)
-    inbound = chance.random() < 0.3
-    status = chance.choice(INBOUND if inbound else OUTBOUND)
+    direction = "inbound" if chance.random() < 0.3 else "outbound"
+    status = chance.choice(rules.STATUSES[direction])
     domain = chance.choice([EXAMPLE, EXAMPLE, OTHER, None])
     to = chance.sample(PEOPLE, chance.randint(1, 3))
     one = uuid7(at)
@@ -38,7 +37,7 @@ def some(api: Api, chance: random.Random, number: int) -> Message:
         id=one,
         message_id=f"<{number % 50}@x.test>",
         queue_id=f"Q{number % 40}",
-        direction="inbound" if inbound else "outbound",
+        direction=direction,
         status=status,
         domain_id=DOMAIN_IDS[domain] if domain else None,
         mailbox_id=chance.choice([*BOXES, None]),
@@ -84,7 +83,7 @@ def queries(chance: random.Random, filed: list[Message]) -> Iterator[dict[str, s
     times = [one.created_at.isoformat() for one in filed]
     values: dict[str, list[str]] = {
         "direction": ["inbound", "outbound"],
-        "status": [*INBOUND, *OUTBOUND],
+        "status": [*rules.STATUSES["inbound"], *rules.STATUSES["outbound"]],
         "domain_id": [str(DOMAIN_IDS[EXAMPLE]), str(DOMAIN_IDS[OTHER])],
         "mailbox_id": [str(box) for box in BOXES],
         "message_id": ["<7@x.test>", "8@x.test", "<none@x.test>"],
@@ -120,7 +119,7 @@ async def listed(client: Any, query: dict[str, str], limit: int, order: str) -> 
 
 
 @pytest.mark.parametrize("first_walk, longest_walk", [(10, 40), (1000, 40000)], ids=["index early", "walk"])
-async def test_every_filter_finds_what_the_model_says(
+async def test_every_filter_finds_the_messages_that_the_model_finds(
     api: Api, monkeypatch: pytest.MonkeyPatch, first_walk: int, longest_walk: int
 ):
     monkeypatch.setattr(rules, "FIRST_WALK", first_walk)
@@ -139,7 +138,7 @@ async def test_every_filter_finds_what_the_model_says(
             assert await listed(api.dora, query, 200, "asc") == own, query
 
 
-async def test_what_a_caller_sees_of_several_domains(api: Api):
+async def test_a_caller_sees_only_messages_of_its_domains(api: Api):
     chance = random.Random(3)
     filed = [some(api, chance, number) for number in range(100)]
     async with api.app.db.tx() as conn:
@@ -152,10 +151,10 @@ async def test_what_a_caller_sees_of_several_domains(api: Api):
     assert (await api.sue.get("/messages", domain_id=uuid7(START))).code == "DOMAIN_NOT_FOUND"
 
 
-def test_how_far_a_search_walks():
-    assert rules.next_walk(1000, 0, 51) is None  # nothing so far: the index knows better
+def test_the_length_of_walks():
+    assert rules.next_walk(1000, 0, 51) is None  # no hit so far: use the index
     assert rules.next_walk(1000, 10, 41) == 8200
-    assert rules.next_walk(1000, 1, 50) is None  # it would take longer than a walk may
+    assert rules.next_walk(1000, 1, 50) is None  # longer than the longest walk
     assert rules.next_walk(40_000, 50, 1) is None
     assert rules.index_pays(5_000, 10)
-    assert not rules.index_pays(5_000, 1_000_000)  # a common word, but in a short list
+    assert not rules.index_pays(5_000, 1_000_000)  # a common word in a short list

@@ -8,21 +8,20 @@ from psycopg.sql import SQL
 
 from mailkeep.features.record.history import store
 from mailkeep.features.record.history.model import HistoryFilter
-from tests.record.messages.test_fates import accepted, begun, do, fate, outbound
 from tests.support.client import DOMAIN_IDS, OTHER, Api, Client
+from tests.support.messages import acceptance, insert, outbound, outcome, run_steps
 
 
 async def test_a_status_filter_finds_messages_with_one_such_recipient(api: Api):
-    """A message with one bounced recipient is in the list of bounced messages."""
-    mixed = await begun(api, outbound(api, "a@far.test", "b@far.test", "c@far.test"))
-    plain = await begun(api, outbound(api, "a@far.test"))
+    mixed = await insert(api, outbound(api, "a@far.test", "b@far.test", "c@far.test"))
+    plain = await insert(api, outbound(api, "a@far.test"))
     foreign = outbound(
         api, "a@far.test", "b@far.test", domain_id=DOMAIN_IDS[OTHER], domain_name=OTHER, tags=["monthly"]
     )
-    await begun(api, foreign)
+    await insert(api, foreign)
     for message in (mixed, plain, foreign):
-        await do(api, message, accepted(api), fate(api, "a@far.test", "bounced"))
-    await do(api, mixed, fate(api, "b@far.test", "deferred"), fate(api, "c@far.test", "delivered"))
+        await run_steps(api, message, acceptance(api), outcome(api, "a@far.test", "bounced"))
+    await run_steps(api, mixed, outcome(api, "b@far.test", "deferred"), outcome(api, "c@far.test", "delivered"))
 
     async def listed(status: str, client: Client | None = None, **query: Any) -> set[str]:
         caller = client or api.sue
@@ -53,8 +52,8 @@ async def test_a_status_filter_finds_messages_with_one_such_recipient(api: Api):
     assert row["status"] == "partial"
 
     # The deferred recipients get their final status.
-    await do(api, mixed, fate(api, "b@far.test", "delivered", 2))
-    await do(api, foreign, fate(api, "b@far.test", "bounced"))
+    await run_steps(api, mixed, outcome(api, "b@far.test", "delivered", 2))
+    await run_steps(api, foreign, outcome(api, "b@far.test", "bounced"))
     assert await listed("deferred") == set()
     assert await listed("queued") == set()
     assert await listed("bounced") == set(ids.values())
@@ -64,12 +63,12 @@ async def test_a_status_filter_finds_messages_with_one_such_recipient(api: Api):
 
 
 async def test_listing_a_status_reads_only_the_rows_of_its_page(api: Api):
-    """By the plan: each list is read in the order of an index, also that of `partial` messages."""
+    """According to the query plan, each list is read in the order of an index, also that of `partial` messages."""
     async with api.app.db.autocommit() as conn:
         await conn.execute("SET enable_seqscan TO off")
-        composed = store._in_order(HistoryFilter(None, status="bounced"), None, descending=True)
-        named = store._arguments(HistoryFilter(None, status="bounced"), None) | {"rows": 51}
-        cursor = await conn.execute(SQL("EXPLAIN ") + composed, named)
+        query = store._in_order(HistoryFilter(None, status="bounced"), None, descending=True)
+        arguments = store._arguments(HistoryFilter(None, status="bounced"), None) | {"rows": 51}
+        cursor = await conn.execute(SQL("EXPLAIN ") + query, arguments)
         plan = "\n".join(next(iter(row.values())) for row in await cursor.fetchall())
         await conn.execute("RESET enable_seqscan")
     assert "Index Only Scan" in plan or "Index Scan" in plan

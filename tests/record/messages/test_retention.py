@@ -1,4 +1,4 @@
-"""What is let go of, when: months of rows, days of content, claims on queue ids."""
+"""Retention: months of rows, days of content, claims on queue IDs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from mailkeep.features.record.events import service as events
 from mailkeep.features.record.messages import jobs
 from mailkeep.features.record.messages.content import content_path, link_content, save_contents
 from tests.plugins.post import Post
-from tests.record.messages.test_fates import accepted, begun, do, outbound
 from tests.support.client import START, Api
 from tests.support.events import sample_event
+from tests.support.messages import acceptance, insert, outbound, run_steps
 
 TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relname ~ %(pattern)s ORDER BY relname"
 
@@ -28,27 +28,27 @@ async def ensure(api: Api, at: datetime) -> None:
         await ensure_partitions(conn, at)
 
 
-async def test_rows_that_waited_in_the_default_partition_move_into_their_month(api: Api):
-    message = await begun(api, outbound(api, "a@x.test", tags=["tag"]))
-    await do(api, message, accepted(api))
-    where = "SELECT tableoid::regclass::text AS place FROM messages"
-    assert await api.sql(where) == [{"place": "messages_default"}]
+async def test_rows_of_the_default_partition_move_into_their_month(api: Api):
+    message = await insert(api, outbound(api, "a@x.test", tags=["tag"]))
+    await run_steps(api, message, acceptance(api))
+    partition = "SELECT tableoid::regclass::text AS name FROM messages"
+    assert await api.sql(partition) == [{"name": "messages_default"}]
     for _ in range(2):
         await ensure(api, START)
-    assert await api.sql(where) == [{"place": "messages_2026_03"}]
+    assert await api.sql(partition) == [{"name": "messages_2026_03"}]
     for parent in ("message_recipients", "message_search", "message_tags", "events"):
         assert await tables(api, f"^{parent}_2026") == {f"{parent}_2026_03", f"{parent}_2026_04"}
     assert (await api.sue.get(f"/messages/{message.id}")).data["tags"] == ["tag"]
     assert len((await api.sue.get("/messages", tag="tag")).data) == 1
 
 
-async def test_months_go_when_their_last_day_is_too_old(api: Api):
+async def test_months_are_deleted_when_their_last_day_is_too_old(api: Api):
     await ensure(api, datetime(2026, 1, 10, tzinfo=UTC))
     await ensure(api, datetime(2025, 11, 10, tzinfo=UTC))
-    old = await begun(api, outbound(api, "a@x.test", id=uuid7(datetime(2025, 11, 20, tzinfo=UTC))))
-    stray = await begun(api, outbound(api, "a@x.test", id=uuid7_floor(datetime(2019, 1, 1, tzinfo=UTC))))
-    kept = await begun(api, outbound(api, "a@x.test"))
-    api.clock.now = datetime(2026, 3, 1, 1, tzinfo=UTC)  # 90 days before it began December
+    old = await insert(api, outbound(api, "a@x.test", id=uuid7(datetime(2025, 11, 20, tzinfo=UTC))))
+    stray = await insert(api, outbound(api, "a@x.test", id=uuid7_floor(datetime(2019, 1, 1, tzinfo=UTC))))
+    kept = await insert(api, outbound(api, "a@x.test"))
+    api.clock.now = datetime(2026, 3, 1, 1, tzinfo=UTC)  # 90 days after the first of December
     async with api.app.db.tx() as conn:
         await events.emit(conn, api.clock(), sample_event("mail.sent", None, None, {}))
     for _ in range(2):  # two checks, a day apart
@@ -62,9 +62,9 @@ async def test_months_go_when_their_last_day_is_too_old(api: Api):
         assert (await api.sue.get(f"/messages/{one.id}")).status == status
 
 
-async def test_while_months_are_read_none_goes_and_none_comes(api: Api):
+async def test_no_partition_is_dropped_or_created_while_one_is_read(api: Api):
     await ensure(api, datetime(2025, 1, 10, tzinfo=UTC))
-    await begun(api, outbound(api, "a@x.test"))
+    await insert(api, outbound(api, "a@x.test"))
     async with api.app.db.tx() as reader:
         await reader.execute("SELECT count(*) FROM messages")
         for _ in range(2):
@@ -82,23 +82,23 @@ def test_content_is_removed_by_whole_days(tmp_path: Path):
     days = [datetime(2026, 3, day, 12, tzinfo=UTC) for day in (1, 2, 3)]
     ids = [uuid7_floor(day) for day in days]
     save_contents(tmp_path, [(one, [b"Subject: x\r\n", b"\r\n"]) for one in ids])
-    other = tmp_path / "content" / "not-a-day"
-    other.mkdir()
+    other_directory = tmp_path / "content" / "not-a-day"
+    other_directory.mkdir()
     assert jobs.prune_content(tmp_path, days[2]) == 2
     assert [content_path(tmp_path, one).exists() for one in ids] == [False, False, True]
     assert content_path(tmp_path, ids[2]).read_bytes() == b"Subject: x\r\n\r\n"
-    assert other.is_dir()
+    assert other_directory.is_dir()
 
 
-def test_content_that_can_not_be_kept_fails_nobody(tmp_path: Path):
+def test_content_that_cannot_be_saved_raises_no_error(tmp_path: Path):
     one = UUID(int=7 << 80)
-    (tmp_path / "content").write_text("a file where the folder should be")
+    (tmp_path / "content").write_text("a file where the directory should be")
     save_contents(tmp_path, [(one, [b"x"])])
     link_content(tmp_path, one, tmp_path / "absent")
     assert not content_path(tmp_path, one).exists()
 
 
-async def test_claims_on_queue_ids_are_forgotten_after_a_week(post: Post):
+async def test_claims_on_queue_ids_are_deleted_after_a_week(post: Post):
     await post.api.mailbox()
     await post.deliver("alice@example.test")
     for days, left in ((6, 1), (2, 0)):
@@ -109,7 +109,7 @@ async def test_claims_on_queue_ids_are_forgotten_after_a_week(post: Post):
 
 async def test_a_clock_that_jumps_ahead_by_months_deletes_no_history(api: Api, tmp_path: Path):
     await ensure(api, START)
-    message = await begun(api, outbound(api, "a@x.test"))
+    message = await insert(api, outbound(api, "a@x.test"))
     save_contents(tmp_path, [(message.id, [b"Subject: x\r\n", b"\r\n"])])
     async with api.app.db.tx() as conn:
         await events.emit(conn, api.clock(), sample_event("mail.sent", None, None, {}))
@@ -122,19 +122,19 @@ async def test_a_clock_that_jumps_ahead_by_months_deletes_no_history(api: Api, t
 
     await jobs.prune(api.app)
     api.clock.advance(days=300)
-    for _ in range(3):  # nobody writes: the clock is not believed, however often it is looked at
+    for _ in range(3):  # without new rows the clock is never confirmed
         await jobs.prune(api.app)
         assert await is_kept()
         api.clock.advance(days=1)
-    # Mail that comes meanwhile makes it believable, after a day.
-    await begun(api, outbound(api, "b@x.test"))
+    # New mail confirms the clock, but only after a day.
+    await insert(api, outbound(api, "b@x.test"))
     async with api.app.db.tx() as conn:
         await events.emit(conn, api.clock(), sample_event("mail.sent", None, None, {}))
     for _ in range(20):
         await jobs.prune(api.app)
         api.clock.advance(hours=1)
     assert await is_kept()
-    # The clock was set right again.
+    # The clock is corrected.
     api.clock.now = START + timedelta(days=2)
     for _ in range(3):
         await jobs.prune(api.app)
