@@ -793,7 +793,7 @@ export interface paths {
         };
         /**
          * Follow events
-         * @description Oldest first, in the order of their commit, so that who goes on with `after` (the id of the last event seen) misses none and sees none twice. An event stays hidden while an older transaction is open. Kept for `retention.event_days`; where `after` is gone by then, the answer begins with the first event that is kept, and `meta.details.reason` is `truncated`.
+         * @description Oldest first, in the order of commit: a client that continues with `after` (the ID of the last event it saw) misses no event and sees none twice. An event is hidden while an older transaction is open. Events are kept for `retention.event_days`; if the event `after` has been deleted, the response begins with the oldest event, and `meta.details.reason` is `truncated`.
          */
         get: operations["getEvents"];
         put?: never;
@@ -830,7 +830,7 @@ export interface paths {
         };
         /**
          * Follow events live
-         * @description Server-sent events: the feed of `GET /events`, in its order, pushed as it grows. Each event has its `id`, its kind as `event`, and as `data` what `GET /events/{id}` answers. Begins with what is told from now on, or beyond `Last-Event-ID` (which a browser's `EventSource` sends when it comes back), else beyond `after`; `00000000-0000-0000-0000-000000000000` stands for the first event that is kept. Where the event is gone by then, the event `stream.truncated` comes first. A comment every 5 seconds of silence. The stream ends where a new call would be refused (session or key revoked, role or scope changed), and when the server ends: by an event `stream.end` with `code` and `message`. Bounded by `limits.event_streams` and `limits.event_streams_per_caller` (`details.reason` `too_many_streams`).
+         * @description The feed of `GET /events` as server-sent events, in the same order. Each has its `id`, its kind as `event`, and the response of `GET /events/{id}` as `data`. The stream begins after the event in `Last-Event-ID` (which a browser's `EventSource` sends when it reconnects), else after the event `after`, else with the next new event; `00000000-0000-0000-0000-000000000000` means from the oldest event. If the event has been deleted, `stream.truncated` comes first. A comment is sent after each 5 seconds without events. The stream ends with the event `stream.end`, with `code` and `message`, when a new call would be refused (session or key revoked, role or scope changed) or the server shuts down. Limited by `limits.event_streams` and `limits.event_streams_per_caller` (`details.reason` `too_many_streams`).
          */
         get: operations["getEventsStream"];
         put?: never;
@@ -2204,7 +2204,7 @@ export interface components {
             mail_from: string;
             rcpt_to: string[];
         };
-        /** @description Something that happened; `message_id` is the id under /messages, `data` is that of the kind. */
+        /** @description An event; `message_id` is the ID of a message under /messages, `data` depends on the kind. */
         EventResponse: {
             /**
              * Format: date-time
@@ -6366,7 +6366,7 @@ export interface operations {
                 kind?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "system.alert" | "system.suspension" | "system.webhook_disabled";
             };
             header?: {
-                /** @description The id of the last event seen. */
+                /** @description The ID of the last event seen. */
                 "Last-Event-ID"?: string;
             };
             path?: never;
