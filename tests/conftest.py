@@ -1,8 +1,7 @@
-"""The database of the tests: one private server a run, one fresh database a test, cloned from a migrated one.
+"""Databases for tests: a private server per test process, and a fresh clone of a migrated database per test.
 
-The server is the product's own, started by the process that outlives all others (with xdist the controller),
-without fsync. `database_urls` is a test's own database, `module_database_urls` a module's, for tests that can
-share; `make_database` makes more, also empty ones.
+The server is started like the product's, without fsync. `database_urls` is a database for one test,
+`module_database_urls` for all tests of a module; `make_database` creates more, also empty ones.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ _running: RunningServer | None = None
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Runs it on a loop of its own, and leaves the loop of pytest-asyncio where it is."""
+    """Run a coroutine on a new loop, leaving the loop of pytest-asyncio alone."""
     loop = asyncio.new_event_loop()
     try:
         return loop.run_until_complete(coroutine)
@@ -64,7 +63,7 @@ def the_server() -> Urls:
     """The server of this process, started at the first call."""
     global _running
     if _running is None:
-        # Open, since as root the server's own account must get in.
+        # Accessible for the account `postgres` when running as root.
         data_dir = new_directory("mailkeep-tests-", 0o755)
         _running = RunningServer(data_dir, run(postgres.start(data_dir, postgres.ServerOptions(settings=_FAST))))
     return _running.server.urls
@@ -80,22 +79,20 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(scope="session")
 def database_server() -> Urls:
-    """The server of this worker: on one for all, each would see the others' open transactions. Its own database stays
-    unused; it is what the others are cloned from.
-    """
+    """The server of this process. (On a shared one, tests would see the open transactions of others.)"""
     return the_server()
 
 
 @pytest.fixture(scope="session")
 def template(database_server: Urls) -> str:
-    """The name of the database with the product's migrations and nothing else; nobody may stay connected."""
+    """The name of the migrated template database. Do not keep connections to it open."""
     run(migrate.migrate(database_server.owner, utc_now))
     return DATABASE
 
 
 @pytest.fixture(scope="session")
 def make_database(database_server: Urls) -> Iterator[MakeDatabase]:
-    """Clones a database; `template1` gives an empty one. Dropped by `drop_database`, else with the server."""
+    """Clones a database; `template1` gives an empty one."""
     numbers = itertools.count(1)
     with maintenance(database_server) as conn:
 
@@ -104,7 +101,7 @@ def make_database(database_server: Urls) -> Iterator[MakeDatabase]:
             statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY {}").format(
                 sql.Identifier(name), sql.Identifier(template), sql.SQL("FILE_COPY")
             )
-            _alone(conn, statement, template)
+            _execute_without_connections(conn, statement, template)
             return Urls(
                 owner=make_conninfo(database_server.owner, dbname=name),
                 app=make_conninfo(database_server.app, dbname=name),
@@ -114,8 +111,8 @@ def make_database(database_server: Urls) -> Iterator[MakeDatabase]:
         yield make
 
 
-def _alone(conn: psycopg.Connection[tuple[Any, ...]], statement: sql.Composed, name: str) -> None:
-    """Executes it once nobody is connected to the database of this name."""
+def _execute_without_connections(conn: psycopg.Connection[tuple[Any, ...]], statement: sql.Composed, name: str) -> None:
+    """Execute a statement as soon as nobody is connected to the database."""
     deadline = time.monotonic() + 60
     while True:
         late = time.monotonic() > deadline
@@ -123,7 +120,7 @@ def _alone(conn: psycopg.Connection[tuple[Any, ...]], statement: sql.Composed, n
             conn.execute(statement)
             return
         except (errors.InsufficientPrivilege, errors.ObjectInUse) as error:
-            # The other role's closed connections take a moment to go, and aren't the owner's to end.
+            # Closed connections of the other role take a moment to end, and the owner can't terminate them.
             if late:
                 raise TimeoutError(f"somebody is still connected to {name}") from error
             time.sleep(0.02)
@@ -135,12 +132,14 @@ def maintenance(server: Urls) -> psycopg.Connection[tuple[Any, ...]]:
 
 @pytest.fixture(scope="session")
 def drop_database(database_server: Urls) -> Iterator[Callable[[Urls], None]]:
-    """Drops a database, and cuts off whoever is still connected."""
+    """Drops a database and its connections."""
     with maintenance(database_server) as conn:
 
         def drop(urls: Urls) -> None:
             name = conninfo_to_dict(urls.owner)["dbname"]
-            _alone(conn, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(str(name))), str(name))
+            _execute_without_connections(
+                conn, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(str(name))), str(name)
+            )
 
         yield drop
 

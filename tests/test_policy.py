@@ -865,7 +865,7 @@ async def world(post: Post) -> World:
     api = replace(post.api, pipeline=Pipeline(post.api.app, Router(ENDPOINTS), ACCESS_CONTROL))
     api.configure_provider()
     # Beyond the limit, refused calls are one entry a minute: tests/record/audit/test_refused.py.
-    api.app.refusal_limit._most = 1_000_000
+    api.app.refusal_limit._limit = 1_000_000
     world = World(post, api)
     for place in DOMAINS:
         for make in (a_kept_mailbox, a_kept_suspension, a_kept_alias, a_message, a_kept_admin, a_kept_webhook):

@@ -1,11 +1,11 @@
-"""Mail addresses and domain names: one strict grammar and one canonical form, used wherever two are compared.
+"""Mail addresses and domain names: a strict grammar, and a canonical form for every comparison.
 
-Domains are IDNA2008 (RFC 5890–5893) A-labels in lower case. ASCII letters are the only thing folded: what is
-not already a valid U-label is refused and never mapped, so that no look-alike (full-width dot, soft hyphen,
-KELVIN SIGN, capital Ü) becomes another domain.
+Domains are IDNA2008 (RFC 5890–5893) A-labels in lower case. Only ASCII letters are folded. Labels that are not
+valid U-labels are refused, never mapped, so that no look-alike (full-width dot, soft hyphen, KELVIN SIGN,
+capital Ü) becomes another domain.
 
-Mailboxes are RFC 5321 §4.1.2 with Dot-string local parts, widened to UTF-8 by RFC 6531 §3.3. Quoted strings,
-comments, address literals and display names are refused: the text that is checked is the text that is used.
+Mailboxes follow RFC 5321 §4.1.2 with Dot-string local parts, extended to UTF-8 by RFC 6531 §3.3. Quoted strings,
+comments, address literals and display names are refused, so the text that was checked is used unchanged.
 
 Local parts compare by `fold_local`: NFC, then full case folding (CaseFolding.txt statuses C and F), then NFC.
 Unassigned code points are refused, so that a key never changes with the Unicode version.
@@ -21,7 +21,7 @@ from unicodedata import category, normalize
 import idna
 
 MAX_ADDRESS_OCTETS = 254
-"""RFC 5321 §4.5.3.1.3: a path of 256 octets, less its angle brackets."""
+"""RFC 5321 §4.5.3.1.3: a path of 256 octets, without its angle brackets."""
 MAX_LOCAL_OCTETS = 64
 MAX_DOMAIN_OCTETS = 253
 
@@ -49,39 +49,38 @@ class AddressError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A parsed mailbox address: the local part as it was written, the domain in canonical A-label form."""
+    """A parsed mailbox address: the local part unchanged, the domain in canonical A-label form."""
 
     local_part: str
     domain: str
 
     @property
     def smtputf8(self) -> bool:
-        """Whether the address can only travel under SMTPUTF8 (RFC 6531): its local part is not ASCII."""
+        """Whether the address needs SMTPUTF8 (RFC 6531): its local part is not ASCII."""
         return not self.local_part.isascii()
 
     @property
     def text(self) -> str:
-        """The address as header and envelope carry it; U-labels only beside a UTF-8 local part."""
+        """The address for header and envelope; with U-labels only if the local part is UTF-8."""
         if self.local_part.isascii():
             return f"{self.local_part}@{self.domain}"
         return f"{self.local_part}@{unicode_domain(self.domain)}"
 
     @property
     def key(self) -> str:
-        """What two equal addresses share: folded local part, `@`, A-label domain."""
+        """The key for comparing addresses: folded local part, `@`, A-label domain."""
         return f"{fold_local(self.local_part)}@{self.domain}"
 
     def __str__(self) -> str:
         return self.text
 
 
-@lru_cache(maxsize=10_000)  # mail goes to few domains; what is refused is not kept
+@lru_cache(maxsize=10_000)  # errors are not cached
 def normalize_domain(text: str, *, min_labels: int = 1) -> str:
     """The canonical form of a domain name: IDNA2008 A-labels, ASCII lower case, no trailing dot.
 
-    Raises AddressError for anything that is not such a name already (but for ASCII case): IP literals and
-    numeric top labels, underscores, empty labels, labels over 63 octets, names over 253, fewer labels than
-    `min_labels`.
+    Only ASCII case is changed. Raises AddressError for IP literals, numeric top labels, underscores, empty labels,
+    labels over 63 octets, names over 253, fewer labels than `min_labels`, and invalid U- and A-labels.
     """
     if not text:
         raise AddressError("the domain is empty")
@@ -117,7 +116,7 @@ def _normalize_label(label: str) -> str:
 
 
 def _unicode_label(label: str) -> str:
-    """The U-label of an A-label; refused unless the way back gives the same A-label (RFC 5891 §5.4)."""
+    """The U-label of an A-label; refused unless it converts back to the same A-label (RFC 5891 §5.4)."""
     if len(label) > 63:
         raise AddressError("a label of the domain is longer than 63 octets")
     try:
@@ -131,7 +130,7 @@ def _unicode_label(label: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def unicode_domain(a_label: str) -> str:
-    """The U-label form, for people to read, of a name that `normalize_domain` gave."""
+    """The U-label form, for display, of a name from `normalize_domain`."""
     if "xn--" not in a_label:
         return a_label
     labels = a_label.split(".")
@@ -139,7 +138,7 @@ def unicode_domain(a_label: str) -> str:
 
 
 def fold_local(local: str) -> str:
-    """The form in which local parts compare: NFC(casefold(NFC(local))); `straße` and `STRASSE` agree.
+    """The form for comparing local parts: NFC(casefold(NFC(local))). `straße` and `STRASSE` are equal.
 
     The result may be up to three times as long as the input, in octets.
     """
@@ -149,17 +148,17 @@ def fold_local(local: str) -> str:
 
 
 def strip_tag(local: str, delimiter: str) -> str | None:
-    """The local part before the first `delimiter` (`alice` of `alice+news`), None where there is no tag.
+    """The local part before the first `delimiter` (`alice` of `alice+news`), None without a tag.
 
-    Also None where what remains would be no local part (`+x`, `a.+x`). `delimiter` is one ASCII atext
-    character; folding before or after comes to the same.
+    Also None if the rest is not a valid local part (`+x`, `a.+x`). `delimiter` is one ASCII atext
+    character; folding before or after gives the same result.
     """
-    base, found, _ = local.partition(delimiter)
-    return base if found and base and not base.endswith(".") else None
+    base, separator, _ = local.partition(delimiter)
+    return base if separator and base and not base.endswith(".") else None
 
 
 def parse_address(text: str, *, min_labels: int = 1) -> Address:
-    """Parses an addr-spec (RFC 5321 §4.1.2 Mailbox without quoted strings; RFC 6531 §3.3 for UTF-8).
+    """Parse an addr-spec (RFC 5321 §4.1.2 Mailbox without quoted strings; RFC 6531 §3.3 for UTF-8).
 
     Nothing is trimmed, unfolded or repaired. Raises AddressError, also for local parts over 64 octets,
     addresses over 254, and control, space, bidi, format, invisible or unassigned characters.
@@ -171,7 +170,7 @@ def parse_address(text: str, *, min_labels: int = 1) -> Address:
         raise AddressError("the address is longer than 254 octets")
     if not _LOCAL.fullmatch(local):
         _check_wide_local(local)
-    # RFC 2047 §5: none may stand in an addr-spec, yet parsers decode them there, and what comes out is any text.
+    # RFC 2047 §5 forbids them in an addr-spec, but parsers decode them there, into any text.
     if "=?" in local and _ENCODED_WORD.search(local):
         raise AddressError("the local part has an encoded-word")
     if len(local.encode()) > MAX_LOCAL_OCTETS:
@@ -183,7 +182,7 @@ def parse_address(text: str, *, min_labels: int = 1) -> Address:
 
 
 def parse_destination(text: str) -> Address:
-    """An address that mail is passed on to, as `parse_address`; its domain contains a dot, or mail would go nowhere."""
+    """`parse_address` for a forwarding destination; its domain must contain a dot to be deliverable."""
     address = parse_address(text)
     if "." not in address.domain:
         raise AddressError(f"the domain {address.domain!r} contains no dot")
@@ -191,7 +190,7 @@ def parse_destination(text: str) -> Address:
 
 
 def _check_wide_local(local: str) -> None:
-    """Refuses a local part that is no Dot-string, before or after NFC (U+037E becomes a semicolon there)."""
+    """Refuse a local part that is not a Dot-string before and after NFC (U+037E becomes a semicolon)."""
     if not local:
         raise AddressError("the local part is empty")
     if not _WIDE_LOCAL.fullmatch(local) or not _WIDE_LOCAL.fullmatch(normalize("NFC", local)):

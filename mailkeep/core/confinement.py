@@ -1,8 +1,8 @@
-"""What a child process that reads untrusted input gives up: root, every capability, sockets, other programs.
+"""Confines a child process that reads untrusted input: without root, capabilities, new sockets or other programs.
 
-A child that was started by root goes on as `nobody`, which owns nothing. Whoever started it, it keeps no capability,
-gains none, and can open no socket and run no program: it reaches no database and no network, whatever the input makes
-of it. It keeps the sockets and files that it has already.
+A child that root started changes to the account `nobody`. The child has no capabilities and can gain none. It cannot
+open sockets or run programs, so compromised code reaches neither the database nor the network. Sockets and files that
+are already open stay open.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _CAPABILITY_VERSION = 0x20080522
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _NUMBER_AT, _ARCHITECTURE_AT = 0, 4
 _ALLOW, _DENY, _KILL = 0x7FFF0000, 0x00050001, 0x80000000  # deny: EPERM
-_X32 = 0x40000000  # the same calls under other numbers
+_X32 = 0x40000000  # the same system calls with other numbers
 
-# Audit architecture, and the numbers of: socket, socketpair, connect, bind, listen, execve, execveat, ptrace,
+# Audit architecture and system call numbers: socket, socketpair, connect, bind, listen, execve, execveat, ptrace,
 # process_vm_readv, process_vm_writev, io_uring_setup, bpf, unshare, mount, keyctl
 _CALLS = {
     "x86_64": (0xC000003E, (41, 53, 42, 49, 50, 59, 322, 101, 310, 311, 425, 321, 272, 165, 250)),
@@ -35,9 +35,9 @@ _CALLS = {
 
 
 def confine(memory: int) -> None:
-    """Give all of it up, for good. Before there is a second thread, and after everything is imported.
+    """Confine this process irrevocably. Call it after all imports and before starting threads.
 
-    `memory`: bytes of address space from now on. Raises OSError where the kernel refuses.
+    `memory`: the limit of its address space in bytes. Raises OSError if the kernel refuses.
     """
     library = ctypes.CDLL(None, use_errno=True)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
@@ -47,7 +47,7 @@ def confine(memory: int) -> None:
         os.setresgid(NOBODY, NOBODY, NOBODY)
         os.setresuid(NOBODY, NOBODY, NOBODY)
     _drop_capabilities(library)
-    _prctl(library, _PR_SET_DUMPABLE, 0)  # nobody else of that account reads its memory
+    _prctl(library, _PR_SET_DUMPABLE, 0)  # other processes of the account can't read its memory
     _prctl(library, _PR_SET_NO_NEW_PRIVS, 1)
     _deny_calls(library)
 
@@ -66,11 +66,11 @@ def _drop_capabilities(library: ctypes.CDLL) -> None:
 
 
 def _deny_calls(library: ctypes.CDLL) -> None:
-    """A seccomp filter; a machine of another kind goes without, the rest holds there too."""
-    known = _CALLS.get(platform.machine())
-    if known is None:
+    """Install a seccomp filter; other machine architectures do without it."""
+    calls = _CALLS.get(platform.machine())
+    if calls is None:
         return
-    architecture, denied = known
+    architecture, denied = calls
     program = [
         _step(_LOAD, value=_ARCHITECTURE_AT),
         _step(_EQUAL, yes=1, value=architecture),
@@ -87,7 +87,7 @@ def _deny_calls(library: ctypes.CDLL) -> None:
 
 
 def _step(code: int, *, yes: int = 0, value: int) -> bytes:
-    """An instruction; `yes`: how many to skip where the comparison holds."""
+    """A BPF instruction. `yes`: how many to skip if the comparison is true."""
     return struct.pack("HBBI", code, yes, 0, value)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypedDict
 
 MAX_FIELD_ERRORS = 100
-"""The most fields that one error lists, so that a response stays in proportion to its request."""
+"""The maximum number of fields in one error, which limits the size of the response."""
 _IN_TEXT = 5
 _REQUIRED = "is required"
 
@@ -52,19 +52,19 @@ def rebuild_refusal(
 
 
 class BadRequest(Refusal):
-    """The listener's, before there is a request to route."""
+    """Sent by the HTTP listener before routing."""
 
     code, status, text = "BAD_REQUEST", 400, "The data received is not an HTTP request."
 
 
 class RequestTimeout(Refusal):
-    """The listener's, as `BadRequest`."""
+    """Sent by the HTTP listener before routing."""
 
     code, status, text = "REQUEST_TIMEOUT", 408, "The request header did not arrive in time."
 
 
 class HeadTooLarge(Refusal):
-    """The listener's, as `BadRequest`."""
+    """Sent by the HTTP listener before routing."""
 
     code, status, text = "HEAD_TOO_LARGE", 431, "The request header is too large."
 
@@ -84,7 +84,7 @@ class MissingFields(Refusal):
         text = f"Required fields are missing: {names}{more}."
         super().__init__(
             f"{text} {_in_words(others)}." if others else text,
-            # The others first: there are few of them, and they are what the caller got wrong.
+            # The others first: they are few, and usually the cause.
             fields=[*others[:MAX_FIELD_ERRORS], *faults][:MAX_FIELD_ERRORS],
         )
 
@@ -186,7 +186,7 @@ class NotFound(Refusal):
 
 
 class DomainNotFound(Refusal):
-    """DOMAIN_NOT_FOUND everywhere but in sending: a `domain_id` that names no domain."""
+    """DOMAIN_NOT_FOUND except in sending: no domain has this `domain_id`."""
 
     code, status, text = "DOMAIN_NOT_FOUND", 404, "No domain has this id."
 
@@ -260,7 +260,7 @@ class Unavailable(Refusal):
 
 
 class Failure(Exception):
-    """The outside world failed us; `permanent` says that trying again is useless."""
+    """An error outside of our control. `permanent`: retrying is useless."""
 
     def __init__(self, message: str, *, permanent: bool = False) -> None:
         super().__init__(message)

@@ -1,12 +1,12 @@
-"""Named places on the path of a message, at which the tests end the process to see what is kept.
+"""Failpoints: named points in the processing of a message at which crash tests kill the process.
 
-The names stand where something has just become true: `send.attempt_written`, `submit.dot_sent`. Reaching one does
-nothing. No setting, environment variable, signal or request changes that; only the tests' own program
-(`tests/crash/program.py`) puts another function in the place of `reach` before it starts the product.
+A name says what has just happened: `send.attempt_written`, `submit.dot_sent`. In production a failpoint does nothing,
+and no setting, environment variable, signal or request changes that. Only the crash tests' program
+(`tests/crash/program.py`) replaces `reach`.
 """
 
 from __future__ import annotations
 
 
 def reach(name: str) -> None:
-    """Say that the place `name` is reached. Call it as `failpoint.reach(…)`, so that it can be replaced."""
+    """Mark the failpoint `name`. Call it as `failpoint.reach(…)`, so that tests can replace it."""

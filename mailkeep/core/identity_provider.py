@@ -1,4 +1,4 @@
-"""An identity provider of OpenID Connect, as an operator describes it."""
+"""An OpenID Connect identity provider as configured by the operator."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import msgspec
 
 
 class OidcProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A provider as the settings have it (`oidc.providers`).
+    """A provider in the settings (`oidc.providers`).
 
-    `id` names it in paths, `name` to people. `trust_email`: an account without an identity is logged in, and linked,
-    by an email that the provider calls verified. `auto_create_role`: who has no account gets one of this role.
-    `allowed_email_domains` bounds both. `trusted_mfa`: our second factor isn't asked for where the token tells of one.
+    `id` is used in paths, `name` is displayed. `trust_email`: a verified email from the provider logs in the account
+    with this email and links the identity to it. `auto_create_role`: a user without an account gets one with this
+    role. `allowed_email_domains` limits both. `trusted_mfa`: a token that reports a second factor replaces ours.
     """
 
     id: str
@@ -29,12 +29,12 @@ class OidcProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     @property
     def label(self) -> str:
-        """The name for people."""
+        """The displayed name."""
         return self.name or self.id
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is spoken to without TLS, on loopback."""
+        """Whether it is reached without TLS (on loopback only)."""
         return self.issuer.startswith("http://")
 
     def __repr__(self) -> str:
@@ -42,7 +42,7 @@ class OidcProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
 
 def is_loopback_name(host: str) -> bool:
-    """Whether a URL's host is on this machine by its own words."""
+    """Whether a URL's host is `localhost` or a loopback address."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

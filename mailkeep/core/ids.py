@@ -1,4 +1,4 @@
-"""UUIDv7 identifiers (RFC 9562 §5.7): time-ordered, so that ids sort by creation and partition by month."""
+"""UUIDv7 identifiers (RFC 9562 §5.7): time-ordered, so that IDs sort by creation and are partitioned by month."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _LAST_MILLISECOND = 253_402_300_799_999
 
 
 def uuid7(at: datetime) -> UUID:
-    """A new id for the instant `at`; ids made by one process rise strictly, also within a millisecond.
+    """A new ID for the instant `at`. IDs of one process increase strictly, also within a millisecond.
 
-    The 12 bits of `rand_a` and the top bits of `rand_b` count (RFC 9562 §6.2, method 1 with a random start);
+    The 12 bits of `rand_a` and the top bits of `rand_b` are a counter (RFC 9562 §6.2, method 1 with a random start);
     the low 48 bits are random.
     """
     global _last
     tick = (int(at.timestamp() * 1000) << 26) | (int.from_bytes(os.urandom(3), "big") & 0xFFFFF)
     with _lock:
-        # A clock that stands or steps back must not reorder ids: count on from the last one.
+        # If the clock stands still or steps back, count up from the last ID to keep the order.
         tick = tick if tick > _last else (_last + 1 if _last - tick < (10_000 << 26) else tick)
         _last = tick
     millis, counter = tick >> 26, tick & 0x3FFFFFF
@@ -33,15 +33,15 @@ def uuid7(at: datetime) -> UUID:
 
 
 def uuid7_floor(at: datetime) -> UUID:
-    """The smallest UUIDv7 of the instant `at` (of 1970, where it lies before): the bound of a range of ids."""
+    """The smallest UUIDv7 of the instant `at` (at least 1970): the lower bound of a range of IDs."""
     return UUID(int=(max(0, int(at.timestamp() * 1000)) << 80) | (0x7 << 76) | (0b10 << 62))
 
 
 def uuid7_time(value: UUID) -> datetime:
-    """The instant that an id carries, to the millisecond; the last of year 9999 for a foreign id that goes beyond."""
+    """The instant in an ID, in milliseconds; at most the end of year 9999."""
     return datetime.fromtimestamp(min(value.int >> 80, _LAST_MILLISECOND) / 1000, UTC)
 
 
 def parse_uuid(text: str) -> UUID | None:
-    """An id in canonical lower-case form, else None (`uuid.UUID` also takes braces, `urn:` and full-width digits)."""
+    """Parse an ID in canonical lower-case form, else None. (`uuid.UUID` also accepts braces and `urn:`.)"""
     return UUID(text) if _CANONICAL.fullmatch(text) else None

@@ -24,14 +24,14 @@ class MinuteLimit(Generic[T]):
     """At most `limit` events per key and minute, in this process. The counts are lost if the process is killed."""
 
     def __init__(self, limit: int) -> None:
-        self._most = limit
+        self._limit = limit
         self._minutes: dict[tuple[Hashable, int], Minute[T]] = {}
 
     def allow(self, key: Hashable, name: str, latest: T, at: datetime) -> bool:
         """Whether this event is within the limit; if not, it is counted under `name`."""
         minute = self._minutes.setdefault((key, int(at.timestamp()) // 60), Minute(latest))
         minute.latest = latest
-        if minute.allowed < self._most:
+        if minute.allowed < self._limit:
             minute.allowed += 1
             return True
         minute.exceeded[name] += 1

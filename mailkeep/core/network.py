@@ -1,4 +1,4 @@
-"""Networks in CIDR form, whether an address lies within, and what rate limits count as one source."""
+"""Networks in CIDR form, and the source of a request for limits."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def parse_network(text: str) -> str | None:
-    """A network (a bare address is one of a single host) in its shortest form; None for anything else.
+    """The shortest form of a network or, with an address, of the network of that host; None for anything else.
 
-    Bits behind the prefix and zones (`fe80::%eth0`) are refused.
+    Host bits and zones (`fe80::%eth0`) are refused.
     """
     if "%" in text:
         return None
@@ -35,7 +35,7 @@ def source_of(address: str) -> str:
 
 
 def is_within(address: str, networks: Sequence[str]) -> bool:
-    """Whether the address lies in one of the networks; what is no address lies in none."""
+    """Whether the address is in one of the networks; False if it is not an address."""
     return _is_within(address, tuple(networks))
 
 
@@ -49,7 +49,7 @@ def _is_within(address: str, networks: tuple[str, ...]) -> bool:
 
 
 def covers(wide: Sequence[str], narrow: str) -> bool:
-    """Whether a network lies wholly in one of the others."""
+    """Whether `narrow` is a subnet of one of the networks."""
     inner = _network(narrow)
     return any(_is_subnet(inner, _network(outer)) for outer in wide)
 

@@ -1,6 +1,6 @@
-"""Pages of a list by key, never by offset, and the sealed cursors that carry the key.
+"""Keyset pagination of lists with sealed cursors.
 
-A cursor opens only for the caller, list, filters, sort and order that it was made for, and for 24 hours.
+A cursor is valid for 24 hours, and only for the caller, list, filters, sort and order that it was issued for.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """What a caller asks of a list: `after` is the last key seen (sort value, id), None for the first page."""
+    """A request for a page. `after`: the last key of the previous page (sort value, id), None for the first page."""
 
     limit: int
     sort: str
@@ -38,14 +38,14 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """Rows of one page and the key to go on from, None on the last page."""
+    """The rows of a page and the key for the next page, None on the last page."""
 
     rows: list[T]
     next_key: Key | None
 
 
 def parse_limit(text: str | None) -> int:
-    """`limit` of a list: ASCII digits, 1 to 200; 50 when absent."""
+    """The `limit` of a list: ASCII digits, 1 to 200; 50 by default."""
     if text is None:
         return DEFAULT_LIMIT
     if not (text.isascii() and text.isdigit() and len(text) <= 3 and 1 <= int(text) <= MAX_LIMIT):
@@ -54,19 +54,19 @@ def parse_limit(text: str | None) -> int:
 
 
 def seal_cursor(vault: Vault, key: Key, bound_to: bytes, now: datetime) -> str:
-    """The opaque `next_cursor` for `key`; `bound_to` names caller, list, filters, sort and order."""
+    """The opaque `next_cursor` for `key`. `bound_to` identifies caller, list, filters, sort and order."""
     plain = msgspec.json.encode([int(now.timestamp()), [_tag(part) for part in key]])
     return encode_base64url(vault.seal("cursor", plain, bound_to))
 
 
 def open_cursor(vault: Vault, cursor: str, bound_to: bytes, now: datetime) -> Key:
-    """The key in `cursor`; INVALID_PAGINATION where it was altered, is too old or belongs elsewhere."""
+    """The key in `cursor`. Raises InvalidPagination if it was altered, is too old or belongs to another list."""
     sealed = decode_base64url(cursor)
     plain = vault.open("cursor", sealed, bound_to) if sealed else None
     if plain is None:
         raise InvalidPagination("The cursor is malformed or belongs to another list.", field="cursor")
-    made_at, parts = msgspec.json.decode(plain)
-    if now.timestamp() - made_at > CURSOR_LIFETIME.total_seconds():
+    created_at, parts = msgspec.json.decode(plain)
+    if now.timestamp() - created_at > CURSOR_LIFETIME.total_seconds():
         raise InvalidPagination("The cursor is older than 24 hours.", field="cursor")
     return tuple(_untag(part) for part in parts)
 

@@ -1,7 +1,7 @@
-"""Which passwords an administrator may have, and the form in which they are hashed.
+"""The rules for passwords of administrators, and their normalization.
 
-8 to 256 characters, not among the 3,000 commonest of that length, not the account's own email. Nothing is asked
-of their composition (NIST SP 800-63B §3.1.1.2). Two ways to type the same character are one: NFC (RFC 8265 §4.2).
+A password has 8 to 256 characters and is neither the account's email nor among the 3,000 most common ones. There are
+no composition rules (NIST SP 800-63B §3.1.1.2). It is normalized to NFC (RFC 8265 §4.2).
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ MAX_LENGTH = 256
 
 
 def prepare_password(text: str) -> str:
-    """The form of a password that is hashed and compared: NFC."""
+    """The normalized password (NFC), which is hashed."""
     return text if text.isascii() else normalize("NFC", text)
 
 
 def check_password(text: str, email: str) -> str:
-    """The prepared password for the account `email`.
+    """The normalized password for the account `email`.
 
-    WEAK_PASSWORD with `details.reason` `too_short`, `too_long`, `email` or `common` where it may not be one.
+    Raises WEAK_PASSWORD with `details.reason` `too_short`, `too_long`, `email` or `common`.
     """
     password = prepare_password(text)
     if len(password) < MIN_LENGTH:
@@ -34,7 +34,7 @@ def check_password(text: str, email: str) -> str:
     if password.casefold() == normalize("NFC", email).casefold():
         raise WeakPassword("The password is the account's email.", reason="email")
     if password.casefold() in _common():
-        raise WeakPassword("The password is one of the commonest.", reason="common")
+        raise WeakPassword("The password is too common.", reason="common")
     return password
 
 

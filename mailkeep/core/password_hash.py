@@ -21,7 +21,7 @@ MAX_BCRYPT_COST = 14
 _HASH = re.compile(r"\{([A-Za-z0-9-]{1,20})(?:\.([A-Za-z0-9]{1,6}))?\}([!-~]{1,1000})")
 _ENCODINGS = frozenset(("", "B64", "BASE64", "HEX"))
 _CLEAR = frozenset(("CLEAR", "CLEARTEXT", "PLAIN", "PLAIN-TRUNC"))
-# Of one pass, or of a number of passes that the scheme fixes.
+# Schemes with a fixed number of passes.
 _FIXED = frozenset(("CRAM-MD5", "DIGEST-MD5", "HMAC-MD5", "LDAP-MD5", "PLAIN-MD4", "PLAIN-MD5", "SHA", "SHA1", "SHA256",
                     "SHA512", "SMD5", "SSHA", "SSHA256", "SSHA512"))  # fmt: skip
 
@@ -33,7 +33,7 @@ _BCRYPT = re.compile(r"\$2[abxy]\$([0-9]{2})\$[./A-Za-z0-9]{53}")
 _SHA_CRYPT = re.compile(rf"\$([56])\$(?:rounds={_NUMBER}\$)?[^$]{{0,16}}\$[./A-Za-z0-9]+")
 _MD5_CRYPT = re.compile(r"\$1\$[^$]{0,8}\$[./A-Za-z0-9]{22}")
 _DES_CRYPT = re.compile(r"[./A-Za-z0-9]{13}")
-# Memory in yescrypt's own notation: 1 MiB (j75) to 256 MiB (jDT).
+# yescrypt's notation of memory: 1 MiB (j75) to 256 MiB (jDT).
 _YESCRYPT = re.compile(r"\$y\$(?:j75|j85|j[789ABCD]T)\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}")
 _PBKDF2 = re.compile(rf"\$1\$[^$]+\${_NUMBER}\$[0-9a-fA-F]+")
 _SCRAM = re.compile(rf"{_NUMBER},[A-Za-z0-9+/=]+,[A-Za-z0-9+/=]+,[A-Za-z0-9+/=]+")
@@ -124,7 +124,7 @@ def _scram(text: str) -> str | None:
 
 
 def _crypt(text: str) -> str | None:
-    """Whatever crypt(3) reads, as far as its cost is known."""
+    """A hash for crypt(3) of a kind whose cost can be checked."""
     if _YESCRYPT.fullmatch(text):
         return None
     for prefix, check in (("$2", _bcrypt), ("$5$", _sha256_crypt), ("$6$", _sha512_crypt), ("$1$", _md5_crypt)):

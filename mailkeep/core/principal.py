@@ -1,14 +1,11 @@
-"""Who calls, and the one policy: may this principal do this action, here?
+"""The caller of a request (principal) and the authorization policy.
 
-Rights are computed on every request from the owner as it is now, and only ever narrow: a domain
-administrator without assignments, and a key whose scoped domains are all gone, may touch nothing.
+Rights are computed on every request from the current state of the owner. A domain administrator without
+assignments has no access, and neither has a key whose scoped domains no longer exist.
 
-Three questions, one function each:
-
-- `allow(who, action)`: does the role, or the key's scope as such, bar the action altogether? Asked before the
-  fields of the body are read.
-- `allow_on(who, action, domain_id)`: may it on an object of this domain?
-- `who.domains()`: which domains may a list show? None is all.
+- `allow(who, action)` checks role and scope, before the fields of the body are read.
+- `allow_on(who, action, domain_id)` also checks access to the object's domain.
+- `who.domains()` returns the domains for which lists return objects. None means all.
 """
 
 from __future__ import annotations
@@ -37,7 +34,7 @@ _RANKS = {Role.DOMAIN_ADMIN: 0, Role.ADMIN: 1, Role.SUPER_ADMIN: 2}
 
 
 class ActorType(StrEnum):
-    """By what means a principal acts (the audit's `actor.type`)."""
+    """How a principal is authenticated (the audit log's `actor.type`)."""
 
     SESSION = "session"
     API_KEY = "api_key"
@@ -46,27 +43,27 @@ class ActorType(StrEnum):
 
 
 class BlockReason(StrEnum):
-    """Why a call is refused whatever the caller's rights (`details.reason`)."""
+    """Why a call is refused regardless of the caller's rights (`details.reason`)."""
 
-    NETWORK = "network"  # it comes from outside the allowed networks
-    SECOND_FACTOR = "second_factor_required"  # the role needs one, and the account has none yet
+    NETWORK = "network"  # the call comes from outside the allowed networks
+    SECOND_FACTOR = "second_factor_required"  # the role requires one, and the account has none yet
 
 
 class ActionScope(StrEnum):
-    """What an action touches, seen by a key that is scoped to domains."""
+    """What an action applies to; decides whether a key that is scoped to domains may call it."""
 
-    DOMAIN = "domain"  # an object that belongs to a domain: checked again with the domain
-    LISTING = "listing"  # a list that is filtered, never refused
-    GLOBAL = "global"  # belongs to no domain: a scoped key may not
-    ACCOUNT = "account"  # the caller's own account: readable with a key
-    CREDENTIALS = "credentials"  # changes the caller's own account or sessions: only with a session
+    DOMAIN = "domain"  # an object of a domain: `allow_on` checks the domain too
+    LISTING = "listing"  # a list: filtered, never refused
+    GLOBAL = "global"  # not part of a domain: refused to scoped keys
+    ACCOUNT = "account"  # the caller's own account: may be read with a key
+    CREDENTIALS = "credentials"  # changes the caller's account or sessions: session only
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyRule:
-    """The lowest role that may, and what is touched.
+    """The lowest role that is allowed, and what the action applies to.
 
-    `unenrolled`: also while the installation asks for a second factor that the account doesn't have yet.
+    `without_second_factor`: also allowed while the account lacks a second factor that its role requires.
     """
 
     role: Role
@@ -124,15 +121,14 @@ POLICY: dict[str, PolicyRule] = {
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The caller of one request, as the database knew it when the request came.
+    """The caller of a request, as stored when the request arrived.
 
-    `assigned` are the domains of a domain_admin (unused for higher roles); `scope` are those of a scoped key,
-    None for a session or an unscoped key. An empty `scope` reaches nothing. `bar` is what the installation's own
-    policy has against the call, whatever its rights.
+    `assigned`: the domains of a domain_admin (unused for higher roles). `scope`: the domains of a scoped key, None
+    for a session or an unscoped key; an empty scope allows nothing. `blocked_by`: why all calls are refused.
     """
 
     admin_id: UUID | None
-    label: str  # email of the admin, or the name of a key, command or process
+    label: str  # email of the admin, or name of the key, command or process
     role: Role
     actor: ActorType
     assigned: frozenset[UUID] = frozenset()
@@ -153,7 +149,7 @@ class Principal:
 
 
 def allow(who: Principal, action: str) -> None:
-    """Refuse where the role or the kind of credential bars `action` altogether, whatever its object."""
+    """Refuse if the caller's role or kind of credential does not allow `action` on any object."""
     rule = POLICY[action]
     if who.blocked_by is BlockReason.NETWORK:
         raise Forbidden("Calls are not allowed from this network.", reason=who.blocked_by.value)

@@ -1,7 +1,7 @@
 """Secrets: sealing with the master secret, tokens and their hashes.
 
-One master secret (32 bytes) stands behind everything; each purpose has a key of its own, derived by HKDF
-(RFC 5869) with the purpose as `info`, so that a cursor can never pass for a cookie.
+Each purpose has its own key, derived from the master secret (32 bytes) by HKDF (RFC 5869) with the purpose as
+`info`, so that a sealed cursor is never accepted as a cookie.
 """
 
 from __future__ import annotations
@@ -32,17 +32,14 @@ class Vault:
         self._ciphers: dict[str, AESGCM] = {}
 
     def _key(self, purpose: str) -> bytes:
-        key = self._keys.get(purpose)
-        if key is None:
-            key = HKDF(SHA256(), 32, None, purpose.encode()).derive(self._master)
-            self._keys[purpose] = key
-        return key
+        if purpose not in self._keys:
+            self._keys[purpose] = HKDF(SHA256(), 32, None, purpose.encode()).derive(self._master)
+        return self._keys[purpose]
 
     def _cipher(self, purpose: str) -> AESGCM:
-        cipher = self._ciphers.get(purpose)
-        if cipher is None:
-            cipher = self._ciphers[purpose] = AESGCM(self._key(purpose))
-        return cipher
+        if purpose not in self._ciphers:
+            self._ciphers[purpose] = AESGCM(self._key(purpose))
+        return self._ciphers[purpose]
 
     def seal(self, purpose: str, plain: bytes, bound_to: bytes = b"") -> bytes:
         """AES-256-GCM with a random nonce; opens only with the same purpose and `bound_to` (e.g. a row's id)."""
@@ -50,7 +47,7 @@ class Vault:
         return nonce + self._cipher(purpose).encrypt(nonce, plain, bound_to)
 
     def open(self, purpose: str, sealed: bytes, bound_to: bytes = b"") -> bytes | None:
-        """The plain bytes, or None where `sealed` was altered or made for something else."""
+        """The plain bytes, or None if `sealed` was altered or has another purpose or `bound_to`."""
         if len(sealed) < 28:
             return None
         try:
@@ -63,20 +60,20 @@ class Vault:
         return encode_base64url(hmac.digest(self._key(purpose), data, "sha256"))
 
     def verify(self, purpose: str, data: bytes, signature: str) -> bool:
-        """Whether `signature` is ours, compared in constant time; never raises on odd text."""
+        """Whether `signature` is from `sign`, compared in constant time. Never raises."""
         return hmac.compare_digest(self.sign(purpose, data).encode(), signature.encode("utf-8", "replace"))
 
     def sign_publicly(self, purpose: str, data: bytes) -> bytes:
-        """An Ed25519 signature (RFC 8032) that anybody can verify who has the purpose's public key."""
+        """An Ed25519 signature (RFC 8032), verified with the purpose's public key."""
         return Ed25519PrivateKey.from_private_bytes(self._key(purpose)).sign(data)
 
     def public_key(self, purpose: str) -> bytes:
-        """The 32 bytes of the Ed25519 key that `sign_publicly` is verified with."""
+        """The Ed25519 public key (32 bytes) that verifies `sign_publicly`."""
         return Ed25519PrivateKey.from_private_bytes(self._key(purpose)).public_key().public_bytes_raw()
 
 
 def is_signed_publicly(public_key: bytes, data: bytes, signature: bytes) -> bool:
-    """Whether `signature` is of the holder of this Ed25519 key; never raises on odd bytes."""
+    """Whether the Ed25519 `signature` of `data` is valid. Never raises."""
     try:
         Ed25519PublicKey.from_public_bytes(public_key).verify(signature, data)
     except (InvalidSignature, ValueError):
@@ -90,7 +87,7 @@ def encode_base64url(data: bytes) -> str:
 
 
 def decode_base64url(text: str) -> bytes | None:
-    """The reverse of `to_text`; None for anything that `to_text` would not have written."""
+    """Decode `encode_base64url`; None for anything that it does not produce."""
     try:
         data = urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4))
     except ValueError:
@@ -104,11 +101,11 @@ def new_token() -> str:
 
 
 def token_hash(token: str) -> bytes:
-    """SHA-256 of a token: what is stored of it. Enough for 256 random bits; passwords need Argon2id."""
+    """SHA-256 of a token, which is stored instead of it. Enough for 256 random bits; passwords need Argon2id."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
-# Letters and digits that are not taken for one another when copied by hand.
+# Without letters and digits that look alike.
 _ALPHABET = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 
 
@@ -117,7 +114,7 @@ def new_password(length: int = 20) -> str:
     return "".join(secrets.choice(_ALPHABET) for _ in range(length))
 
 
-# Lower case letters and digits but i, l, o, u: nothing to mistake when it is read from paper (as Crockford's base 32).
+# Crockford's base 32: without i, l, o, u, which are easily misread.
 _RECOVERY_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 

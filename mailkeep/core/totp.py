@@ -14,7 +14,7 @@ STEP_SECONDS = 30
 SECRET_BYTES = 20
 """160 bits, the length that RFC 4226 §4 (R6) recommends."""
 
-_CODE = re.compile(rf"[0-9]{{{DIGITS}}}")  # \d would take digits of any script
+_CODE = re.compile(rf"[0-9]{{{DIGITS}}}")  # \d accepts digits of any script
 
 
 def new_secret() -> bytes:
@@ -31,12 +31,12 @@ def hotp(secret: bytes, counter: int, digits: int = DIGITS) -> str:
 
 
 def step_of(at: datetime) -> int:
-    """The time step in which an instant lies (RFC 6238 §4.2, T0 = 0)."""
+    """The time step of an instant (RFC 6238 §4.2, T0 = 0)."""
     return int(at.timestamp()) // STEP_SECONDS
 
 
 def match(secret: bytes, code: str, at: datetime) -> int | None:
-    """The step whose code this is: the present one, the one before or the one after (RFC 6238 §5.2); None: no code.
+    """The step of a valid code: the current, previous or next one (RFC 6238 §5.2). None if the code is invalid.
 
     All three are computed and compared in constant time.
     """
@@ -48,7 +48,7 @@ def match(secret: bytes, code: str, at: datetime) -> int | None:
 
 
 def provisioning_uri(secret: bytes, account: str, issuer: str) -> str:
-    """What an authenticator reads as a QR code (the Key URI format): `otpauth://totp/ISSUER:ACCOUNT?secret=…`."""
+    """The content of the QR code for an authenticator app (Key URI format): `otpauth://totp/ISSUER:ACCOUNT?secret=…`."""
     query = {
         "secret": b32encode(secret).decode().rstrip("="),
         "issuer": issuer,

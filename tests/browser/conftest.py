@@ -1,6 +1,4 @@
-"""`scene`: one instance with things in it, for each process of the tests that asks for it; `front`: the same with a
-queue, as the full profile shows it.
-"""
+"""`scene`: an instance with data, one per test process; `front`: the same instance with a queue (full profile)."""
 
 from __future__ import annotations
 
@@ -10,13 +8,12 @@ import pytest
 
 from tests.browser.front import Front, run_front
 from tests.browser.scene import Scene, run_scene
-from tests.browser.screens import BUILT
+from tests.browser.screens import require_dashboard
 
 
 @pytest.fixture(scope="session")
 async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene]:
-    if not BUILT.is_file():
-        pytest.skip("the dashboard is not built: make dev")
+    require_dashboard()
     async with run_scene(tmp_path_factory.mktemp("scene")) as made:
         yield made
 

@@ -1,4 +1,4 @@
-"""Every screen of the dashboard, and what they have in common for the browser: opened, ready, watched."""
+"""All screens of the dashboard, and helpers that open and watch them in the browser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locato
 from tests.browser.scene import COOKIE, Caller
 
 ROOT = Path(__file__).parents[2]
-BUILT = ROOT / "mailkeep/web/dashboard_page/screens.json"
+BUILT = ROOT / "mailkeep/web/dashboard_page/screens.json"  # `make dev` builds it
 TIMEOUT_MS = 30_000
 FOREIGN = re.compile(r"/sandbox/messages/[0-9a-f-]{36}/html")
 WIDE, PHONE = {"width": 1360, "height": 900}, {"width": 390, "height": 844}
@@ -24,7 +24,7 @@ WIDE, PHONE = {"width": 1360, "height": 900}, {"width": 390, "height": 844}
 
 @dataclass(frozen=True)
 class Screen:
-    """`path` with `{…}` of the scene's ids; `lowest`: the lowest role that it shows something."""
+    """`path` with placeholders for the scene's IDs; `lowest`: the lowest role with access."""
 
     name: str
     path: str
@@ -60,8 +60,12 @@ SCREENS = (
 )
 
 
+def require_dashboard() -> None:
+    assert BUILT.is_file(), "The dashboard is not built: run `make dev`."
+
+
 def untested_paths() -> set[str]:
-    """Addresses that the build knows as screens and this table doesn't."""
+    """Paths of screens in the build that are not in this table."""
     known = {screen.path.partition("?")[0] for screen in SCREENS} | {"/login"}
     shapes = {"/".join("{}" if "{" in part else part for part in path.split("/")) for path in known}
     built: list[str] = json.loads(BUILT.read_text())

@@ -18,7 +18,7 @@ from playwright.async_api import Browser, Page
 from tests.browser.front import Front, run_front
 from tests.browser.scene import Scene, run_scene
 from tests.browser.screens import PHONE, ROOT, SCREENS, WIDE, Screen, context, turn_to, visit
-from tests.plugins.browser import PROGRAMS, launched, program
+from tests.plugins.browser import PROGRAMS, launch, program
 
 FOLDER = ROOT / "docs/screenshots"
 FORMS: dict[str, dict[str, Any]] = {
@@ -84,7 +84,7 @@ async def main() -> int:
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     target.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        async with run_scene(Path(folder)) as scene, run_front(scene) as front, launched(found) as browser:
+        async with run_scene(Path(folder)) as scene, run_front(scene) as front, launch(found) as browser:
             written = await take(browser, scene, front, target)
     for old in set(target.glob("*.png")) - set(written):
         old.unlink()

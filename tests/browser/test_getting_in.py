@@ -20,7 +20,7 @@ from playwright.async_api import Browser, FilePayload, Page, Route, expect
 from mailkeep.core import totp
 from tests.access.oidc.provider import CLIENT_ID, CLIENT_SECRET, Provider
 from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene, log_in
-from tests.browser.screens import BUILT, Watch, context, find_link
+from tests.browser.screens import Watch, context, find_link, require_dashboard
 from tests.support import instance as instances
 from tests.support.instance import Instance, Launch
 from tests.support.ports import free_port
@@ -57,8 +57,7 @@ async def fresh(tmp_path_factory: pytest.TempPathFactory, provider: Provider) ->
     """An instance with nothing in it but its first administrator, at `localhost`. It knows the provider, and domain
     administrators need a second factor.
     """
-    if not BUILT.is_file():
-        pytest.skip("the dashboard is not built: make dev")
+    require_dashboard()
     port = free_port()
     known = {"id": "acme", "name": "Acme", "issuer": provider.issuer, "client_id": CLIENT_ID}
     known["client_secret"] = CLIENT_SECRET

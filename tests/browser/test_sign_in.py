@@ -12,17 +12,14 @@ import aiohttp
 import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
-from tests.browser.screens import BUILT, Watch
+from tests.browser.screens import Watch, require_dashboard
 from tests.browser.test_getting_in import AtLocalhost
 from tests.support import instance as instances
 from tests.support.client import PASSWORD
 from tests.support.instance import Instance
 from tests.support.ports import free_port
 
-pytestmark = [
-    pytest.mark.timeout(300),  # the first of them starts an instance, and a browser
-    pytest.mark.skipif(not BUILT.is_file(), reason="the dashboard is not built: make dev"),
-]
+pytestmark = pytest.mark.timeout(300)  # the first test starts an instance and a browser
 
 LOGIN = "/login"
 GUIDE = (instances.ROOT / "docs/howto/passkeys.md").read_text("utf-8")
@@ -41,6 +38,7 @@ class Site:
 @pytest.fixture(scope="module")
 async def instance_at_localhost(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
     """At an address that browsers have passkeys for; logins are not counted by the second."""
+    require_dashboard()
     port = free_port()
     sue = {"email": "sue@example.test", "password": PASSWORD}
     environ = {

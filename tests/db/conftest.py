@@ -1,4 +1,4 @@
-"""Data directories that other accounts can enter or can't, and processes that may be killed."""
+"""Data directories with different permissions, and child processes that tests kill."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def run(coroutine: Coroutine[Any, Any, None]) -> None:
 
 @dataclass
 class Child:
-    """A forked process (our interpreter may lie where other accounts can't reach it) that can say lines."""
+    """A forked process that writes lines to a pipe. (Other accounts may not have access to our interpreter.)"""
 
     pid: int
     pipe: int
     ended: bool = False
 
-    def hears(self, timeout: float = 60) -> str:
-        """The next line that the child says."""
+    def read_line(self, timeout: float = 60) -> str:
+        """The next line from the child."""
         line = b""
         while not line.endswith(b"\n"):
-            assert select.select([self.pipe], [], [], timeout)[0], "the child says nothing"
+            assert select.select([self.pipe], [], [], timeout)[0], "the child writes nothing"
             byte = os.read(self.pipe, 1)
-            assert byte, "the child ended without a word"
+            assert byte, "the child ended without a line"
             line += byte
         return line.decode().strip()
 
@@ -58,7 +58,7 @@ class Child:
 
 @pytest.fixture
 def fork() -> Iterator[Callable[..., Child]]:
-    """Runs `action(say)` in a child, as another account where one is named; ended after the test."""
+    """Runs `action(say)` in a child process, as `account` if given; killed after the test."""
     children: list[Child] = []
 
     def start(action: Callable[[Say], None], account: str | None = None) -> Child:
@@ -72,7 +72,7 @@ def fork() -> Iterator[Callable[..., Child]]:
                     os.setgid(entry.pw_gid)
                     os.setuid(entry.pw_uid)
                 action(lambda text: _write(writer, text))
-            except BaseException as error:  # noqa: BLE001 - the child's only way to tell
+            except BaseException as error:  # noqa: BLE001 - reported to the test
                 traceback.print_exc()
                 _write(writer, f"{type(error).__name__}: {error}")
             finally:
@@ -94,30 +94,30 @@ def open_dir() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def prepared() -> Iterator[Path]:
-    """A data directory whose cluster is made and in order; to be copied, never started."""
+def cluster_template() -> Iterator[Path]:
+    """A data directory with a database cluster, to be copied."""
     for data_dir in _directory(0o755):
-        run(make(data_dir))
+        run(create_cluster(data_dir))
         (data_dir / "instance-id").unlink()
         yield data_dir
 
 
-async def make(data_dir: Path) -> None:
+async def create_cluster(data_dir: Path) -> None:
     server = await postgres.start(data_dir)
     await server.stop()
 
 
 @pytest.fixture
-def made_dir(prepared: Path) -> Iterator[Path]:
-    """A data directory that has a cluster: for tests that begin with its second start."""
+def cluster_dir(cluster_template: Path) -> Iterator[Path]:
+    """A data directory with a cluster, for tests of later starts."""
     for data_dir in _directory(0o755):
-        subprocess.run(["cp", "-a", str(prepared / "pg"), str(data_dir)], check=True)
+        subprocess.run(["cp", "-a", str(cluster_template / "pg"), str(data_dir)], check=True)
         yield data_dir
 
 
 @pytest.fixture
 def closed_dir() -> Iterator[Path]:
-    """A data directory below a folder that nobody else can enter."""
+    """A data directory below a folder that other accounts can't enter."""
     for top in _directory(0o700, programs=True):
         data_dir = top / "data"
         data_dir.mkdir()
@@ -126,7 +126,7 @@ def closed_dir() -> Iterator[Path]:
 
 @pytest.fixture
 def fallback_dir() -> Iterator[Path]:
-    """What stands for /var/lib/mailkeep/pg."""
+    """Replaces /var/lib/mailkeep/pg."""
     yield from _directory(0o755, programs=True)
 
 

@@ -1,4 +1,4 @@
-"""Folding in the database: equal to Python's for everything that Unicode has assigned."""
+"""Case folding in the database equals Python's for all assigned code points."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def test_a_second_process_is_refused_with_the_pid_of_the_first(open_dir, fork):
         signal.pause()
 
     child = fork(hold)
-    assert child.hears() == "held"
+    assert child.read_line() == "held"
     assert instance.lock_holder(open_dir) == child.pid
     with pytest.raises(Failure, match=rf"already runs on .* \(process {child.pid}\)") as refused:
         instance.acquire_lock(open_dir)
@@ -27,7 +27,7 @@ def test_a_second_process_is_refused_with_the_pid_of_the_first(open_dir, fork):
 
 def test_the_kernel_frees_the_lock_of_a_killed_process(open_dir, fork):
     child = fork(lambda say: (instance.acquire_lock(open_dir), say("held"), signal.pause()))
-    assert child.hears() == "held"
+    assert child.read_line() == "held"
     child.kill()
     assert instance.lock_holder(open_dir) is None
     instance.acquire_lock(open_dir).release()
@@ -80,7 +80,7 @@ def test_a_folder_of_another_account_is_refused(open_dir, fork):
         theirs = open_dir / "theirs"
         open_dir.chmod(0o777)
         child = fork(lambda say: (theirs.mkdir(), say("made")), account="nobody")
-        assert child.hears() == "made"
+        assert child.read_line() == "made"
     with pytest.raises(Failure, match="not a folder of this account"):
         instance.ensure_own_folder(theirs, 0o700)
 

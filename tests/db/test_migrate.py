@@ -92,7 +92,7 @@ async def test_analyze_follows(urls, tmp_path):
     {"f_topic": "CREATE OR REPLACE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 2';\n\nSELECT nonsense"},
     {"f_grants": "SELECT 1;\n\nSELECT nonsense"},
 ])  # fmt: skip
-async def test_a_failing_file_leaves_nothing_of_the_run(urls, tmp_path, bad):
+async def test_a_failing_file_rolls_back_the_whole_run(urls, tmp_path, bad):
     write(tmp_path, m0001_a="CREATE TABLE a (n int)", f_topic=ONE.format(1))
     await migrate(urls.owner, clock, folder=tmp_path)
     write(tmp_path, m0002_good="CREATE TABLE good (n int)", **bad)
@@ -179,7 +179,7 @@ async def test_an_applied_file_that_changed_is_refused(urls, tmp_path):
     assert tables(urls.owner) == {"a", *SCHEMA_TABLES}
 
 
-async def test_a_newer_database_is_refused_with_the_way_out(urls, tmp_path):
+async def test_a_newer_database_is_refused_with_advice(urls, tmp_path):
     write(tmp_path, m0001_a="CREATE TABLE a (n int)", m0002_b="CREATE TABLE b (n int)")
     await migrate(urls.owner, clock, folder=tmp_path)
     (tmp_path / "migrations/0002_b.sql").unlink()
@@ -187,14 +187,14 @@ async def test_a_newer_database_is_refused_with_the_way_out(urls, tmp_path):
         await migrate(urls.owner, clock, folder=tmp_path)
 
 
-async def test_of_two_concurrent_runs_one_migrates_and_the_other_waits(urls, tmp_path):
+async def test_a_concurrent_run_waits_for_the_first(urls, tmp_path):
     write(tmp_path, m0001_a="CREATE TABLE a (n int); SELECT pg_sleep(0.5)", m0002_b="INSERT INTO a VALUES (1)")
     done = await asyncio.gather(*(migrate(urls.owner, clock, folder=tmp_path) for _ in range(3)))
     assert sorted(len(steps) for steps in done) == [0, 0, 3]
     assert rows(urls.owner, "SELECT count(*) FROM a") == [(1,)]
 
 
-async def test_an_interrupted_run_leaves_the_schema_unchanged_and_the_lock_free(urls, tmp_path):
+async def test_an_interrupted_run_changes_nothing_and_frees_the_lock(urls, tmp_path):
     write(tmp_path, m0001_a="CREATE TABLE a (n int)", f_topic=ONE.format(1) + "SELECT pg_sleep(30)")
     task = asyncio.create_task(migrate(urls.owner, clock, folder=tmp_path))
     question = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'PgSleep'"
@@ -244,7 +244,7 @@ SCHEMA = Schema(OURS, Functions((), None, "text"))
 
 
 @pytest.mark.parametrize("done", [0, 1, 2])
-def test_missing_are_the_later_migrations_and_the_functions(done):
+def test_later_migrations_and_the_functions_are_missing(done):
     assert find_missing(SCHEMA, applied(*range(1, done + 1))) == [*OURS[done:], SCHEMA.functions]
 
 

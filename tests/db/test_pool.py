@@ -1,4 +1,4 @@
-"""The pool against a real server: transactions, and what callers meet when the database is away."""
+"""The pool with a real server: transactions, and behaviour while the database is unavailable."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from mailkeep.db.pool import DatabasePool, constraint_of, is_transient
 
 @pytest.fixture
 def seconds() -> float:
-    """How long a caller waits for a connection: longer than the machine stands still."""
+    """The time that a caller waits for a connection; longer than pauses of the machine."""
     return 60
 
 
@@ -44,14 +44,14 @@ async def count(database: DatabasePool) -> int:
         return row["n"]
 
 
-async def test_a_block_commits_at_its_end_and_not_before(database):
+async def test_a_block_commits_at_its_end(database):
     async with database.tx() as conn:
         await conn.execute("INSERT INTO t VALUES (1)")
         assert await count(database) == 0
     assert await count(database) == 1
 
 
-async def test_an_exception_rolls_back_and_leaves_as_it_is(database):
+async def test_an_exception_rolls_back_and_propagates(database):
     async def body():
         async with database.tx() as conn:
             await conn.execute("INSERT INTO t VALUES (1)")
@@ -62,7 +62,7 @@ async def test_an_exception_rolls_back_and_leaves_as_it_is(database):
     assert await count(database) == 0
 
 
-async def test_a_cancelled_block_is_rolled_back_and_its_connection_serves_on(database):
+async def test_a_cancelled_block_is_rolled_back_and_its_connection_reused(database):
     async def slow():
         async with database.tx() as conn:
             await conn.execute("INSERT INTO t VALUES (1)")
@@ -76,7 +76,7 @@ async def test_a_cancelled_block_is_rolled_back_and_its_connection_serves_on(dat
     assert await count(database) == 0
 
 
-async def test_a_block_within_a_block_is_a_savepoint(database):
+async def test_a_nested_block_is_a_savepoint(database):
     async with database.tx() as conn:
         await conn.execute("INSERT INTO t VALUES (1)")
         with pytest.raises(errors.UniqueViolation):
@@ -86,7 +86,7 @@ async def test_a_block_within_a_block_is_a_savepoint(database):
     assert await count(database) == 2
 
 
-async def test_nobody_commits_in_the_callers_transaction(database):
+async def test_the_callers_transaction_can_not_be_committed(database):
     async def body():
         async with database.tx() as conn:
             await conn.execute("INSERT INTO t VALUES (1)")
@@ -97,7 +97,7 @@ async def test_nobody_commits_in_the_callers_transaction(database):
     assert await count(database) == 0
 
 
-async def test_a_swallowed_error_does_not_pass_for_a_commit(database):
+async def test_a_swallowed_error_is_not_a_commit(database):
     async def body():
         async with database.tx() as conn:
             await conn.execute("INSERT INTO t VALUES (1)")
@@ -143,8 +143,8 @@ async def test_connections_are_limited_in_utc_and_named(database):
             assert await cursor.fetchone() == {"value": value}
 
 
-async def test_a_machine_that_is_gone_is_noticed_within_a_minute(database):
-    """By TCP: what its sessions hold would stay for two hours (tests connect by a Unix socket, which has no need)."""
+async def test_an_unreachable_server_is_noticed_within_a_minute(database):
+    """Without keepalives its TCP sessions would hold their locks for two hours. (Tests use a Unix socket.)"""
     async with database.autocommit() as conn:
         cursor = await conn.execute(
             "SELECT name, reset_val::int AS value, source FROM pg_settings WHERE name LIKE 'tcp\\_keepalives\\_%'"
@@ -169,7 +169,7 @@ async def test_options_and_name_of_the_operators_url_are_kept(database_server):
     await database.close()
 
 
-async def test_without_a_free_connection_the_caller_gets_unavailable(database):
+async def test_without_a_free_connection_unavailable_is_raised(database):
     holding = asyncio.Barrier(5)
 
     async def hold(held: asyncio.Event):
@@ -191,7 +191,7 @@ async def test_without_a_free_connection_the_caller_gets_unavailable(database):
 
 
 @pytest.mark.parametrize(
-    "error,passing",
+    "error,transient",
     [
         (errors.DiskFull(), True),
         (errors.TooManyConnections(), True),
@@ -214,12 +214,12 @@ async def test_without_a_free_connection_the_caller_gets_unavailable(database):
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
-async def test_only_transient_errors_become_unavailable(database, error, passing):
-    assert is_transient(error) is passing
-    with pytest.raises(Unavailable if passing else type(error)) as raised:
+async def test_only_transient_errors_become_unavailable(database, error, transient):
+    assert is_transient(error) is transient
+    with pytest.raises(Unavailable if transient else type(error)) as raised:
         async with database.autocommit():
             raise error
-    if passing:
+    if transient:
         assert raised.value.__cause__ is error
 
 
@@ -233,10 +233,10 @@ async def test_a_statement_that_takes_too_long_is_unavailable(database):
         await body()
 
 
-async def test_a_connection_that_the_server_closed_is_replaced_unnoticed(database):
-    # Two seconds are what the pool's own check would pause after the second dead one.
+async def test_a_connection_closed_by_the_server_is_replaced(database):
+    # The pool's own check would pause for two seconds after the second dead connection.
     took: list[float] = []
-    while len(took) < 5 and min(took, default=inf) >= 2:  # the machine may have stood still
+    while len(took) < 5 and min(took, default=inf) >= 2:  # repeated, because the machine may have paused
         async with AsyncExitStack() as stack:
             conns = [await stack.enter_async_context(database.autocommit()) for _ in range(4)]
             victims = [conn.info.backend_pid for conn in conns[1:]]
@@ -250,23 +250,23 @@ async def test_a_connection_that_the_server_closed_is_replaced_unnoticed(databas
     assert min(took) < 2
 
 
-async def test_it_refuses_while_the_server_is_away_and_is_back_soon_after_it(made_dir):
-    server = await postgres.start(made_dir)
+async def test_unavailable_while_the_server_is_down_and_quick_recovery(cluster_dir):
+    server = await postgres.start(cluster_dir)
     database = DatabasePool(server.urls.app, timeout=1)
     try:
         await database.open()
         while not await answers(database):
             pass
         await server.stop()
-        for _ in range(4):  # long enough for the pool to give all its connections up
+        for _ in range(4):  # until the pool has discarded all its connections
             with pytest.raises(Unavailable):
                 await one(database)
-        server = await postgres.start(made_dir)
-        # A second each at most: how long the machine stands still is nothing that the pool does.
-        tries = 1
+        server = await postgres.start(cluster_dir)
+        # Each attempt takes at most a second. Attempts are counted because pauses of the machine do not matter.
+        attempts = 1
         while not await answers(database):
-            tries += 1
-            assert tries < 7
+            attempts += 1
+            assert attempts < 7
         supervisor = asyncio.create_task(server.supervise())
         assert server.pid
         killed = server.pid
@@ -312,7 +312,7 @@ async def test_a_dedicated_connection_receives_notifications(database):
         assert await count(database) == 0, "the pool still works"
 
 
-async def test_a_listener_of_a_server_that_ends_gets_unavailable(database):
+async def test_a_listener_gets_unavailable_when_the_server_ends(database):
     async def listen():
         async with database.listen("news") as conn:
             async with database.autocommit() as killer:

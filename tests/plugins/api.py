@@ -1,4 +1,4 @@
-"""`api`: the application in the process, on a fresh database with the cast of `tests.support.client`."""
+"""`api`: the application in this process, on a fresh database with the test users of `tests.support.client`."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from mailkeep.web.pipeline import AccessControl, Pipeline
 from mailkeep.web.router import Router
 from tests.support.client import VAULT, Api, ManualClock, insert_test_users
 
-# The clock stands still, so that a limit by second would never refill.
-UNHURRIED = Settings(
+# The test clock stands still, so a limit per second would never refill.
+NO_RATE_LIMITS = Settings(
     limits=LimitsSettings(login_per_second=0, requests_per_second=0), smtp=SmtpSettings(listen="127.0.0.1:0")
 )
 
@@ -40,19 +40,19 @@ ACCESS_CONTROL = AccessControl(sessions.authenticate, logins.verify_own_password
 
 
 def all_endpoints() -> list[Endpoint]:
-    """Those of every feature that has routes."""
-    found: list[Endpoint] = []
+    """The endpoints of all features."""
+    endpoints: list[Endpoint] = []
     for group in pkgutil.iter_modules(features.__path__):
         folder = Path(features.__path__[0], group.name)
         for feature in pkgutil.iter_modules([str(folder)]):
             if (folder / feature.name / "routes.py").is_file():
-                found += importlib.import_module(f"mailkeep.features.{group.name}.{feature.name}.routes").ENDPOINTS
-    return found
+                endpoints += importlib.import_module(f"mailkeep.features.{group.name}.{feature.name}.routes").ENDPOINTS
+    return endpoints
 
 
 @pytest.fixture(scope="session")
-def cast_template(make_database: Callable[[str], Urls], template: str) -> str:
-    """The name of a database with the cast in it; nobody may stay connected."""
+def users_template(make_database: Callable[[str], Urls], template: str) -> str:
+    """The name of a template database with the test users. Do not keep connections to it open."""
     urls = make_database(template)
 
     async def fill() -> None:
@@ -70,13 +70,13 @@ def cast_template(make_database: Callable[[str], Urls], template: str) -> str:
 
 @pytest.fixture
 def api_settings() -> Settings:
-    """What `api` runs with; a module that needs other settings has a fixture of this name."""
-    return UNHURRIED
+    """The settings of `api`; override this fixture in a module that needs others."""
+    return NO_RATE_LIMITS
 
 
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the machine stands still for seconds, the database is not down, nor a message too hard to parse."""
+    """Long time limits for the health checks and the parser, so that pauses of the machine do not count."""
     monkeypatch.setattr(health, "_SECONDS", 30.0)
     limits = partial(parse_process.ParseLimits, cpu_seconds=30, seconds=60.0, wait_seconds=60.0)
     monkeypatch.setattr(parse_process, "ParseLimits", limits)
@@ -86,12 +86,12 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 async def api(
     make_database: Callable[[str], Urls],
     drop_database: Callable[[Urls], None],
-    cast_template: str,
+    users_template: str,
     api_settings: Settings,
     tmp_path: Path,
 ) -> AsyncIterator[Api]:
-    """The application, its cast and its clock; `tmp_path` is its data directory."""
-    urls = make_database(cast_template)
+    """The application with test users and clock; `tmp_path` is its data directory."""
+    urls = make_database(users_template)
     async with running_on(urls, api_settings, tmp_path) as running:
         yield running
     drop_database(urls)
@@ -101,19 +101,19 @@ async def api(
 async def shared_api(
     make_database: Callable[[str], Urls],
     drop_database: Callable[[Urls], None],
-    cast_template: str,
+    users_template: str,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> AsyncIterator[Api]:
-    """One application for a module: for tables of refused calls, and whatever else leaves nothing behind."""
-    urls = make_database(cast_template)
-    async with running_on(urls, UNHURRIED, tmp_path_factory.mktemp("data")) as running:
+    """One application for a module, for tests that change nothing."""
+    urls = make_database(users_template)
+    async with running_on(urls, NO_RATE_LIMITS, tmp_path_factory.mktemp("data")) as running:
         yield running
     drop_database(urls)
 
 
 @asynccontextmanager
 async def running_on(urls: Urls, settings: Settings, data_dir: Path) -> AsyncIterator[Api]:
-    """The application on a database, with a clock that stands still."""
+    """The application on a database, with a clock that the test advances."""
     db = DatabasePool(urls.app, min_size=1, max_size=10, timeout=30)
     await db.open()
     clock = ManualClock()

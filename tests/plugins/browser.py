@@ -1,9 +1,7 @@
-"""`browser`: Debian's chromium without a window, one for each process of the tests that asks for it; `page` in a
-context of its own, with no cookies of others.
+"""`browser`: Debian's headless chromium, one per test process; `page`: a page in its own browser context.
 
-Playwright drives it by its asynchronous interface, on the loop that all tests share (the synchronous one would keep
-a loop of its own running in this thread, which pytest-asyncio refuses). Nothing is downloaded: without the browser,
-the tests that need it are skipped by name.
+Playwright's asynchronous interface runs on the event loop that all tests share. (The synchronous one keeps another loop
+running in this thread, which pytest-asyncio refuses.) Nothing is downloaded; without chromium the tests are skipped.
 """
 
 from __future__ import annotations
@@ -17,18 +15,18 @@ import pytest
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 TIMEOUT_MS = 30_000
-# The shell is the same engine without the windows, tabs and menus that nobody sees: two thirds of the work.
+# The headless shell is the same engine without a user interface and needs a third less CPU.
 PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser")
 
 
 def program() -> str | None:
-    """Where chromium is, if anywhere."""
+    """The path of chromium, if installed."""
     return next(filter(None, map(shutil.which, PROGRAMS)), None)
 
 
 @asynccontextmanager
-async def launched(program: str) -> AsyncIterator[Browser]:
-    """It, running."""
+async def launch(program: str) -> AsyncIterator[Browser]:
+    """Run chromium."""
     # Its sandbox doesn't run as root, and containers have little /dev/shm.
     options = ["--disable-dev-shm-usage", *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     async with async_playwright() as playwright:
@@ -40,17 +38,17 @@ async def launched(program: str) -> AsyncIterator[Browser]:
 
 @pytest.fixture(scope="session")
 async def browser() -> AsyncIterator[Browser]:
-    """A running chromium; make contexts in it, and close them."""
+    """A running chromium. Close the contexts that you open in it."""
     found = program()
     if found is None:
         pytest.skip(f"there is no chromium here (on Debian: apt install {PROGRAMS[0]})")
-    async with launched(found) as running:
+    async with launch(found) as running:
         yield running
 
 
 @pytest.fixture
 async def page(browser: Browser) -> AsyncIterator[Page]:
-    """A page of a new context, which waits for nothing longer than 30 seconds."""
+    """A page of a new context, with a timeout of 30 seconds."""
     context = await browser.new_context()
     context.set_default_timeout(TIMEOUT_MS)
     yield await context.new_page()

@@ -1,4 +1,4 @@
-"""`post`: the application with its ways for mail: the sandbox's port, the SMTP listener, the runner on demand."""
+"""`post`: the application with mail: sandbox, SMTP listener, and queues that run on demand."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from mailkeep.run.processes import sandbox, smtp
 from tests.support.caller import Answer
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
 
-_STRANGERS = ThreadPoolExecutor(64, thread_name_prefix="stranger")
+_SMTP_CLIENTS = ThreadPoolExecutor(64, thread_name_prefix="stranger")
 LETTER = b"From: Someone <someone@elsewhere.test>\r\nSubject: Hello\r\nMessage-ID: <1@elsewhere.test>\r\n\r\nHi.\r\n"
 
 
 def letter(**changes: Any) -> dict[str, Any]:
-    """A body of /send that is accepted; a field that is None is left out."""
+    """A valid body of /send; fields that are None are omitted."""
     body: dict[str, Any] = {
         "from": {"email": f"shop@{EXAMPLE}", "name": "The Shop"},
         "to": [{"email": "customer@elsewhere.test"}],
@@ -41,7 +41,7 @@ def letter(**changes: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class SmtpResult:
-    """The reply to the end of data (code 0 without one), and the refused recipients."""
+    """The reply to the message (code 0 if it was not sent), and the refused recipients."""
 
     code: int
     text: str
@@ -50,7 +50,7 @@ class SmtpResult:
 
 @dataclass
 class Post:
-    """`api` with mail; nothing is seen to in the sandbox's queue before `run_queue`."""
+    """`api` with mail. The sandbox's queue runs only in `run_queue`."""
 
     api: Api
     inbound: smtp.InboundHandler
@@ -61,7 +61,7 @@ class Post:
         return await self.api.sue.post("/send", letter(**changes))
 
     async def run_queue(self, seconds: float = 0) -> None:
-        """See to whatever is due after that many seconds."""
+        """Advance the clock and deliver all due messages of the sandbox."""
         self.api.clock.advance(seconds=seconds)
         while await sandbox_service.deliver_due(self.api.app):
             pass
@@ -73,7 +73,7 @@ class Post:
     async def deliver(
         self, *recipients: str, content: bytes = LETTER, sender: str = "someone@elsewhere.test", utf8: bool = False
     ) -> SmtpResult:
-        """Deliver by SMTP as a stranger."""
+        """Deliver by SMTP from outside."""
 
         def talk() -> SmtpResult:
             with smtplib.SMTP("127.0.0.1", self.port, timeout=60) as client:
@@ -86,13 +86,13 @@ class Post:
                 code, text = client.data(content)
                 return SmtpResult(code, text.decode(), refused)
 
-        # Threads of their own: the server, in this process too, must find some free.
-        result = await asyncio.get_running_loop().run_in_executor(_STRANGERS, talk)
+        # A separate thread pool: the server in this process needs threads of the default one.
+        result = await asyncio.get_running_loop().run_in_executor(_SMTP_CLIENTS, talk)
         await self.inbound.settle()
         return result
 
     def mail_of(self, mailbox_id: UUID) -> list[Message]:
-        """What lies in a mailbox, unread."""
+        """The unread messages in a mailbox."""
         folder = self.api.app.data_dir / "mail" / str(mailbox_id) / "Maildir" / "new"
         return [message_from_bytes(path.read_bytes()) for path in sorted(folder.glob("*"))] if folder.exists() else []
 
@@ -120,10 +120,10 @@ async def post(api: Api) -> AsyncIterator[Post]:
 
 @asynccontextmanager
 async def with_mail(api: Api) -> AsyncIterator[Post]:
-    """Mail for an application; its domains have what keys they have."""
+    """Start the mail listeners of an application."""
     (api.app.data_dir / "tmp").mkdir()
-    way_out = await sandbox.start(api.app, asyncio.Event())
-    api.app.mta = SmtpPool(Relay("127.0.0.1", way_out.port))
+    sandbox_server = await sandbox.start(api.app, asyncio.Event())
+    api.app.mta = SmtpPool(Relay("127.0.0.1", sandbox_server.port))
     inbound = smtp.InboundHandler(api.app)
     listener = await smtp.start(api.app, inbound)
     try:
@@ -131,5 +131,5 @@ async def with_mail(api: Api) -> AsyncIterator[Post]:
     finally:
         await api.app.mta.close()
         await listener.close(0)
-        await way_out.close(0)
+        await sandbox_server.close(0)
         await api.app.parser.close()

@@ -1,4 +1,4 @@
-"""`instance`: a whole running instance by the real command, one for each process of the tests that asks for it."""
+"""`instance`: a running instance, started by the real command; one per test process."""
 
 from __future__ import annotations
 

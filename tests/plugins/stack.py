@@ -1,7 +1,7 @@
-"""`stack`: one full instance for the whole run, started by whichever process of it asks first, ended with the run.
+"""`stack`: one instance of the full profile for the test run, started by the first process that needs it.
 
-Scenarios take turns: side by side, and beside all other tests, mail of some came later than they waited. One that
-disturbs the instance takes it as `alone`, which says so.
+Tests use it one after another: in parallel, mail arrives later than tests wait for it. Tests that disturb the instance
+use it as `alone`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _SHARED = "mailkeep_test_stack"
 _folder: Path | None = None
 
 
-def _the_folder() -> Path:
-    """The folder of this run, made by the process that outlives all others (with xdist the controller)."""
+def _run_folder() -> Path:
+    """The folder of this run, created by the process that lives longest (with xdist the controller)."""
     global _folder
     if _folder is None:
         _folder = new_directory("mailkeep-stack-", 0o755, programs=True)
@@ -33,8 +33,8 @@ def _the_folder() -> Path:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """xdist, in the controller, for each worker before it starts."""
-    node.workerinput[_SHARED] = str(_the_folder())
+    """Called by xdist in the controller before each worker starts."""
+    node.workerinput[_SHARED] = str(_run_folder())
 
 
 def pytest_unconfigure() -> None:
@@ -48,10 +48,10 @@ def pytest_unconfigure() -> None:
 @pytest.fixture(scope="session")
 def stack_folder(request: pytest.FixtureRequest) -> Path:
     """The folder of the running instance."""
-    if lacking := install.make_plan().steps:
-        pytest.skip(f"the full profile lacks: {'; '.join(lacking)} (`mailkeep install` does it)")
-    given = getattr(request.config, "workerinput", None)
-    folder = Path(given[_SHARED]) if given else _the_folder()
+    if missing := install.make_plan().steps:
+        pytest.skip(f"the full profile needs: {'; '.join(missing)} (`mailkeep install` does it)")
+    worker_input = getattr(request.config, "workerinput", None)
+    folder = Path(worker_input[_SHARED]) if worker_input else _run_folder()
     with (folder / "start").open("ab") as start:
         fcntl.flock(start, fcntl.LOCK_EX)
         if not (folder / "stack.json").exists():
@@ -61,13 +61,13 @@ def stack_folder(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture
 def stack(stack_folder: Path) -> Iterator[Stack]:
-    """The running instance, in our turn."""
-    with (stack_folder / "turn").open("ab") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)
+    """The running instance, exclusively."""
+    with (stack_folder / "lock").open("ab") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         yield Stack(stack_folder)
 
 
 @pytest.fixture
 def alone(stack: Stack) -> Stack:
-    """The running instance, for a scenario that must have nobody beside it."""
+    """The running instance, for a test that disturbs it."""
     return stack

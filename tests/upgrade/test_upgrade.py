@@ -20,7 +20,7 @@ from mailkeep.db.migrate import FOLDER, migrate, missing_in, pending, read_schem
 from mailkeep.db.postgres import Urls
 from mailkeep.db.schema_dump import dump_schema
 from mailkeep.run.runtime import context
-from tests.plugins.api import UNHURRIED, running_on
+from tests.plugins.api import NO_RATE_LIMITS, running_on
 from tests.support.client import DOMAIN_IDS, EXAMPLE, insert_test_users
 
 NEWEST = read_schema().migrations[-1].number
@@ -45,7 +45,7 @@ async def test_the_old_version_keeps_running_when_a_migration_fails(database_url
     (folder / f"migrations/{NEWEST + 1:04d}_broken.sql").write_text(broken)
     async with await psycopg.AsyncConnection.connect(database_urls.app) as conn:
         await insert_test_users(conn)
-    async with running_on(database_urls, UNHURRIED, tmp_path) as api:
+    async with running_on(database_urls, NO_RATE_LIMITS, tmp_path) as api:
         await api.alias(f"sales@{EXAMPLE}", ["partner@elsewhere.test"])
         before = dump_schema(owner), counts(owner)
         for dry_run in (True, False):

@@ -20,7 +20,7 @@ from mailkeep.core.secret import encode_base64url
 from mailkeep.net.openid import code_challenge
 from mailkeep.settings import OidcProvider, Settings
 from mailkeep.settings.tree import HttpSettings, OidcSettings
-from tests.plugins.api import UNHURRIED
+from tests.plugins.api import NO_RATE_LIMITS
 from tests.support.caller import Answer
 from tests.support.client import Api, Client
 
@@ -186,7 +186,7 @@ def ended(answer: Answer) -> tuple[str, dict[str, str]]:
 
 def settings_of(*providers: OidcProvider, networks: tuple[str, ...] = ("127.0.0.0/8",), **more: Any) -> Settings:
     oidc = OidcSettings(providers=providers, allowed_networks=networks, **more)
-    return replace(UNHURRIED, oidc=oidc, http=HttpSettings(public_url="https://mail.example.test"))
+    return replace(NO_RATE_LIMITS, oidc=oidc, http=HttpSettings(public_url="https://mail.example.test"))
 
 
 def by_hand(header: dict[str, Any], claims: dict[str, Any], sign: Callable[[bytes], bytes] = lambda _: b"") -> str:

@@ -20,7 +20,7 @@ from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.run.runtime.tasks import housekeeping
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import AbuseSettings
-from tests.plugins.api import UNHURRIED
+from tests.plugins.api import NO_RATE_LIMITS
 from tests.plugins.post import Post, letter
 from tests.support.caller import Answer
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, reason
@@ -31,7 +31,7 @@ WHO = Principal(None, "somebody", Role.ADMIN, ActorType.SESSION)
 
 @pytest.fixture
 def api_settings() -> Settings:
-    return replace(UNHURRIED, abuse=AbuseSettings(sender_per_hour=SENDER, domain_per_hour=DOMAIN))
+    return replace(NO_RATE_LIMITS, abuse=AbuseSettings(sender_per_hour=SENDER, domain_per_hour=DOMAIN))
 
 
 def mail(sender: str, recipients: int) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import AbuseSettings
 from tests.mail.message import test_compose_fuzz as oracle
-from tests.plugins.api import UNHURRIED
+from tests.plugins.api import NO_RATE_LIMITS
 from tests.support.caller import Answer
 from tests.support.client import EXAMPLE, Api
 
@@ -61,7 +61,7 @@ class Wire:
 
 @pytest.fixture
 def api_settings() -> Settings:
-    return replace(UNHURRIED, abuse=AbuseSettings(sender_per_hour=1_000_000, domain_per_hour=1_000_000))
+    return replace(NO_RATE_LIMITS, abuse=AbuseSettings(sender_per_hour=1_000_000, domain_per_hour=1_000_000))
 
 
 def written(fields: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from mailkeep.mail.smtp.connection import Relay, Timeouts
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import MtaSettings
-from tests.plugins.api import UNHURRIED
+from tests.plugins.api import NO_RATE_LIMITS
 from tests.plugins.post import letter
 from tests.support.caller import Answer
 from tests.support.client import EXAMPLE, Api
@@ -83,7 +83,7 @@ class Smarthost:
 
 @pytest.fixture
 def api_settings() -> Settings:
-    return replace(UNHURRIED, mta=MtaSettings(mode="smtp", host=HOST))
+    return replace(NO_RATE_LIMITS, mta=MtaSettings(mode="smtp", host=HOST))
 
 
 @pytest.fixture

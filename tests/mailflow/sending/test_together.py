@@ -22,7 +22,7 @@ from mailkeep.features.mailflow.sending import store, writes
 from mailkeep.features.record.messages.model import Message
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import AbuseSettings
-from tests.plugins.api import UNHURRIED
+from tests.plugins.api import NO_RATE_LIMITS
 from tests.plugins.post import Post
 from tests.support.caller import Answer
 from tests.support.client import EXAMPLE, reason
@@ -33,7 +33,7 @@ SENDER = 10
 
 @pytest.fixture
 def api_settings() -> Settings:
-    return replace(UNHURRIED, abuse=AbuseSettings(sender_per_hour=SENDER, domain_per_hour=1000))
+    return replace(NO_RATE_LIMITS, abuse=AbuseSettings(sender_per_hour=SENDER, domain_per_hour=1000))
 
 
 async def send_all(post: Post, *senders: str) -> list[Answer]:

@@ -14,7 +14,7 @@ from mailkeep.features.mailflow.webhooks import service
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from mailkeep.features.record.events import service as events
 from mailkeep.settings import Settings
-from tests.plugins.api import UNHURRIED
+from tests.plugins.api import NO_RATE_LIMITS
 from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
 from tests.support.events import sample_event
 from tests.support.webhook_sink import Sink, run_sink, trusted_settings
@@ -60,7 +60,7 @@ class Hooks:
 
 @pytest.fixture
 def api_settings(tmp_path: Path) -> Settings:
-    return replace(UNHURRIED, webhooks=trusted_settings(tmp_path))
+    return replace(NO_RATE_LIMITS, webhooks=trusted_settings(tmp_path))
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from mailkeep.features.record.events.model import Kind
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import AbuseSettings, EventsSettings
 from tests.mailflow.receiving.test_received_events import whole_letter
-from tests.plugins.api import UNHURRIED
+from tests.plugins.api import NO_RATE_LIMITS
 from tests.plugins.post import LETTER, Post
 from tests.support.client import EXAMPLE, fixed_id
 
@@ -25,7 +25,7 @@ ALICE = f"alice@{EXAMPLE}"
 
 @pytest.fixture
 def api_settings() -> Settings:
-    return replace(UNHURRIED, events=EventsSettings(received_full=True), abuse=AbuseSettings(sender_per_hour=20))
+    return replace(NO_RATE_LIMITS, events=EventsSettings(received_full=True), abuse=AbuseSettings(sender_per_hour=20))
 
 
 def held(kind: str, data: Any) -> None:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import asyncio
 import re
 
-import pytest
 from playwright.async_api import Browser, expect
 
 from tests.browser.scene import log_in
-from tests.browser.screens import BUILT, Watch, context, visit
+from tests.browser.screens import Watch, context, require_dashboard, visit
 from tests.stack.harness import ADMIN, PASSWORD, Stack, eventually
 
 DOMAIN, RECIPIENT = "screen.test", "fail+screen@remote.test"
 
 
 async def test_what_postfix_could_not_deliver_is_held_released_and_deleted(browser: Browser, stack: Stack) -> None:
-    if not BUILT.is_file():
-        pytest.skip("the dashboard is not built: make dev")
+    require_dashboard()
     caller = await log_in(stack.api, ADMIN, PASSWORD)
     async with context(browser, caller) as made:
         page = await made.new_page()
