@@ -163,7 +163,7 @@ PURE = (
     Pure(
         "T25",
         bodies_without_a_budget,
-        test_budget.test_bodies_over_the_budget_wait_and_the_rest_is_refused_with_a_time,
+        test_budget.test_bodies_over_the_budget_wait_and_then_get_retry_after,
         "retry-after",
         tight_house,
     ),
