@@ -1,4 +1,4 @@
-"""Attachments: what may be one, and its header fields with file names in any script (RFC 2183, RFC 2231)."""
+"""Attachments: validation, and header fields with file names in any script (RFC 2183, RFC 2231)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _SECTION = 54
 
 @dataclass(frozen=True, slots=True)
 class OutgoingAttachment:
-    """A file of a message. `content_type` is `type/subtype`; `content_id` (without brackets) is what the html
-    names as `cid:`; `inline` shows it in the text instead of beside it.
+    """A file of a message. `content_type` is `type/subtype`; the HTML refers to `content_id` (without brackets) with
+    `cid:`; `inline` sets the disposition.
     """
 
     file_name: str
@@ -34,18 +34,18 @@ class OutgoingAttachment:
 
 
 def clean_file_name(field: str, text: str) -> str:
-    """The last path part of a file name; INVALID_FIELD for none, control characters and over 255 octets."""
+    """Return the last path component. INVALID_FIELD if it is empty, has control characters or exceeds 255 octets."""
     name = re.split(r"[/\\]", text)[-1]
     check_text(field, name)
     if not name.strip(" ."):
-        raise invalid_field(field, "is no file name")
+        raise invalid_field(field, "is not a file name")
     if len(name.encode()) > MAX_FILE_NAME_OCTETS:
         raise invalid_field(field, f"is longer than {MAX_FILE_NAME_OCTETS} bytes")
     return name
 
 
 def check_content_type(field: str, text: str) -> None:
-    """Holds a content type to `type/subtype` (RFC 6838 §4.2), neither multipart nor message."""
+    """Check a content type: `type/subtype` (RFC 6838 §4.2), neither multipart nor message."""
     match = _CONTENT_TYPE.fullmatch(text)
     if not match:
         raise invalid_field(field, "is not of the form type/subtype")
@@ -54,13 +54,13 @@ def check_content_type(field: str, text: str) -> None:
 
 
 def check_content_id(field: str, text: str) -> None:
-    """Holds a content id to 1 to 200 ASCII characters of an address; raises INVALID_FIELD."""
+    """Check a content ID: 1 to 200 ASCII characters of an address. Raises INVALID_FIELD."""
     if not _CONTENT_ID.fullmatch(text):
         raise invalid_field(field, "must be 1 to 200 letters, digits and characters of an address")
 
 
 def attachment_entity(field: str, attachment: OutgoingAttachment) -> MimeEntity:
-    """An attachment as an entity, its rules checked again; refusals name it by `field` (`attachments[0]`)."""
+    """Encode an attachment, and check it again. Errors name `field` (`attachments[0]`)."""
     name = clean_file_name(f"{field}.filename", attachment.file_name)
     check_content_type(f"{field}.content_type", attachment.content_type)
     disposition = "inline;" if attachment.inline else "attachment;"
@@ -76,9 +76,9 @@ def attachment_entity(field: str, attachment: OutgoingAttachment) -> MimeEntity:
 
 
 def _file_name_parameters(name: str) -> list[str]:
-    """`filename="…"` where that is unmistakable, else RFC 2231 `filename*`, in sections where it is long.
+    """Return `filename="…"` for a simple name, otherwise RFC 2231 `filename*`, in sections if it is long.
 
-    There is no ASCII fallback beside `filename*`: two names in one part are an invitation to differ.
+    There is no ASCII fallback next to `filename*`: two names in one part could differ.
     """
     if _QUOTABLE.fullmatch(name) and "=?" not in name:
         return [f'filename="{name}"']

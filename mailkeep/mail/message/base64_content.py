@@ -1,8 +1,8 @@
-"""Base64 content (RFC 4648 §4): checked strictly, then re-wrapped to 76 columns piece by piece.
+"""Base64 content (RFC 4648 §4): checked strictly, then re-wrapped to 76 columns in chunks.
 
-The content is never decoded nor copied as a whole. Line breaks (CR, LF) are allowed anywhere in it and have
-no meaning, as in RFC 2045 §6.8; every other foreign character, missing or misplaced padding and non-zero
-trailing bits are refused, so that, but for line breaks, the same bytes have exactly one spelling.
+The content is never decoded or copied as a whole. Line breaks (CR, LF) are ignored anywhere, as in RFC 2045 §6.8. Other
+characters, missing or misplaced padding and non-zero trailing bits are rejected, so that, except for line breaks, the
+same bytes have exactly one encoding.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _LAST_QUANTUM = re.compile(
     rb"[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==",
 )
-# One C call cuts many lines; no more at once than stay in the processor's cache.
+# One C call cuts as many lines as fit into the processor's cache.
 _CUT = Struct(f"{LINE}s" * _LINES)
 
 
 class Base64Error(ValueError):
-    """The content is not canonical base64; `reason` is a phrase that fits after the field's name."""
+    """The content is not canonical base64. `reason` continues a sentence that starts with the field's name."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -45,7 +45,7 @@ class Base64:
 
     @classmethod
     def parse(cls, text: bytes | memoryview) -> Self:
-        """Checks ASCII base64 text; raises Base64Error. The buffer must not change afterwards."""
+        """Check base64 text. Raises Base64Error. The buffer must not change afterwards."""
         view = memoryview(text)
         length, pads, last = 0, 0, b""
         for at in range(0, len(view), _PIECE):
@@ -59,24 +59,24 @@ class Base64:
             length += len(piece)
             last = (last + piece[-4:])[-4:]
         if length % 4:
-            raise Base64Error("has a length that is no multiple of four (padding is required)")
+            raise Base64Error("has a length that is not a multiple of four (padding is required)")
         if pads != last.count(b"=") or (length and not _LAST_QUANTUM.fullmatch(last)):
-            raise Base64Error("has misplaced padding or stray bits at its end")
+            raise Base64Error("has misplaced padding or non-zero trailing bits")
         return cls(text, length, length // 4 * 3 - pads)
 
     @classmethod
     def encode(cls, data: bytes) -> Self:
-        """The base64 of `data`."""
+        """Encode `data`."""
         text = binascii.b2a_base64(data, newline=False)
         return cls(text, len(text), len(data))
 
     @property
     def wire_size(self) -> int:
-        """Octets that `chunks` yields."""
+        """The number of bytes that `chunks` yields."""
         return self.length + 2 * -(-self.length // LINE)
 
     def chunks(self) -> Iterator[bytes]:
-        """Lines of 76 characters, each closed by CRLF, in chunks of less than 300 kB."""
+        """Yield lines of 76 characters, each ended by CRLF, in chunks of less than 300 kB."""
         view = memoryview(self.text)
         if len(view) != self.length:
             yield from self._rewrap(view)

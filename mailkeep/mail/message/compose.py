@@ -1,10 +1,10 @@
-"""Composes a message: from plain fields to the exact bytes that go over the wire.
+"""Composes a message: from fields to the bytes that are sent.
 
-RFC 5322 and 2045–2049 with 2047 and 2231 for other scripts, 6532 where an address has a UTF-8 local part.
-The body is always 7 bit. Structure: the text, html or multipart/alternative of both; the html in a
-multipart/related with the inline images it names; multipart/mixed with the attachments. bcc stands nowhere.
+RFC 5322 and 2045–2049, with 2047 and 2231 for other scripts, and 6532 if an address has a UTF-8 local part. The body is
+always 7 bit. Structure: text, html, or multipart/alternative of both; the html in a multipart/related with its inline
+images; multipart/mixed with the attachments. bcc appears nowhere.
 
-Attachments stay slices of the request body until `chunks` wraps them on the way to the socket.
+Attachments remain slices of the request body until `chunks` wraps them while sending.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ _INLINE_LIMIT = 1 << 14
 
 @dataclass(frozen=True, slots=True)
 class OutgoingMessage:
-    """A message as its sender means it. `date` is aware; `message_id`, `in_reply_to` and `references` carry
-    their angle brackets; at least one of `text_body` and `html_body` is given.
+    """A message to compose. `date` is aware; `message_id`, `in_reply_to` and `references` include their angle
+    brackets; at least one of `text_body` and `html_body` is set.
     """
 
     sender: MailboxAddress
@@ -61,25 +61,25 @@ class OutgoingMessage:
 
 @dataclass(frozen=True, slots=True)
 class ComposedMessage:
-    """A message ready for the wire; it can be read any number of times while its request body lives."""
+    """A composed message. It can be read any number of times while its request body exists."""
 
     segments: tuple[bytes | Base64, ...]
-    """Whole lines each: bytes as they are, or base64 content that is still to be wrapped."""
+    """Whole lines: bytes, or base64 content that `chunks` wraps."""
     size: int
-    """Octets of the message with all CRLF, without dot-stuffing: what SIZE= announces (RFC 1870 §3)."""
+    """Octets of the message with all CRLF, without dot-stuffing, as in SIZE= (RFC 1870 §3)."""
     counted_size: int
-    """Octets held against the message size limit: `size` without the line breaks within attachments."""
+    """Octets that the message size limit counts: `size` without the line breaks in attachments."""
     needs_smtputf8: bool
-    """Some address, also of bcc, has a UTF-8 local part (RFC 6531 §3.4)."""
+    """An address (bcc included) has a UTF-8 local part (RFC 6531 §3.4)."""
     is_8bit: bool
-    """The header holds UTF-8; the body never does."""
+    """The header has UTF-8. The body never has."""
 
     def chunks(self) -> Iterator[bytes]:
-        """The message in chunks of less than 300 kB; ends with CRLF."""
+        """Yield the message in chunks of less than 300 kB. It ends with CRLF."""
         return self._chunks(dots=False)
 
     def data_chunks(self) -> Iterator[bytes]:
-        """The message in chunks, dot-stuffed for SMTP DATA (RFC 5321 §4.5.2), without the final `.CRLF`."""
+        """Yield the message in chunks, dot-stuffed for SMTP DATA (RFC 5321 §4.5.2), without the final `.CRLF`."""
         return self._chunks(dots=True)
 
     def _chunks(self, *, dots: bool) -> Iterator[bytes]:
@@ -87,7 +87,7 @@ class ComposedMessage:
             if isinstance(segment, Base64):
                 yield from segment.chunks()
                 continue
-            # A segment begins with a header or a boundary: only a line break can come before a dot.
+            # A segment starts with a header or a boundary, so a line that starts with a dot always follows a CRLF.
             lines = segment.replace(b"\r\n.", b"\r\n..") if dots else segment
             if len(lines) <= _CHUNK:
                 yield lines
@@ -96,11 +96,10 @@ class ComposedMessage:
 
 
 def compose(mail: OutgoingMessage) -> ComposedMessage:
-    """Composes a message.
+    """Compose a message.
 
-    Raises InvalidField and InvalidHeader for what breaks the rules of a field; the fields are named as in
-    the API (`attachments[0].filename`). The rules are checked here again whoever has checked them before:
-    no field may add a header, a part or a recipient.
+    Raises InvalidField and InvalidHeader, with the API's field names (`attachments[0].filename`). All fields are
+    checked here, also if the caller has checked them: none may add a header, a part or a recipient.
     """
     entity = _content(mail)
     header = _header(mail)
@@ -113,7 +112,7 @@ def compose(mail: OutgoingMessage) -> ComposedMessage:
         else:
             size += segment.wire_size
             counted_size += segment.length
-    # Whatever else is not ASCII travels in encoded-words: what remains is in addresses.
+    # Everything except addresses is encoded: non-ASCII text can only be an address.
     is_8bit = not header.isascii()
     return ComposedMessage(
         segments,
@@ -170,7 +169,7 @@ def _references(ids: Sequence[str]) -> str:
 def _content(mail: OutgoingMessage) -> MimeEntity:
     if not mail.attachments and (mail.html_body is None or mail.text_body is None):
         return _single_text(mail, exact=False)
-    # 128 random bits: no text holds them. `=_` can stand in no quoted-printable or base64 line either.
+    # 128 random bits, which no text contains. `=_` occurs in neither quoted-printable nor base64.
     token = f"=_{os.urandom(16).hex()}"
     related = [
         bool(mail.html_body is not None and attachment.inline and attachment.content_id)
@@ -208,7 +207,7 @@ def _multipart(subtype: str, boundary: str, parts: Iterable[MimeEntity], extra: 
 
 
 def _join(segments: Iterable[bytes | Base64]) -> tuple[bytes | Base64, ...]:
-    """The segments with neighbours of bytes made one, small base64 content wrapped on the spot."""
+    """Join adjacent segments of bytes. Small base64 content is wrapped now and joined with them."""
     out: list[bytes | Base64] = []
     run: list[bytes] = []
     for segment in segments:

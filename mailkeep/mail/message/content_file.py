@@ -1,4 +1,4 @@
-"""Content of messages in files: written whole and synced, or not at all."""
+"""Message content in files, written atomically and synced."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _CHUNK = 256 << 10
 
 
 def write(path: Path, chunks: Iterable[bytes | memoryview]) -> int:
-    """Write a new file and bring it to disk, name and all; its size in bytes. Blocks: call it in a thread.
+    """Write a file and sync it and its folder. Returns its size in bytes. Blocks: call it in a thread.
 
-    The file appears under its name only when it is complete; one that is there already is replaced.
+    The file gets its name only when it is complete. An existing one is replaced.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
@@ -33,7 +33,7 @@ def write(path: Path, chunks: Iterable[bytes | memoryview]) -> int:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring to disk which names stand in a folder."""
+    """Sync a folder, so that the names in it are on disk."""
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(number)
@@ -42,14 +42,14 @@ def sync_folder(folder: Path) -> None:
 
 
 def read(path: Path) -> Iterator[bytes]:
-    """The content in chunks of at most 256 KiB."""
+    """Yield the content in chunks of at most 256 KiB."""
     with path.open("rb") as file:
         while chunk := file.read(_CHUNK):
             yield chunk
 
 
 def remove(path: Path) -> None:
-    """Delete the file and, where it was the last, its folder; nothing happens where it is gone."""
+    """Delete the file, if it exists, and its folder if that is empty then."""
     path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         path.parent.rmdir()

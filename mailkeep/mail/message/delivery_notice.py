@@ -1,4 +1,4 @@
-"""A delivery status notification (RFC 3464) about a message of the spool that Postfix does not take."""
+"""Composes a delivery status notification (RFC 3464) for a message of the Sieve spool that Postfix rejected."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_HEAD = 64 * 1024
 
 
 def compose(spooled: SpooledMessage, refused: Mapping[str, SmtpReply], hostname: str, at: datetime) -> bytes:
-    """The notification to the message's sender, from the postmaster of the sender's domain; blocks."""
+    """Compose the notification to the sender, from the postmaster of the sender's domain. Blocks."""
     notice = MIMEMultipart("report")
     notice.set_param("report-type", "delivery-status")
     notice["From"] = f"Mail Delivery System <postmaster@{spooled.sender.rpartition('@')[2]}>"
@@ -26,8 +26,8 @@ def compose(spooled: SpooledMessage, refused: Mapping[str, SmtpReply], hostname:
     notice["Message-ID"] = make_msgid(domain=hostname)
     notice["Auto-Submitted"] = "auto-replied"
     reasons = "\n".join(f"<{to}>: {reply}" for to, reply in refused.items())
-    words = f"Your mailbox's filter could not send a message to these recipients:\n\n{reasons}\n"
-    notice.attach(MIMEText(words))
+    text = f"Your mailbox's filter could not send a message to these recipients:\n\n{reasons}\n"
+    notice.attach(MIMEText(text))
     notice.attach(_status(refused, hostname))
     notice.attach(MIMEText(_head(spooled).decode("utf-8", "replace"), "rfc822-headers"))
     return notice.as_bytes()
@@ -51,11 +51,11 @@ def _status(refused: Mapping[str, SmtpReply], hostname: str) -> Message:
 
 
 def _head(spooled: SpooledMessage) -> bytes:
-    """The header section of the message, cut off where it is very long."""
-    found = b""
+    """Return the header of the message, at most `_MAX_HEAD` bytes."""
+    content = b""
     for chunk in spooled.content():
-        found += chunk
-        head, blank, _ = found.partition(b"\r\n\r\n")
-        if blank or len(found) > _MAX_HEAD:
+        content += chunk
+        head, blank, _ = content.partition(b"\r\n\r\n")
+        if blank or len(content) > _MAX_HEAD:
             return head[:_MAX_HEAD]
-    return found[:_MAX_HEAD]
+    return content[:_MAX_HEAD]

@@ -1,9 +1,9 @@
 """DKIM signing (RFC 6376, RFC 8463): relaxed/relaxed, in one pass over the message, with any number of keys.
 
-The body is hashed as it streams by, so that a message of 50 MB costs no copy of itself. From, To, Cc, Subject
-and the like are signed once more often than they stand in the message: nobody can add another one without
-breaking the signature (§8.15). Our own signer, since dkimpy wants the whole message several times over, asks
-the system's clock and needs a second crypto library for Ed25519; the tests verify with dkimpy.
+The body is hashed while it is read, without a copy of the message. From, To, Cc, Subject and others are signed once
+more often than they occur (oversigning, §8.15): adding another one breaks the signature. This is our own signer because
+dkimpy copies the whole message several times, reads the system's clock and needs a second crypto library for Ed25519;
+the tests verify with dkimpy.
 """
 
 from __future__ import annotations
@@ -54,24 +54,24 @@ class SigningKey:
 
 
 def sign(message: Iterable[bytes], domain: str, keys: Sequence[SigningKey], at: datetime) -> bytes:
-    """The DKIM-Signature fields of a message, one for each key, to stand before its first line.
+    """Return the DKIM-Signature fields of a message, one for each key, to put before its first line.
 
-    `message` in pieces of any size, with CRLF line ends; `domain` in A-labels. Blocks: call it in a thread.
+    `message` yields chunks of any size, with CRLF line ends; `domain` in A-labels. Blocks: call it in a thread.
     """
-    pieces = iter(message)
-    head, rest = _head(pieces)
-    body_hash = _body_hash(rest, pieces)
+    chunks = iter(message)
+    head, rest = _head(chunks)
+    body_hash = _body_hash(rest, chunks)
     fields = _fields(head)
     names = _names(fields)
     signed = _canonical(fields, names)
     return b"".join(_signature(key, domain, names, signed, body_hash, at) for key in keys)
 
 
-def _head(pieces: Iterator[bytes]) -> tuple[bytes, bytes]:
-    """The header fields without the empty line that ends them, and what of the body came with them."""
+def _head(chunks: Iterator[bytes]) -> tuple[bytes, bytes]:
+    """Return the header without its empty line, and the start of the body."""
     start = b""
-    for piece in pieces:
-        start += piece
+    for chunk in chunks:
+        start += chunk
         head, blank, rest = start.partition(b"\r\n\r\n")
         if blank:
             return head, rest
@@ -79,16 +79,16 @@ def _head(pieces: Iterator[bytes]) -> tuple[bytes, bytes]:
 
 
 def _fields(head: bytes) -> list[Field]:
-    """Name in lower case and raw value of each header field, from the top down."""
-    found: list[Field] = []
+    """Return the name (in lower case) and raw value of each header field, in order."""
+    fields: list[Field] = []
     for line in _FIELD.split(head):
         name, _, value = line.partition(b":")
-        found.append((name.rstrip(b" \t").decode("latin-1").lower(), value))
-    return found
+        fields.append((name.rstrip(b" \t").decode("latin-1").lower(), value))
+    return fields
 
 
 def _names(fields: Sequence[Field]) -> list[str]:
-    """What `h=` lists: each signed name as often as it stands there, and some once more."""
+    """Return the names for `h=`: each signed name as often as it occurs, and oversigned ones once more."""
     names: list[str] = []
     for name in _SIGNED:
         present = sum(1 for field, _ in fields if field == name)
@@ -97,11 +97,11 @@ def _names(fields: Sequence[Field]) -> list[str]:
 
 
 def _canonical(fields: Sequence[Field], names: Sequence[str]) -> bytes:
-    """The signed fields in relaxed form (§3.4.2); several of one name count from the bottom up (§5.4.2)."""
-    left: dict[str, list[bytes]] = {}
+    """Return the signed fields in relaxed form (§3.4.2). Repeated fields are taken from the bottom up (§5.4.2)."""
+    values: dict[str, list[bytes]] = {}
     for name, value in fields:
-        left.setdefault(name, []).append(value)
-    return b"".join(_relax(name, left[name].pop()) + b"\r\n" for name in names if left.get(name))
+        values.setdefault(name, []).append(value)
+    return b"".join(_relax(name, values[name].pop()) + b"\r\n" for name in names if values.get(name))
 
 
 def _relax(name: str, value: bytes) -> bytes:
@@ -109,14 +109,14 @@ def _relax(name: str, value: bytes) -> bytes:
     return name.encode("latin-1") + b":" + _WSP.sub(b" ", unfolded).strip(b" ")
 
 
-def _body_hash(first: bytes, pieces: Iterator[bytes]) -> bytes:
+def _body_hash(first: bytes, chunks: Iterator[bytes]) -> bytes:
     """SHA-256 of the body in relaxed form (§3.4.4), in base64."""
     digest = hashlib.sha256()
-    blank = 0  # empty lines seen and not yet hashed: those at the end don't count
+    blank = 0  # empty lines not hashed yet: those at the end of the body are ignored
     waiting = [first]
-    for piece in pieces:
-        waiting.append(piece)
-        if b"\n" not in piece:
+    for chunk in chunks:
+        waiting.append(chunk)
+        if b"\n" not in chunk:
             continue
         block = b"".join(waiting)
         end = block.rfind(b"\r\n") + 2
@@ -132,7 +132,7 @@ def _body_hash(first: bytes, pieces: Iterator[bytes]) -> bytes:
 
 
 def _hash_lines(digest: _Digest, lines: bytes, blank: int) -> int:
-    """Hash whole lines after `blank` empty ones; answers how many empty lines are left over at their end."""
+    """Hash whole lines after `blank` empty ones. Returns the number of empty lines at their end, not hashed yet."""
     if b" " in lines or b"\t" in lines:
         lines = _WSP.sub(b" ", _LINE_END_WSP.sub(b"\r\n", lines))
     end = len(lines)
@@ -156,8 +156,8 @@ def _signature(
         f"\tbh={body_hash.decode()};\r\n"
         "\tb="
     ).encode("ascii")
-    made = b64encode(_sign_digest(key, signed + _relax("dkim-signature", value)))
-    lines = [made[start : start + _LINE] for start in range(0, len(made), _LINE)]
+    signature = b64encode(_sign_digest(key, signed + _relax("dkim-signature", value)))
+    lines = [signature[start : start + _LINE] for start in range(0, len(signature), _LINE)]
     return b"DKIM-Signature:" + value + b"\r\n\t".join(lines) + b"\r\n"
 
 
@@ -174,10 +174,10 @@ def _fold_names(names: Sequence[str]) -> str:
 
 
 def _sign_digest(key: SigningKey, data: bytes) -> bytes:
-    # The key is our own: checking its primes at every message would cost more than signing.
+    # The key is our own. Checking its primes for every message would take longer than signing.
     private = load_pem_private_key(key.private_pem, None, unsafe_skip_rsa_key_validation=True)
     if isinstance(private, RSAPrivateKey):
         return private.sign(data, PKCS1v15(), SHA256())
     if isinstance(private, Ed25519PrivateKey):
         return private.sign(hashlib.sha256(data).digest())  # RFC 8463 §3
-    raise ValueError("no key for DKIM")
+    raise ValueError("DKIM needs an RSA or Ed25519 key")

@@ -1,6 +1,6 @@
-"""Parses a message's header: bounded, in linear time, never raising, whatever the input.
+"""Parses a message's header: bounded, in linear time, never raising.
 
-Values are unfolded and decoded (RFC 2047) for people and for the history; nothing is decided by them.
+Values are unfolded and decoded (RFC 2047) for display and the history. They must not be used for decisions.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ParsedField:
 
 @dataclass(frozen=True, slots=True)
 class MessageHeader:
-    """The fields that the history and the events keep; empty where the message has none."""
+    """The fields that the history and the events contain; empty if missing."""
 
     message_id: str
     subject: str
@@ -59,19 +59,19 @@ class MessageHeader:
 
     @property
     def hops(self) -> int:
-        """How many Received fields it has: how many servers it came through (RFC 5321 §6.3)."""
+        """The number of Received fields, and so of servers on its way (RFC 5321 §6.3)."""
         return sum(1 for field in self.fields if field.name.lower() == "received")
 
     def headers(self) -> dict[str, str | list[str]]:
-        """All fields by name, as first written: the decoded value, or a list of them where the name is repeated."""
-        found: dict[str, tuple[str, list[str]]] = {}
+        """All fields by name (as first written): the decoded value, or a list of values if the name is repeated."""
+        by_name: dict[str, tuple[str, list[str]]] = {}
         for field in self.fields:
-            found.setdefault(field.name.lower(), (field.name, []))[1].append(decode_words(field.value))
-        return {name: values[0] if len(values) == 1 else values for name, values in found.values()}
+            by_name.setdefault(field.name.lower(), (field.name, []))[1].append(decode_words(field.value))
+        return {name: values[0] if len(values) == 1 else values for name, values in by_name.values()}
 
 
 def parse_head(content: bytes) -> MessageHeader:
-    """The head of a message from its first bytes (at most `MAX_HEAD` of them are read, 2,000 fields of 8 KiB)."""
+    """Parse the header from a message's first bytes: at most `MAX_HEAD` bytes and 2,000 fields of 8 KiB."""
     fields = _fields(content[:MAX_HEAD])
     by_name: dict[str, list[str]] = {}
     for field in fields:
@@ -88,23 +88,22 @@ def parse_head(content: bytes) -> MessageHeader:
 
 
 def head_end(content: bytes) -> int | None:
-    """Where the header ends, its empty line included; None where it does not end within `MAX_HEAD`."""
+    """Return the offset after the header and its empty line; None if that exceeds `MAX_HEAD`."""
     if content.startswith((b"\r\n", b"\n")):
         return content.index(b"\n") + 1
-    found = _END.search(content, 0, MAX_HEAD)
-    if found:
-        return found.end()
+    if match := _END.search(content, 0, MAX_HEAD):
+        return match.end()
     return len(content) if len(content) <= MAX_HEAD else None
 
 
 def _fields(content: bytes) -> list[ParsedField]:
     head = content[: head_end(content)]
-    found: list[ParsedField] = []
+    fields: list[ParsedField] = []
     for line in _FIELD_END.split(head, maxsplit=_MAX_FIELDS)[:_MAX_FIELDS]:
         if match := _FIELD.match(line):
             value = _FOLD.sub("", match[2][: _limit(match[1])].decode("utf-8", "replace"))
-            found.append(ParsedField(match[1].decode("ascii"), value.strip()))
-    return found
+            fields.append(ParsedField(match[1].decode("ascii"), value.strip()))
+    return fields
 
 
 def _limit(name: bytes) -> int:
@@ -112,9 +111,9 @@ def _limit(name: bytes) -> int:
 
 
 def _addresses(values: list[str]) -> list[NamedAddress]:
-    found: list[NamedAddress] = []
-    left = _MAX_LISTS
+    addresses: list[NamedAddress] = []
+    remaining = _MAX_LISTS
     for value in values:
-        found += parse_addresses(value[:left])
-        left = max(0, left - len(value))
-    return found[:MAX_ADDRESSES]
+        addresses += parse_addresses(value[:remaining])
+        remaining = max(0, remaining - len(value))
+    return addresses[:MAX_ADDRESSES]

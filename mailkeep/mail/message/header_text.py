@@ -1,7 +1,7 @@
-"""The text of header fields, read for people: encoded words and address lists, in linear time, never raising.
+"""Decodes the text of header fields for display: encoded words and address lists, in linear time, never raising.
 
-RFC 2047 (encoded words), RFC 5322 §3.4 (address lists) as they come in the wild: what can't be read stays as it is or
-is left out. Nothing is decided by what is found here.
+RFC 2047 (encoded words) and RFC 5322 §3.4 (address lists), leniently: invalid text is kept as it is or omitted. The
+results must not be used for decisions.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _TOKEN = re.compile(r"""(?xs)
   | .""")
 _IN_COMMENT = re.compile(r"(?s)(?:[^()\\]++|\\.)*+")
 _ESCAPED = re.compile(r"(?s)\\(.)")
-# Python finds codecs by name, modules and all, and remembers each name that it did not find: so only known ones
-# are asked for, of those that turn bytes into text and know no escapes.
+# Python looks codecs up by importing modules, and caches each unknown name. So only known text codecs without escape
+# sequences are looked up.
 _CHARSETS = (
     frozenset({*aliases, *aliases.values(), "iso8859_1", "koi8_u", "cp874", "cp1006"})
     - {name for name, codec in aliases.items() if codec.endswith("_codec") or codec in ("rot_13", "mbcs")}
     - {"base64_codec", "bz2_codec", "hex_codec", "quopri_codec", "uu_codec", "zlib_codec", "rot_13", "mbcs"}
 )
-# Mail names a charset and means the superset of it that its authors' systems had (WHATWG's Encoding Standard): by
-# Python's codec, or the name where Python knows none.
-_MEANT = {
+# Mail often names a charset and uses a superset of it (WHATWG's Encoding Standard). By Python's codec, or by the name
+# if Python has none.
+_SUPERSETS = {
     "latin_1": "cp1252",
     "iso8859_1": "cp1252",
     "iso8859_9": "cp1254",
@@ -57,19 +57,19 @@ _MEANT = {
 
 @dataclass(frozen=True, slots=True)
 class NamedAddress:
-    """An address of a header, `email` as it stands there, with its display name (decoded, or empty)."""
+    """An address of a header: `email` as written, and the display name (decoded, or empty)."""
 
     name: str
     email: str
 
 
 def printable(text: str) -> str:
-    """Without control characters and surrogates, which no history could store; runs of them become a space."""
+    """Replace runs of control characters and surrogates, which the database can't store, with a space."""
     return _UNPRINTABLE.sub(" ", text).strip()
 
 
 def is_utf8(content: bytes) -> bool:
-    """Whether bytes are UTF-8: text in any other charset hardly ever is."""
+    """Whether bytes are valid UTF-8, which text in another charset hardly ever is."""
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -78,7 +78,7 @@ def is_utf8(content: bytes) -> bool:
 
 
 def decode_words(text: str) -> str:
-    """Text with its encoded words decoded (RFC 2047), printable; words that follow each other are joined."""
+    """Decode encoded words (RFC 2047) and make the text printable. Adjacent words are joined."""
     if "=?" not in text:
         return printable(text)
     out: list[str] = []
@@ -113,27 +113,27 @@ def _bytes(word: re.Match[str]) -> bytes:
 
 def _text(content: bytes, charset: str) -> str:
     codec = aliases.get(charset, charset)
-    codec = _MEANT.get(codec, codec)
+    codec = _SUPERSETS.get(codec, codec)
     if codec not in _CHARSETS or codec == "ascii":
         codec = "utf-8" if is_utf8(content) else "cp1252"
     try:
         return content.decode(codec, "replace")
-    except ValueError:  # a codec that knows no replacing
+    except ValueError:  # a codec without "replace"
         return content.decode("utf-8", "replace")
 
 
 def parse_addresses(text: str) -> list[NamedAddress]:
-    """The addresses of a list, groups opened, at most 1,000; what has no `@` is left out."""
-    found: list[NamedAddress] = []
+    """Return the addresses of a list and of its groups, at most 1,000. Entries without `@` are omitted."""
+    addresses: list[NamedAddress] = []
     reader = _Mailbox()
     position = 0
-    while position < len(text) and len(found) < MAX_ADDRESSES:
+    while position < len(text) and len(addresses) < MAX_ADDRESSES:
         match = _TOKEN.match(text, position)
         assert match is not None
         token, position = match[0], match.end()
         match token:
             case "," | ";":
-                found += reader.finish()
+                addresses += reader.finish()
                 reader = _Mailbox()
             case ":":
                 reader = _Mailbox()
@@ -142,12 +142,12 @@ def parse_addresses(text: str) -> list[NamedAddress]:
                 reader.comment = reader.comment or comment
             case _:
                 reader.add(match.lastgroup, token)
-    found += reader.finish()
-    return found[:MAX_ADDRESSES]
+    addresses += reader.finish()
+    return addresses[:MAX_ADDRESSES]
 
 
 def _comment(text: str, position: int) -> tuple[int, str]:
-    """Where a comment ends that began before `position`, and what it says; comments nest (RFC 5322 §3.2.2)."""
+    """Return the end and the text of the comment that starts before `position`. Comments nest (RFC 5322 §3.2.2)."""
     start, depth = position, 1
     while depth and position < len(text):
         match = _IN_COMMENT.match(text, position)
@@ -158,7 +158,7 @@ def _comment(text: str, position: int) -> tuple[int, str]:
 
 
 class _Mailbox:
-    """One entry of a list, while it is read."""
+    """One entry of a list, while it is parsed."""
 
     __slots__ = ("angle", "comment", "phrase")
 
@@ -171,12 +171,12 @@ class _Mailbox:
         if kind == "angle":
             self.angle = self.angle or token.strip("<>")
         elif kind == "quoted" and (len(token) < 2 or not token.endswith('"')):
-            return  # it never ended: whatever is in there is no address
+            return  # an unterminated string contains no address
         elif self.angle is None:
             self.phrase.append(token)
 
     def finish(self) -> list[NamedAddress]:
-        """The entry, if it has an address."""
+        """Return the entry if it has an address."""
         phrase = "".join(self.phrase)
         email = printable("".join((phrase if self.angle is None else self.angle).split()))
         if "@" not in email or len(email) > _MAX_EMAIL:
@@ -185,7 +185,7 @@ class _Mailbox:
 
 
 def _name(text: str) -> str:
-    """A phrase or a comment as people read it: quotes and escapes gone, encoded words decoded."""
+    """Decode a phrase or a comment: without quotes and escapes, encoded words decoded."""
     text = text.strip()
     if text.startswith('"') and text.endswith('"') and len(text) > 1:
         text = text[1:-1]

@@ -1,8 +1,8 @@
-"""Header fields of a message (RFC 5322 §2.2, §3.6), in any script (RFC 2047), folded at 76 columns.
+"""Composes header fields (RFC 5322 §2.2, §3.6) in any script (RFC 2047), folded at 76 columns.
 
-Whatever is given, a field never holds more than its own value: control characters are refused, what is not
-plain ASCII travels in encoded-words. Addresses are written as parsed (raw UTF-8 under RFC 6532 where a local
-part needs it). A field ends with CRLF; a line never exceeds 998 octets.
+A value can't add fields: control characters are rejected, and text other than plain ASCII is written as encoded-words.
+Addresses are written as parsed (raw UTF-8 under RFC 6532 if a local part needs it). A field ends with CRLF; a line
+never exceeds 998 octets.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from mailkeep.core.address import Address
 from mailkeep.core.errors import InvalidHeader, invalid_field
 
 LINE = 76
-"""RFC 2047 §2 limits a line with encoded-words to 76; RFC 5322 §2.1.1 asks 78 of every other."""
+"""RFC 2047 §2 limits a line with encoded-words to 76; RFC 5322 §2.1.1 recommends 78 for others."""
 MAX_FIELD_OCTETS = 100_000
-"""Postfix silently discards what exceeds header_size_limit (102,400) in one field."""
+"""Postfix silently truncates a field at header_size_limit (102,400)."""
 _LONGEST_WORD = 900
 _WORD_OCTETS = 45
 _PHRASE_OCTETS = 36
@@ -35,20 +35,20 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 @dataclass(frozen=True, slots=True)
 class MailboxAddress:
-    """An address with the name that is shown beside it (empty: none)."""
+    """An address with its display name (or empty)."""
 
     address: Address
     name: str = ""
 
 
 def check_text(field: str, text: str) -> None:
-    """Refuses control characters and lone surrogates in one-line text with INVALID_FIELD for `field`."""
+    """Reject control characters and lone surrogates in one-line text: INVALID_FIELD for `field`."""
     if not text.isprintable() and _CONTROL.search(text):
         raise invalid_field(field, "has a control character")
 
 
 def check_header_name(name: str) -> None:
-    """Holds the name of a custom header to `X-[!-9;-~]{1,73}` and keeps ours out; raises InvalidHeader."""
+    """Check the name of a custom header: `X-[!-9;-~]{1,73}`, and not one of ours. Raises InvalidHeader."""
     if not _HEADER_NAME.fullmatch(name):
         raise InvalidHeader(
             "A header name must be X- and 1 to 73 visible ASCII characters without a colon.",
@@ -61,7 +61,7 @@ def check_header_name(name: str) -> None:
 
 
 def check_header_value(name: str, value: str) -> None:
-    """Refuses control characters and over-long values of a custom header; raises InvalidHeader."""
+    """Reject control characters and too long values of a custom header. Raises InvalidHeader."""
     if not value.isprintable() and _CONTROL.search(value):
         raise InvalidHeader("A header value must not have control characters.", header=name)
     if len(value) > MAX_FIELD_OCTETS // 2 and len(unstructured_field(name, value)) > MAX_FIELD_OCTETS:
@@ -69,15 +69,15 @@ def check_header_value(name: str, value: str) -> None:
 
 
 def check_message_id(field: str, text: str) -> None:
-    """Holds a Message-ID to `<`visible ASCII`>`, wider than RFC 5322 §3.6.4: replies go to odd mail, too."""
+    """Check a Message-ID: `<`visible ASCII`>`, wider than RFC 5322 §3.6.4, so that any mail can be replied to."""
     if not _MESSAGE_ID.fullmatch(text):
         raise invalid_field(field, "is not a Message-ID such as <id@example.com>")
 
 
 def fold(name: str, tokens: Sequence[str]) -> str:
-    """The field `name` with `tokens` separated by spaces, broken before a token that no longer fits the line.
+    """Return the field `name` with `tokens` separated by spaces, folded before a token that exceeds the line.
 
-    The first token always stands on the first line: a break there would put a space before the value.
+    The first token is always on the first line: folding there would put a space before the value.
     """
     line = f"{name}: {' '.join(tokens)}\r\n"
     if len(line) <= LINE + 2:
@@ -95,9 +95,9 @@ def fold(name: str, tokens: Sequence[str]) -> str:
 
 
 def encode_words(text: str, first: int, following: int = _WORD_OCTETS) -> list[str]:
-    """RFC 2047 words in B encoding, of `first`, then `following` octets of UTF-8 each (45 fill 72 columns).
+    """Encode text as RFC 2047 words in B encoding, of `first`, then `following` octets of UTF-8 (45 fill 72 columns).
 
-    No character is split over two words (RFC 2047 §5 (3)).
+    A character is never split over two words (RFC 2047 §5 (3)).
     """
     data = text.encode()
     words: list[str] = []
@@ -113,9 +113,9 @@ def encode_words(text: str, first: int, following: int = _WORD_OCTETS) -> list[s
 
 
 def unstructured_field(name: str, text: str) -> str:
-    """A field of free text (Subject, X-*) whose `text` has passed its check.
+    """Return a field of free text (Subject, X-*); `text` must be checked before.
 
-    ASCII stays readable unless folding or decoding would change it; everything else becomes encoded-words.
+    ASCII is written as it is unless folding or decoding would change it; other text becomes encoded-words.
     """
     if not text:
         return f"{name}:\r\n"
@@ -130,10 +130,10 @@ def unstructured_field(name: str, text: str) -> str:
 
 
 def address_field(name: str, mailboxes: Iterable[MailboxAddress]) -> str:
-    """A field of addresses (From, To, Cc, Reply-To); empty for no mailboxes.
+    """Return a field of addresses (From, To, Cc, Reply-To), or an empty string without mailboxes.
 
-    INVALID_FIELD, named by the field in lower case, for a name with control characters and for a field
-    that grows over 100,000 octets.
+    Raises INVALID_FIELD (with the field's name in lower case) for a display name with control characters, and for a
+    field of more than 100,000 octets.
     """
     key = name.lower().replace("-", "_")
     too_large = invalid_field(key, f"makes a header of more than {MAX_FIELD_OCTETS} octets")
@@ -145,7 +145,7 @@ def address_field(name: str, mailboxes: Iterable[MailboxAddress]) -> str:
         more = _mailbox_tokens(key, mailbox)
         length += sum(map(len, more))
         if length > MAX_FIELD_OCTETS:
-            raise too_large  # however many are still to come
+            raise too_large
         tokens += more
     if not tokens:
         return ""
@@ -158,7 +158,7 @@ def address_field(name: str, mailboxes: Iterable[MailboxAddress]) -> str:
 def _mailbox_tokens(field: str, mailbox: MailboxAddress) -> list[str]:
     address, name = mailbox.address.text, mailbox.name
     if not address.isprintable() or " " in address:
-        raise ValueError("an address that parse_address did not make")
+        raise ValueError("the address was not returned by parse_address")
     if not name:
         return [address]
     check_text(field, name)
@@ -166,7 +166,7 @@ def _mailbox_tokens(field: str, mailbox: MailboxAddress) -> list[str]:
 
 
 def _phrase(name: str) -> list[str]:
-    """A display name as atoms, a quoted-string or encoded-words (RFC 5322 §3.2.5, RFC 2047 §5 (3))."""
+    """Encode a display name as atoms, a quoted-string or encoded-words (RFC 5322 §3.2.5, RFC 2047 §5 (3))."""
     plain = name.isascii() and len(name) <= LINE - 16 and "=?" not in name and "  " not in name
     if not plain or name[0] == " " or name[-1] == " ":
         return encode_words(name, _PHRASE_OCTETS, _PHRASE_OCTETS)
@@ -177,7 +177,7 @@ def _phrase(name: str) -> list[str]:
 
 
 def date_text(at: datetime) -> str:
-    """An aware instant as RFC 5322 §3.3 date-time, in UTC."""
+    """Format an aware datetime as RFC 5322 §3.3 date-time, in UTC."""
     at = at.astimezone(UTC)
     day, month = _DAYS[at.weekday()], _MONTHS[at.month - 1]
     return f"{day}, {at.day:02} {month} {at.year:04} {at.hour:02}:{at.minute:02}:{at.second:02} +0000"

@@ -1,12 +1,11 @@
-"""Parses a whole message: text, HTML, attachments. Pure; `parse_process` limits its time and memory.
+"""Parses a whole message: text, HTML, attachments. No I/O; `parse_process` limits its time and memory.
 
-MIME as RFC 2045 to 2047 and 2231 have it, read leniently: text whose charset is missing, US-ASCII or unknown is UTF-8,
-or else windows-1252; any other charset is what WHATWG's Encoding Standard takes it for. Of imperfect base64 counts what
-can be decoded. Text with a file name is an attachment where other text stands before it: where it is an alternative to
-that, text of its kind.
+MIME (RFC 2045 to 2047, 2231), leniently. Text whose charset is missing, US-ASCII or unknown is read as UTF-8, or else
+windows-1252; other charsets follow WHATWG's Encoding Standard. Invalid base64 is decoded as far as possible. Text with
+a file name is an attachment if other text precedes it; inside multipart/alternative, if text of its own type does.
 
-A message of more than 1,000 parts, deeper than 20, or with
-a header that does not end within `head.MAX_HEAD` is refused whole. The header itself is `mail.head`'s to read.
+A message with more than 1,000 parts, nested deeper than 20, or whose header exceeds `header_fields.MAX_HEAD` is
+rejected. `header_fields` parses the header itself.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _PLAIN, _HTML = "text/plain", "text/html"
 _MAX_FILENAME = 255
 _MAX_TYPE = 255
 _MAX_CONTENT_ID = 255
-# Of the message's own header only what says how the body is to be read.
+# The fields of the message header that describe the body.
 _MIME_FIELD = re.compile(rb"(?i)(?:mime-version|content-[a-z-]{1,40})[ \t]*:")
 _FIELD_END = re.compile(rb"\r?\n(?![ \t])")
 _PARAMETER = re.compile(r""";\s*+([^\s=;"]++)\s*+=\s*+("(?:[^"\\]++|\\.)*+"?|[^\s;"]*+)""", re.DOTALL)
@@ -46,9 +45,9 @@ class UnparsableMessage(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ParsedAttachment:
-    """A part that is no text of the message. `content` is None where its encoding is broken; `size` in bytes.
+    """A part that is not body text. `content` is None if its encoding is invalid; `size` in bytes.
 
-    `content_id` (without brackets, empty where there is none) is what the HTML names it by, as `cid:` (RFC 2392).
+    The HTML refers to `content_id` (without brackets, or empty) with `cid:` (RFC 2392).
     """
 
     filename: str
@@ -60,7 +59,7 @@ class ParsedAttachment:
 
 @dataclass(frozen=True, slots=True)
 class MimeContent:
-    """Text and HTML are None where there is no such part that can be decoded; several are joined by a line end."""
+    """Text and HTML: None if no such part can be decoded; several parts are joined with a line end."""
 
     text: str | None
     html: str | None
@@ -68,7 +67,7 @@ class MimeContent:
 
 
 def parse(content: bytes) -> MimeContent:
-    """Take a message apart. Raises Unparsable, nothing else but what memory and time bring about."""
+    """Parse a message. Raises only UnparsableMessage, and MemoryError."""
     try:
         leaves = _Tree(_relevant(content)).leaves()
     except mime.ParseError as error:
@@ -84,7 +83,7 @@ def parse(content: bytes) -> MimeContent:
 
 
 def _relevant(content: bytes) -> bytes:
-    """The message with those fields of its header that matter here."""
+    """Return the message with only the MIME fields in its header."""
     end = head_end(content)
     if end is None:
         raise UnparsableMessage("the header is too long")
@@ -95,18 +94,18 @@ def _relevant(content: bytes) -> bytes:
 
 
 class _Tree:
-    """The parts of a message."""
+    """The MIME tree of a message."""
 
     def __init__(self, plain: bytes) -> None:
         self._plain = plain
 
     def leaves(self) -> list[_Leaf]:
-        """What is no container, in order; a message in the message is one leaf. Raises Unparsable and ParseError."""
+        """Return the parts without children, in order (an attached message is one). Raises ParseError or as `parse`."""
         return list(self._leaves(self._plain))
 
     @cached_property
     def raw_leaves(self) -> list[_Leaf]:
-        """The same leaves, parsed as if no part had a transfer encoding."""
+        """The same leaves with their transfer encoding ignored."""
         try:
             return list(self._leaves(_ENCODING_FIELD.sub(b"ignored", self._plain)))
         except (mime.ParseError, UnparsableMessage):
@@ -131,7 +130,7 @@ class _Tree:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A part on the way through the tree; `inside` another message, `is_alternative` within multipart/alternative."""
+    """A part during traversal: `inside` an attached message, `is_alternative` below a multipart/alternative."""
 
     part: mime.PyLazyMimePart
     depth: int = 1
@@ -145,7 +144,7 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class _Leaf:
-    """A part that holds something: the `number`th of its tree (from 0)."""
+    """A part without children; `number` is its index among the leaves of `tree`."""
 
     part: mime.PyLazyMimePart
     number: int
@@ -153,7 +152,7 @@ class _Leaf:
     tree: _Tree
 
     def content(self) -> bytes | None:
-        """The bytes of the part, None where its transfer encoding can't be read at all."""
+        """Decode the content; None if its transfer encoding is invalid."""
         try:
             return self.part.content
         except mime.ParseError:
@@ -162,7 +161,7 @@ class _Leaf:
             )
 
     def text(self) -> str | None:
-        """The content as text, None where there is none."""
+        """Decode the content as text; None if its transfer encoding is invalid."""
         content = self.content()
         if content is None:
             return None
@@ -173,7 +172,7 @@ class _Leaf:
     def _raw_content(self) -> bytes:
         others = self.tree.raw_leaves
         encoded = others[self.number].part.content if self.number < len(others) else None
-        # What has another length is another part.
+        # A different size means a different part.
         return encoded if encoded and len(encoded) == self.part.encoded_size else b""
 
     def _charset(self) -> str:
@@ -183,7 +182,7 @@ class _Leaf:
         return ""
 
     def _field(self, name: str) -> str:
-        values = (values for found, values in self.part.headers.items() if found.lower() == name)
+        values = (values for key, values in self.part.headers.items() if key.lower() == name)
         return next(values, [""])[0].strip()
 
 
@@ -209,9 +208,9 @@ def _decode(content: bytes, charset: str) -> str | None:
 
 
 def _base64(encoded: bytes) -> bytes | None:
-    """What stands before the first padding, without what is no base64; None where that is nothing."""
-    plain = encoded.partition(b"=")[0].translate(None, _NO_BASE64)
-    return binascii.a2b_base64(plain[: len(plain) - (len(plain) % 4 == 1)] + b"==") or None
+    """Decode the base64 characters before the first padding; None if there are none."""
+    clean = encoded.partition(b"=")[0].translate(None, _NO_BASE64)
+    return binascii.a2b_base64(clean[: len(clean) - (len(clean) % 4 == 1)] + b"==") or None
 
 
 def _attachment(leaf: _Leaf) -> ParsedAttachment:
@@ -223,5 +222,5 @@ def _attachment(leaf: _Leaf) -> ParsedAttachment:
 
 
 def _filename(text: str) -> str:
-    """The last part of a path, as no one may write to another folder by it; empty where there is none."""
+    """Return the last component of a path, so that it can't lead to another folder; may be empty."""
     return printable(re.split(r"[/\\]", text)[-1])[:_MAX_FILENAME]

@@ -1,6 +1,6 @@
-"""Text as a MIME entity: line endings made CRLF, the plainest transfer encoding that carries it in 7 bit.
+"""Encodes text as a MIME entity with CRLF line endings, in 7 bit.
 
-ASCII with lines of up to 998 octets goes as it is, mostly ASCII text as quoted-printable, the rest as base64
+ASCII with lines of up to 998 octets is not encoded, mostly ASCII text is quoted-printable, and other text is base64
 (RFC 2045 §6, RFC 5322 §2.1.1).
 """
 
@@ -15,13 +15,13 @@ from mailkeep.mail.message.base64_content import Base64
 
 _LONGEST_LINE = 998
 _PLAIN = bytes(range(0x20, 0x7F)) + b"\t\r\n"
-# binascii lets a line that ends in an encoded space grow to 77 (RFC 2045 §6.7 rule 5 says 76).
+# binascii makes lines that end with an encoded space 77 characters long (RFC 2045 §6.7 rule 5: at most 76).
 _OVERLONG = re.compile(rb"(?m)^([^\r\n]{74})(=20|=09)\r$")
 
 
 @dataclass(frozen=True, slots=True)
 class MimeEntity:
-    """A MIME entity: its header fields (each closed by CRLF) and its body in pieces.
+    """A MIME entity: its header fields (each ended by CRLF) and its body in segments.
 
     The body ends with the CRLF that belongs to a following boundary.
     """
@@ -31,10 +31,10 @@ class MimeEntity:
 
 
 def text_entity(field: str, subtype: str, text: str, *, exact: bool) -> MimeEntity:
-    """`text` as `text/<subtype>`; `field` names it in the refusal of lone surrogates (INVALID_FIELD).
+    """Encode `text` as `text/<subtype>`. INVALID_FIELD for `field` if it has a lone surrogate.
 
-    With `exact`, as needed before a boundary, the content is the text to its last line ending; else one is
-    added where there is none at the end.
+    `exact` (needed before a boundary): the content is exactly the text. Otherwise it gets a final line ending if it
+    has none.
     """
     try:
         data = text.encode()
@@ -50,7 +50,7 @@ def text_entity(field: str, subtype: str, text: str, *, exact: bool) -> MimeEnti
         return MimeEntity(_head(subtype, "us-ascii", "7bit"), (data,))
     if 6 * len(foreign) <= len(data):
         return MimeEntity(_head(subtype, "utf-8", "quoted-printable"), (_encode_quoted_printable(data),))
-    # The line ending added above is the boundary's or nobody's: base64 needs none of its own inside.
+    # The line ending added above belongs to the boundary; base64 content must not include it.
     encoded = Base64.encode(data[:-2] if exact else data)
     return MimeEntity(_head(subtype, "utf-8", "base64"), (encoded,) if encoded.length else (b"\r\n",))
 
@@ -70,7 +70,7 @@ def _lines_fit(data: bytes) -> bool:
 
 
 def _encode_quoted_printable(data: bytes) -> bytes:
-    """Quoted-printable of lines closed by CRLF."""
+    """Encode lines ended by CRLF as quoted-printable."""
     encoded = binascii.b2a_qp(data, istext=True)
     if b"=20\r\n" in encoded or b"=09\r\n" in encoded:
         encoded = _OVERLONG.sub(rb"\1=\r\n\2\r", encoded)

@@ -18,8 +18,8 @@ _MAILTO = re.compile(rf"mailto:[^@?]{{1,200}}@[A-Za-z0-9.-]{{1,253}}(?:\?{_URI_C
 
 @dataclass(frozen=True, slots=True)
 class Unsubscribe:
-    """How a reader leaves: an https page, a mail (`list@example.com` or a mailto URI), or both; `one_click`
-    promises that a bare POST to `url` is enough.
+    """How to unsubscribe: a web page, a mail (an address or a mailto URI), or both. `one_click`: a bare POST to `url`
+    unsubscribes (RFC 8058).
     """
 
     url: str = ""
@@ -28,7 +28,7 @@ class Unsubscribe:
 
 
 def unsubscribe_fields(unsubscribe: Unsubscribe) -> str:
-    """The header fields; INVALID_FIELD for what is no such URL or address, or a one-click without https."""
+    """Return the header fields. INVALID_FIELD for an invalid URL or address, and for `one_click` without https."""
     url, uris = unsubscribe.url, list[str]()
     if not url and not unsubscribe.mailto:
         raise invalid_field("list_unsubscribe", "needs url or mailto")
