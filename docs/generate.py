@@ -108,14 +108,13 @@ def events() -> str:
     lines = [
         "# Events",
         "",
-        "Generated from the subclasses of `EventPayload` (`mailkeep/features/*/*/model.py`); change them there.",
-        "What a webhook is sent, kind by kind.",
-        "`id` is the id of the message under `/messages`; of `system.*` kinds without a message, the event's own.",
-        "[How to receive them](../webhooks.md).",
+        "Generated from `CATALOGUE` (`mailkeep/features/mailflow/webhooks/model.py`) and the classes that it names.",
+        "The body of a webhook request for each kind. `id` is the ID of the message under `/messages`, or that of the",
+        "event if it is not about a message. [How to receive them](../webhooks.md).",
         "",
         "`GET /events` and `GET /events/stream` show the same events, as `id` (the event's), `kind`, `created_at`,",
-        "`domain_id`, `message_id` and `data`. A subscription to `*` means all kinds but those that begin with",
-        "`system.`. New kinds and new fields may come at any time.",
+        "`domain_id`, `message_id` and `data`. A subscription to `*` includes all kinds except those that begin with",
+        "`system.`. New kinds and new fields may be added at any time.",
     ]
     for kind, shape in CATALOGUE.items():
         info = msgspec.inspect.type_info(shape)

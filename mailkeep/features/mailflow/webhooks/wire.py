@@ -18,11 +18,11 @@ from mailkeep.features.mailflow.webhooks.model import (
     WebhookChanges,
     WebhookDelivery,
 )
-from mailkeep.features.record.events.model import MailKind, SystemKind
+from mailkeep.features.record.events.model import Kind
 from mailkeep.web.fields import OWN_CODE, Body, Patch, Query, Timestamp
 
 Url = Annotated[str, Meta(description="https only", extra=OWN_CODE)]
-Subscription = Literal[MailKind, SystemKind, "*"]
+Subscription = Literal[Kind, "*"]
 Events = Annotated[
     list[Subscription],
     Meta(min_length=1, max_length=100, description="`*`: all kinds except those that begin with `system.`"),
@@ -102,7 +102,7 @@ class DeliveryQuery(Query, frozen=True):
     """Filters of the list."""
 
     state: State | None = None
-    event: Literal[MailKind, SystemKind] | None = None
+    event: Kind | None = None
 
 
 class ReplayRequest(Body, frozen=True):

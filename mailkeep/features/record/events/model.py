@@ -10,7 +10,7 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
-MailKind = Literal[
+Kind = Literal[
     "mail.sent",
     "mail.delivered",
     "mail.bounced",
@@ -18,10 +18,11 @@ MailKind = Literal[
     "mail.received",
     "mail.received.full",
     "mail.spam",
+    "system.suspension",
+    "system.alert",
+    "system.webhook_disabled",
 ]
-SystemKind = Literal["system.suspension", "system.alert", "system.webhook_disabled"]
-"""Events about the system itself; a subscription to `*` does not include them."""
-Kind = Literal[MailKind, SystemKind]
+"""A subscription to `*` does not include kinds that begin with `system.`: they are about the system itself."""
 
 
 class EventPayload(Struct, frozen=True, kw_only=True, omit_defaults=True):
