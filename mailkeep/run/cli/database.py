@@ -87,7 +87,7 @@ async def _show(data_dir: Path | None, defaults: bool, changed: bool) -> Command
         for one in settings
     ]
     return CommandResult(
-        {"settings": [asdict(one) for one in settings]}, lines or ["Nothing is set; everything is at its default."]
+        {"settings": [asdict(one) for one in settings]}, lines or ["Nothing is set; all settings have their defaults."]
     )
 
 
@@ -102,7 +102,7 @@ def _line(key: str, value: object, source: str) -> str:
 
 
 def _toml(value: object) -> str:
-    """A value as TOML has it on one line: JSON's texts, numbers and truths are TOML's too, tables are not."""
+    """A value as TOML on one line: strings, numbers and booleans are written as in JSON, tables are not."""
     import msgspec
 
     match value:

@@ -1,6 +1,6 @@
-"""What Mailkeep needs, examined one thing after the other, with advice. Nothing is changed.
+"""The checks of `mailkeep doctor`, with advice. Nothing is changed.
 
-A *warning* is worth knowing and stops nothing; *wrong* is what keeps Mailkeep from starting, or from being safe.
+*Wrong*: Mailkeep does not start, or is not safe. *Warning*: it works, but the operator should know.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _CLOCK_TOLERANCE_SECONDS = 300
 
 @dataclass(frozen=True, slots=True)
 class DoctorContext:
-    """What is examined; `loaded` is None where the settings are refused."""
+    """What is checked; `loaded` is None if the settings are invalid."""
 
     data_dir: Path
     loaded: LoadedSettings | None
@@ -63,7 +63,7 @@ class DoctorContext:
 
 
 async def run_checks(data_dir: Path) -> list[Finding]:
-    """All checks, in the order in which a start would stumble."""
+    """The findings of all checks, in the order in which a start would fail."""
     settings, loaded = _settings(data_dir)
     subject = DoctorContext(data_dir, loaded)
     before: list[Callable[[DoctorContext], Finding]] = [_python, _data_directory, _disk, _clock]
@@ -89,42 +89,43 @@ def _data_directory(subject: DoctorContext) -> Finding:
     if not path.exists():
         parent = next(folder for folder in path.parents if folder.exists())
         if os.access(parent, os.W_OK | os.X_OK):
-            advice = "The first `mailkeep up` makes it. If Mailkeep runs elsewhere, name that folder with --data-dir."
-            return Finding(name, Level.WARNING, f"{path} is absent: there is nothing to examine yet.", advice)
-        return Finding(name, Level.WRONG, f"{path} is absent.", f"Make it: this account may not write in {parent}.")
+            advice = "The first `mailkeep up` creates it. If Mailkeep runs on another folder, name it with --data-dir."
+            return Finding(name, Level.WARNING, f"{path} is missing: there is nothing to check yet.", advice)
+        advice = f"Create it: this account can't write to {parent}."
+        return Finding(name, Level.WRONG, f"{path} is missing.", advice)
     found = path.stat()
     if not path.is_dir() or not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        return Finding(name, Level.WRONG, f"{path} is not writable for this account.", _owner_advice(found.st_uid))
+        return Finding(name, Level.WRONG, f"This account can't write to {path}.", _owner_advice(found.st_uid))
     if found.st_uid != os.geteuid():
         return Finding(name, Level.WARNING, f"{path} belongs to another account.", _owner_advice(found.st_uid))
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return Finding(name, Level.WRONG, f"Other accounts may write in {path}.", f"chmod go-w {path}")
+        return Finding(name, Level.WRONG, f"Other accounts can write to {path}.", f"chmod go-w {path}")
     return Finding(name, Level.OK, f"{path}, mode {stat.S_IMODE(found.st_mode):04o}.")
 
 
 def _owner_advice(uid: int) -> str:
     try:
-        return f"Run Mailkeep as {pwd.getpwuid(uid).pw_name}, to whom it belongs."
+        return f"Run Mailkeep as {pwd.getpwuid(uid).pw_name}, the owner."
     except KeyError:
-        return f"It belongs to user id {uid}, which has no name; chown it."
+        return f"Its owner is user ID {uid}, which has no account: change the owner with chown."
 
 
 def _disk(subject: DoctorContext) -> Finding:
     path = next(folder for folder in (subject.data_dir, *subject.data_dir.parents) if folder.exists())
     free = shutil.disk_usage(path).free
-    told = os.statvfs(path)
+    usage = os.statvfs(path)
     message = f"{free / 2**30:.1f} GiB free."
-    if told.f_files and told.f_favail < told.f_files * _FILES_WARNING:
-        message += f" {told.f_favail} files can still be made there."
-        return Finding("disk", Level.WARNING, message, "Remove small files, or make a file system with more inodes.")
+    if usage.f_files and usage.f_favail < usage.f_files * _FILES_WARNING:
+        message += f" {usage.f_favail} inodes free."
+        return Finding("disk", Level.WARNING, message, "Remove small files, or use a file system with more inodes.")
     if free >= _DISK_WARNING:
         return Finding("disk", Level.OK, message)
     level = Level.WARNING if free >= _DISK_WRONG else Level.WRONG
-    return Finding("disk", level, message, "Make room: on a full disk nothing is accepted, and mail is deferred.")
+    return Finding("disk", level, message, "Free space: on a full disk nothing is accepted, and mail is deferred.")
 
 
 def _clock(subject: DoctorContext) -> Finding:
-    """Nothing that was written before may lie in the future: files of the data directory, and the program's own."""
+    """The clock must not be before the newest file of the data directory or the program."""
     now = utc_now()
     known = [Path(mailkeep.__file__)]
     if os.access(subject.data_dir, os.R_OK | os.X_OK):
@@ -136,8 +137,8 @@ def _clock(subject: DoctorContext) -> Finding:
     return Finding(
         "clock",
         Level.WRONG,
-        f"It is {iso(now)} by the system's clock, but files were written at {written}.",
-        "Set the clock and keep it (apt install systemd-timesyncd): sessions, keys and one-time codes live by it.",
+        f"The system clock says {iso(now)}, but files were written at {written}.",
+        "Set and synchronize the clock (apt install systemd-timesyncd): sessions, keys and one-time codes need it.",
     )
 
 
@@ -145,45 +146,43 @@ def _settings(data_dir: Path) -> tuple[Finding, LoadedSettings | None]:
     try:
         loaded = load_settings(data_dir)
     except SettingsError as error:
-        finding = Finding(
-            "settings", Level.WRONG, "; ".join(error.faults), "docs/reference/settings.md tells what each one takes."
-        )
-        return finding, None
+        advice = "docs/reference/settings.md has the valid values."
+        return Finding("settings", Level.WRONG, "; ".join(error.faults), advice), None
     count = sum(source != "default" for source in loaded.sources.values())
     return Finding("settings", Level.OK, f"Valid, {count} set."), loaded
 
 
 def _secret(subject: DoctorContext) -> list[Finding]:
     name = "master secret"
-    given = subject.loaded.first_start.secret_file if subject.loaded else None
-    path = Path(given) if given else subject.data_dir / SECRET
+    external = subject.loaded.first_start.secret_file if subject.loaded else None
+    path = Path(external) if external else subject.data_dir / SECRET
     mode = 0
     try:
         mode = path.stat().st_mode
         long_enough = len(base64.b64decode(path.read_text("ascii").strip(), validate=True)) >= 32
     except FileNotFoundError:
-        if given or _cluster(subject.data_dir):
+        if external or _cluster(subject.data_dir):
             advice = "Restore it from a backup: without it keys and second factors can't be read."
-            return [Finding(name, Level.WRONG, f"{path} is absent.", advice)]
-        return [Finding(name, Level.OK, f"{path} is absent; the first `mailkeep up` makes it.")]
+            return [Finding(name, Level.WRONG, f"{path} is missing.", advice)]
+        return [Finding(name, Level.OK, f"{path} does not exist yet; the first `mailkeep up` creates it.")]
     except OSError as error:
-        return [Finding(name, Level.WRONG, f"{path}: {error.strerror}.", "Run Mailkeep as the account it belongs to.")]
+        return [Finding(name, Level.WRONG, f"{path}: {error.strerror}.", "Run Mailkeep as the owner of the file.")]
     except ValueError:
         long_enough = False
     if not long_enough:
-        advice = "Restore it from a backup; a new one is made by `openssl rand -base64 32`."
+        advice = "Restore it from a backup; `openssl rand -base64 32` creates a new one."
         return [Finding(name, Level.WRONG, f"{path} does not hold 32 bytes in base64.", advice)]
     if mode & 0o077:
-        level = Level.WARNING if given else Level.WRONG  # one that is handed in may be readable by design
-        shown = f"{path} has mode {stat.S_IMODE(mode):04o}: others may read it."
-        return [Finding(name, level, shown, f"chmod 0600 {path}")]
+        level = Level.WARNING if external else Level.WRONG  # MAILKEEP_SECRET_FILE may be readable by design
+        message = f"{path} has mode {stat.S_IMODE(mode):04o}: other accounts can read it."
+        return [Finding(name, level, message, f"chmod 0600 {path}")]
     return [Finding(name, Level.OK, f"{path}, mode {stat.S_IMODE(mode):04o}.")]
 
 
 def _postgresql(subject: DoctorContext) -> list[Finding]:
     name = "postgresql"
     if not subject.has_private_database:
-        return [Finding(name, Level.OK, "Not needed here: database.url is set.")]
+        return [Finding(name, Level.OK, "Not needed: database.url is set.")]
     try:
         cluster = _cluster(subject.data_dir)
         major = cluster_major(cluster) if cluster else None
@@ -191,13 +190,13 @@ def _postgresql(subject: DoctorContext) -> list[Finding]:
     except Failure as failure:
         return [Finding(name, Level.WRONG, str(failure), None)]
     except PermissionError as error:
-        return [Finding(name, Level.WRONG, f"{error.filename} can't be read.", "Run as root or as who owns it.")]
-    fits = f", which made the database in {cluster}" if major else ""
-    return [Finding(name, Level.OK, f"PostgreSQL {chosen.major} in {chosen.bin_dir}{fits}.")]
+        return [Finding(name, Level.WRONG, f"{error.filename} can't be read.", "Run as root or as its owner.")]
+    used = f", the version of the database in {cluster}" if major else ""
+    return [Finding(name, Level.OK, f"PostgreSQL {chosen.major} in {chosen.bin_dir}{used}.")]
 
 
 def _cluster(data_dir: Path) -> Path | None:
-    """Where the private server's cluster lies, None while there is none."""
+    """The folder of the private server's cluster, None without one."""
     candidates = [data_dir / "pg"]
     try:
         candidates.append(FALLBACK_DIR / (data_dir / "instance-id").read_text("ascii").strip())
@@ -210,7 +209,7 @@ def _ports(subject: DoctorContext) -> list[Finding]:
     if subject.loaded is None:
         return []
     if state.read(subject.data_dir):
-        return [Finding("ports", Level.OK, "Taken by this Mailkeep, which runs.")]
+        return [Finding("ports", Level.OK, "In use by this Mailkeep.")]
     settings = subject.loaded.settings
     listeners = {
         "http.listen": settings.http.listen,
@@ -222,24 +221,24 @@ def _ports(subject: DoctorContext) -> list[Finding]:
 
 
 def _mail_ports(settings: Settings) -> list[Finding]:
-    """The ports of the full profile, where it could run."""
+    """The ports of the full profile, if this machine can run it."""
     name = "mail ports"
     if install.make_plan().steps:
         return []
-    if not (taken := ports.find_unavailable(settings)):
-        return [Finding(name, Level.OK, "Those of the full profile are free.")]
-    advice = f"The full profile does not start. {ports.advice(taken)}"
-    return [Finding(name, Level.WRONG, f"{'; '.join(map(str, taken))}.", advice)]
+    if not (unavailable := ports.find_unavailable(settings)):
+        return [Finding(name, Level.OK, "The ports of the full profile are free.")]
+    advice = f"The full profile does not start. {ports.advice(unavailable)}"
+    return [Finding(name, Level.WRONG, f"{'; '.join(map(str, unavailable))}.", advice)]
 
 
 def _port(key: str, text: str, may_move: bool) -> Finding:
-    """`may_move`: `up` takes a free port where this one is taken (`http.bind_internal`)."""
+    """`may_move`: `up` uses a free port if this one is in use (`http.bind_internal`)."""
     host, port = parse_endpoint(text)
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
-        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            tried.bind((host, port))
-            tried.listen(1)
+            listener.bind((host, port))
+            listener.listen(1)
         except OSError as error:
             holder = ports.find_holder(port) if error.errno == errno.EADDRINUSE else None
             why = f"{text}: {error.strerror}{f', by {holder}' if holder else ''}."
@@ -252,40 +251,38 @@ def _port(key: str, text: str, may_move: bool) -> Finding:
 async def _schema(subject: DoctorContext) -> Finding:
     name = "schema"
     if subject.loaded is None:
-        return Finding(name, Level.WARNING, "Not examined: the settings are refused.")
+        return Finding(name, Level.WARNING, "Not checked: the settings are invalid.")
     if subject.has_private_database and not _cluster(subject.data_dir):
-        return Finding(name, Level.OK, "There is no database yet; the first `mailkeep up` makes it.")
+        return Finding(name, Level.OK, "There is no database yet; the first `mailkeep up` creates it.")
     starting = lock_holder(subject.data_dir) and not state.read(subject.data_dir)
     if subject.has_private_database and starting:
-        return Finding(name, Level.WARNING, "Not examined: Mailkeep is starting, or a command is at work.")
+        return Finding(name, Level.WARNING, "Not checked: Mailkeep is starting, or a command is running.")
     try:
         pending = await list_pending(subject.data_dir)
     except Failure as failure:
         return Finding(name, Level.WRONG, str(failure), "See log/postgresql.log in the data directory.")
     except OSError as error:
-        return Finding(name, Level.WRONG, f"{error.filename}: {error.strerror}.", "Run as the account it belongs to.")
+        return Finding(name, Level.WRONG, f"{error.filename}: {error.strerror}.", "Run as the owner of the file.")
     if pending:
-        files = ", ".join(step.file for step in pending)
-        return Finding(
-            name, Level.WARNING, f"To be applied: {files}.", "`mailkeep migrate`, or the next `mailkeep up`."
-        )
+        message = f"To be applied: {', '.join(step.file for step in pending)}."
+        return Finding(name, Level.WARNING, message, "`mailkeep migrate` or the next `mailkeep up` applies it.")
     return Finding(name, Level.OK, "The database answers, and its schema is this version's.")
 
 
 def _initial_admin(subject: DoctorContext) -> Finding:
     path = subject.data_dir / INITIAL_ADMIN_FILE
     if not os.path.lexists(path):
-        return Finding("first administrator", Level.OK, "No password lies about.")
+        return Finding("first administrator", Level.OK, "There is no file with the first password.")
     return Finding(
         "first administrator",
         Level.WARNING,
-        f"The first administrator's password lies in {path}.",
-        "Log in with it, and the file goes; or change it by `mailkeep admin password EMAIL`, and remove the file.",
+        f"The first administrator's password is in {path}.",
+        "Logging in with it removes the file. Or set another with `mailkeep admin password EMAIL` and remove it.",
     )
 
 
 async def _providers(subject: DoctorContext) -> list[Finding]:
-    """Whether each identity provider publishes what logins need."""
+    """Whether each identity provider publishes its configuration and keys."""
     if subject.loaded is None:
         return []
     settings = subject.loaded.settings
@@ -305,7 +302,7 @@ async def _providers(subject: DoctorContext) -> list[Finding]:
             else:
                 message = f"{provider.issuer} answers; keys: {len(keys)}."
                 callback = callback_url(settings.http.public_url, provider)
-                findings.append(Finding(name, Level.OK, message, f"It has to know {callback} as redirect URI."))
+                findings.append(Finding(name, Level.OK, message, f"Its redirect URI must be {callback}."))
     finally:
         await outbound.close()
     return findings
@@ -314,10 +311,10 @@ async def _providers(subject: DoctorContext) -> list[Finding]:
 def _provider_advice(reason: str) -> str:
     match reason:
         case "address_refused":
-            return "A provider within your own network needs that network in oidc.allowed_networks."
+            return "For a provider in a private network, add that network to oidc.allowed_networks."
         case "tls":
-            return "A provider with a certificate of your own authority needs it in oidc.extra_ca_file."
+            return "For a certificate of a private CA, set oidc.extra_ca_file."
         case "issuer":
-            return "Write the issuer as the provider does, to the last slash."
+            return "Set the issuer exactly as the provider writes it, including a final slash."
         case _:
-            return "Nobody can log in by it; the password and passkeys work. docs/howto/oidc.md tells what is needed."
+            return "Logins with it fail; passwords and passkeys work. See docs/howto/oidc.md."

@@ -1,7 +1,7 @@
-"""`mailkeep listen`: events as they happen, forwarded to a program under development as a webhook would get them.
+"""Forwards events to a program under development, signed and posted like webhooks (`mailkeep listen`).
 
-A source yields events in their order: the data directory's own database, or another server's event stream with an API
-key. Each is posted once, signed, before the next one is taken; who comes back goes on beyond the last one posted.
+A source yields events in order, from the data directory's own database or from another server's event stream with an
+API key. Each event is posted once before the next is read. After a reconnect the stream continues where it broke off.
 """
 
 from __future__ import annotations
@@ -35,13 +35,11 @@ from mailkeep.net.client import OutboundClient, OutboundError, OutboundRequest
 from mailkeep.net.connection import BoundedConnector
 
 _FULL = "mail.received.full"
-_EVERYWHERE = (ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0"))
-# A stream says something every 5 seconds.
-_SILENCE_SECONDS = 20.0
-# What comes of reading what is no answer of ours: no JSON, no text, or without what it must have.
+_ALL_NETWORKS = (ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0"))
+_SILENCE_SECONDS = 20.0  # a stream sends something every 5 seconds
 _DECODE_ERRORS = (msgspec.DecodeError, ValueError)
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
-# An answer to a call other than the stream, and the head of the stream's answer.
+# For the head of the stream's answer, and for the whole answer to other calls.
 _ANSWER_SECONDS = 30.0
 _LONGEST_ANSWER = 4 << 20
 _LONGEST_BLOCK = 4 << 20
@@ -71,7 +69,7 @@ class _End(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class SourceEvent:
-    """An event; `data` is what a delivery of it tells."""
+    """An event; `data` is the payload of its delivery."""
 
     content: EventContent
     data: Mapping[str, Any]
@@ -79,7 +77,7 @@ class SourceEvent:
 
 @dataclass(frozen=True, slots=True)
 class ForwardResult:
-    """What became of an event: a status, or why there is none."""
+    """The result of posting an event: the HTTP status, or the error."""
 
     content: EventContent
     status: int | None
@@ -92,37 +90,36 @@ Source = AsyncIterator[SourceEvent]
 
 @dataclass(frozen=True, slots=True)
 class SourceCallbacks:
-    """What a source says beside the events: that it has begun, once; and troubles."""
+    """What a source reports: its start, once, and problems."""
 
     on_start: Callable[[], None]
     on_problem: Callable[[str], None]
 
 
-def is_wanted(kinds: Collection[str], kind: str) -> bool:
-    """Whether a subscription to `kinds` means `kind`: by name, or by * but for what tells of the system itself."""
+def is_selected(kinds: Collection[str], kind: str) -> bool:
+    """Whether `kinds` include `kind`: by name, or by *, which means all except system events."""
     return kind in kinds or ("*" in kinds and not kind.startswith("system."))
 
 
 async def forward(source: Source, url: str, secret: str, kinds: Collection[str]) -> AsyncIterator[ForwardResult]:
-    """Post what is wanted to `url`, one event after the other, once each; yields each one's fate."""
+    """Post the events of these kinds to `url`, one after the other, once each; yields the results."""
     client = OutboundClient()
     try:
         async for one in source:
-            if is_wanted(kinds, one.content.kind):
+            if is_selected(kinds, one.content.kind):
                 yield await _post(client, url, secret, one)
     finally:
         await client.close()
 
 
-async def _post(client: OutboundClient, url: str, secret: str, heard: SourceEvent) -> ForwardResult:
-    content, body = heard.content, rules.body(heard.content, heard.data)
-    signed = headers(body, content.event_id, content.kind, utc_now(), [secret])
+async def _post(client: OutboundClient, url: str, secret: str, event: SourceEvent) -> ForwardResult:
+    content, body = event.content, rules.body(event.content, event.data)
     request = OutboundRequest(
         method="POST",
         url=url,
-        headers=signed,
+        headers=headers(body, content.event_id, content.kind, utc_now(), [secret]),
         body=body,
-        allowed_networks=_EVERYWHERE,
+        allowed_networks=_ALL_NETWORKS,
         timeout=TIMEOUT_SECONDS,
         allow_http=True,
     )
@@ -135,65 +132,59 @@ async def _post(client: OutboundClient, url: str, secret: str, heard: SourceEven
     return ForwardResult(content, answer.status, answer.duration_ms, None)
 
 
-# This machine's own data directory.
-
-
-async def local(app: App, who: Principal, domain_id: UUID | None, report: SourceCallbacks) -> Source:
-    """Events of the database from now on."""
-    wanted = EventFilter(who.domains(), domain_id=domain_id)
+async def local(app: App, principal: Principal, domain_id: UUID | None, report: SourceCallbacks) -> Source:
+    """Events of the data directory's database from now on."""
+    filter_by = EventFilter(principal.domains(), domain_id=domain_id)
     async with app.db.autocommit() as conn:
-        start = await events.start_stream(conn, who, wanted, FeedStart(None, app.clock()))
+        start = await events.start_stream(conn, principal, filter_by, FeedStart(None, app.clock()))
     report.on_start()
 
-    async def again() -> Principal:
-        return who
+    async def authenticate_again() -> Principal:
+        return principal
 
     with app.streams.open(UUID(int=0), most=1, most_per_caller=1) as place:
-        async for page in events.follow(app, StreamReader(place, again, wanted, inf), start.position):
-            for told in page:
-                data = await _add_content(app, told.data) if told.kind == _FULL else told.data
-                yield SourceEvent(EventContent(told.id, told.kind, told.message_id, "", told.created_at), data)
+        reader = StreamReader(place, authenticate_again, filter_by, inf)
+        async for page in events.follow(app, reader, start.position):
+            for event in page:
+                data = await _add_content(app, event.data) if event.kind == _FULL else event.data
+                yield SourceEvent(EventContent(event.id, event.kind, event.message_id, "", event.created_at), data)
 
 
 async def _add_content(app: App, data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """With the content that the feed leaves out, while it is kept."""
-    shown = dict(data)
+    """Add the message content, which feeds omit; `truncated` if it is no longer stored."""
+    original = dict(data)
     try:
         async with app.db.autocommit() as conn:
-            found = await receiving.load_full_data(conn, shown)
+            full = await receiving.load_full_data(conn, original)
     except Unavailable:
-        found = shown
-    return {**shown, "truncated": True} if found is shown else found
-
-
-# Another server.
+        full = original
+    return {**original, "truncated": True} if full is original else full
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteServer:
-    """A server by its URL, without a path, and an API key."""
+    """The URL of a server, without a path, and an API key for it."""
 
     url: str
     key: str
 
-    def call(self, session: aiohttp.ClientSession, path: str, **given: Any) -> Any:
+    def call(self, session: aiohttp.ClientSession, path: str, **options: Any) -> Any:
         """A GET under /api/v1."""
-        sent = {"authorization": f"Bearer {self.key}", **given.pop("headers", {})}
-        return session.get(f"{self.url}/api/v1{path}", headers=sent, allow_redirects=False, **given)
+        fields = {"authorization": f"Bearer {self.key}", **options.pop("headers", {})}
+        return session.get(f"{self.url}/api/v1{path}", headers=fields, allow_redirects=False, **options)
 
 
-def open_session() -> aiohttp.ClientSession:
-    """For calls of a server: nothing of the environment, and no end but that of silence."""
+def _open_session() -> aiohttp.ClientSession:
+    """A session without proxies of the environment, and without a total timeout: streams are endless."""
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=_SILENCE_SECONDS)
-    connector = BoundedConnector(max_read=None)  # a stream has no end
+    connector = BoundedConnector(max_read=None)
     return aiohttp.ClientSession(connector=connector, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar())
 
 
 @asynccontextmanager
 async def _answer(call: AbstractAsyncContextManager[aiohttp.ClientResponse]) -> AsyncGenerator[aiohttp.ClientResponse]:
-    """The answer to a call, once its status is 200; its head and, if the status is another, its body within 30 s.
-
-    Raises TimeoutError, `_NotNow`, Failure.
+    """The answer to a call with status 200, whose head arrives within 30 s. Raises TimeoutError, `_TemporaryError`, and
+    Failure for other statuses.
     """
     async with asyncio.timeout(_ANSWER_SECONDS) as deadline, call as answer:
         await _raise_for_status(answer)
@@ -203,18 +194,18 @@ async def _answer(call: AbstractAsyncContextManager[aiohttp.ClientResponse]) -> 
 
 async def _body(answer: aiohttp.ClientResponse) -> bytes:
     """The body of an answer, within 30 s and 4 MiB. Raises TimeoutError, ValueError."""
-    found = bytearray()
+    body = bytearray()
     async with asyncio.timeout(_ANSWER_SECONDS):
         while piece := await answer.content.readany():
-            found += piece
-            if len(found) > _LONGEST_ANSWER:
+            body += piece
+            if len(body) > _LONGEST_ANSWER:
                 raise ValueError("the answer is too long")
-    return bytes(found)
+    return bytes(body)
 
 
 async def find_domain(server: RemoteServer, name: str) -> UUID:
-    """The id of a domain that the key sees, by its name. Fails where there is none, or the server does not tell now."""
-    async with open_session() as session:
+    """The ID of a domain that the key can access, by its name. Failure without one, temporary if the server is busy."""
+    async with _open_session() as session:
         try:
             async with _answer(server.call(session, "/domains", params={"name": name, "limit": "200"})) as answer:
                 domains = msgspec.json.decode(await _body(answer), type=_Domains).data
@@ -223,66 +214,64 @@ async def find_domain(server: RemoteServer, name: str) -> UUID:
         except _TemporaryError as error:
             raise Failure(f"{error}") from error
         except _DECODE_ERRORS as error:
-            raise Failure(f"{server.url} answers nothing of Mailkeep's.", permanent=True) from error
+            raise Failure(f"{server.url} is not a Mailkeep server.", permanent=True) from error
     for domain in domains:
         if name.lower() in (domain.name, domain.unicode_name):
             return domain.id
-    raise Failure(f"There is no domain {name} that this key sees.", permanent=True)
+    raise Failure(f"There is no domain {name}, or this key has no access to it.", permanent=True)
 
 
 async def remote(server: RemoteServer, domain_id: UUID | None, report: SourceCallbacks) -> Source:
-    """Events of a server from now on, over as many connections as it takes. Fails where the key is refused."""
+    """Events of a server from now on; reconnects as often as necessary. Failure if the key is refused."""
     last, wait = "", _FIRST_WAIT
-    async with open_session() as session:
+    async with _open_session() as session:
         while True:
-            trouble = "The stream ended"
+            problem = "The stream ended"
             try:
                 params = {"domain_id": str(domain_id)} if domain_id else {}
-                asked = {"last-event-id": last} if last else {}
-                async with _answer(server.call(session, "/events/stream", params=params, headers=asked)) as answer:
+                fields = {"last-event-id": last} if last else {}
+                async with _answer(server.call(session, "/events/stream", params=params, headers=fields)) as answer:
                     async for block in _blocks(answer.content):
                         wait = _FIRST_WAIT
                         if not last:
                             report.on_start()
                         if block.name == "stream.truncated":
-                            report.on_problem(
-                                "Events were lost: the server no longer had them when the connection came back."
-                            )
+                            report.on_problem("Events were lost: the server deleted them before the reconnect.")
                         elif block.name == "stream.end":
-                            trouble = f"The stream ended ({msgspec.json.decode(block.data, type=_End).message})"
+                            problem = f"The stream ended ({msgspec.json.decode(block.data, type=_End).message})"
                         elif block.data:
                             yield _source_event(msgspec.json.decode(block.data, type=_Event))
                         last = block.id or last
             except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, ConnectionError):
-                trouble = "The connection was cut"
+                problem = "The connection was lost"
             except TimeoutError:
-                trouble = "The server is silent"
+                problem = "The server does not respond"
             except (aiohttp.ClientError, _TemporaryError) as error:
-                trouble = str(error)
+                problem = str(error)
             except _DECODE_ERRORS as error:
-                raise Failure("The server's stream makes no sense.", permanent=True) from error
+                raise Failure("The server sent an invalid event stream.", permanent=True) from error
             wait = min(2 * wait, _LONGEST_WAIT)
             pause = wait * (0.5 + random.random() / 2)  # noqa: S311
-            report.on_problem(f"{trouble}; connecting again in {pause:.1f} s.")
+            report.on_problem(f"{problem}; connecting again in {pause:.1f} s.")
             await asyncio.sleep(pause)
 
 
 class _TemporaryError(Exception):
-    """An answer that is worth another try."""
+    """An answer that permits a retry."""
 
 
 async def _raise_for_status(answer: aiohttp.ClientResponse) -> None:
-    """Fail where the server says no: for good, or `_NotNow`."""
+    """Raise for a status other than 200: `_TemporaryError` for 429 and 5xx, else a permanent Failure."""
     if answer.status == 200:
         return
     try:
         error = msgspec.json.decode(await _body(answer))["error"]
-        told = f"{error['code']}: {error['message']}"
+        message = f"{answer.url.host} answers {error['code']}: {error['message']}"
     except (ValueError, KeyError, TypeError):
-        told = f"status {answer.status}"
+        message = f"{answer.url.host} answers status {answer.status}"
     if answer.status == 429 or answer.status >= 500:
-        raise _TemporaryError(f"{answer.url.host} answers {told}")
-    raise Failure(f"{answer.url.host} answers {told}", permanent=True)
+        raise _TemporaryError(message)
+    raise Failure(message, permanent=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,10 +282,10 @@ class _Block:
 
 
 async def _blocks(content: aiohttp.StreamReader) -> AsyncIterator[_Block]:
-    """The blocks of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html); ours end lines by LF."""
+    """The blocks of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html), lines ending with LF."""
     waiting = bytearray()
     async for piece in content.iter_any():
-        # The end of a block may be split between two pieces; what was searched before is not searched again.
+        # The end of a block may be split between two pieces; searched bytes are not searched again.
         start = max(0, len(waiting) - 1)
         waiting += piece
         if waiting.find(b"\n\n", start) < 0:
@@ -309,10 +298,10 @@ async def _blocks(content: aiohttp.StreamReader) -> AsyncIterator[_Block]:
             if fields:
                 yield _Block(fields.get("event", ""), fields.get("id", ""), fields.get("data", ""))
         if len(waiting) > _LONGEST_BLOCK:
-            raise Failure("The server's stream makes no sense.", permanent=True)
+            raise Failure("The server sent an invalid event stream.", permanent=True)
 
 
 def _source_event(event: _Event) -> SourceEvent:
     content = EventContent(event.id, event.kind, event.message_id, "", event.created_at)
-    # The content of a message stands in no feed.
+    # Feeds omit the content of messages.
     return SourceEvent(content, {**event.data, "truncated": True} if event.kind == _FULL else event.data)

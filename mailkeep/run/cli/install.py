@@ -1,8 +1,7 @@
-"""`mailkeep install`: Debian's packages for the full profile, the account that mailboxes belong to, and that of our own
-processes.
+"""`mailkeep install`: Debian's packages for the full profile, and the system accounts.
 
-Nothing starts by itself: not while packages are installed (policy-rc.d), not later (units of what we installed are
-disabled). No configuration of Debian's is written; each instance brings its own.
+No service starts during the installation (policy-rc.d), and the installed units are disabled. Debian's configuration is
+not changed; each instance has its own.
 """
 
 from __future__ import annotations
@@ -19,14 +18,15 @@ from pathlib import Path
 from mailkeep.core.errors import Failure
 
 MAIL_ACCOUNT = "mailkeep-mail"
+"""The owner of mailboxes."""
 ACCOUNT = "mailkeep"
-"""As whom our own processes run that need no root."""
+"""The account of our own processes that need no root."""
 PACKAGES = (
     "dovecot-core", "dovecot-imapd", "dovecot-lmtpd", "dovecot-managesieved", "dovecot-pgsql", "dovecot-pop3d",
     "dovecot-sieve", "postfix", "postfix-pgsql", "redis-server", "rspamd",
 )  # fmt: skip
 _UNITS = ("postfix", "dovecot", "dovecot.socket", "redis-server", "rspamd")
-# No main.cf is written: there is no instance of Debian's own.
+# Debian's package writes no main.cf.
 _ANSWERS = "postfix postfix/main_mailer_type select No configuration\n"
 _POLICY = Path("/usr/sbin/policy-rc.d")
 _MINUTE = 60
@@ -35,26 +35,26 @@ _ENVIRONMENT = {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8", "PATH"
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is still to be done."""
+    """Packages and accounts that are missing."""
 
     packages: tuple[str, ...]
     accounts: tuple[str, ...]
 
     @property
     def steps(self) -> list[str]:
-        """In words, for the operator."""
+        """The steps as text."""
         steps = [f"install {' '.join(self.packages)}"] if self.packages else []
-        return [*steps, *(f"make the account {name}" for name in self.accounts)]
+        return [*steps, *(f"create the account {name}" for name in self.accounts)]
 
 
 def make_plan() -> Plan:
-    """What this machine lacks."""
+    """The packages and accounts that this machine lacks."""
     packages = tuple(name for name in PACKAGES if not _is_installed(name))
     return Plan(packages, tuple(name for name in (MAIL_ACCOUNT, ACCOUNT) if not _has_account(name)))
 
 
 def install() -> Plan:
-    """Install what is lacking; what that was. Fails without root, without apt, or with apt's last words."""
+    """Install what is missing; the plan that was carried out. Failure without root or apt, or if apt fails."""
     todo = make_plan()
     if not todo.steps:
         return todo
@@ -76,16 +76,16 @@ def install() -> Plan:
 
 
 def require_installed() -> None:
-    """Failure, naming the way out, where something is lacking."""
+    """Fail permanently if something is missing."""
     if todo := make_plan().steps:
         raise Failure(f"This machine lacks what the full profile needs. `mailkeep install` would: {'; '.join(todo)}.",
                       permanent=True)  # fmt: skip
 
 
 def _is_installed(package: str) -> bool:
-    asked = ["dpkg-query", "-W", "-f", "${db:Status-Status}", package]
+    command = ["dpkg-query", "-W", "-f", "${db:Status-Status}", package]
     try:
-        done = subprocess.run(asked, capture_output=True, text=True, check=False, timeout=_MINUTE)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_MINUTE)
     except FileNotFoundError:
         return False
     return done.stdout == "installed"
@@ -101,7 +101,7 @@ def _has_account(name: str) -> bool:
 
 @contextlib.contextmanager
 def _prevent_service_starts() -> Generator[None]:
-    """While packages are installed no service starts; a policy that is there already is left as it is."""
+    """Let no service start while the block lasts; an existing policy stays."""
     if _POLICY.exists():
         yield
         return
@@ -113,10 +113,10 @@ def _prevent_service_starts() -> Generator[None]:
         _POLICY.unlink()
 
 
-def _run(argv: Sequence[str], said: str = "") -> None:
+def _run(argv: Sequence[str], text: str = "") -> None:
     done = subprocess.run(
         argv,
-        input=said,
+        input=text,
         capture_output=True,
         text=True,
         errors="replace",
@@ -125,5 +125,5 @@ def _run(argv: Sequence[str], said: str = "") -> None:
         env=_ENVIRONMENT,
     )
     if done.returncode != 0:
-        words = " / ".join((done.stderr or done.stdout).strip().splitlines()[-3:])
-        raise Failure(f"{' '.join(argv[:2])} failed with status {done.returncode}: {words}")
+        output = " / ".join((done.stderr or done.stdout).strip().splitlines()[-3:])
+        raise Failure(f"{' '.join(argv[:2])} failed with status {done.returncode}: {output}")

@@ -1,8 +1,7 @@
-"""The command line: `mailkeep COMMAND`. Each command stands in a module by topic; here they come together.
+"""The command line `mailkeep COMMAND`, put together from one module for each topic.
 
-What all of them keep: `--help` with examples, `--json` for one JSON object on standard output, complaints on
-standard error, and the exit codes of `run.cli_answer`. Everything heavy is imported by the command that needs it, so
-that `mailkeep --help` answers at once.
+All commands have `--help` with examples, `--json` for one JSON object on standard output, errors on standard error, and
+the exit codes of `run.cli.output`. Commands import large libraries themselves, so that `mailkeep --help` is fast.
 """
 
 from __future__ import annotations
@@ -53,10 +52,7 @@ for topic in (
 
 
 def main() -> None:
-    """The entry point of the program `mailkeep`, and of `sendmail` where it is linked under that name.
-
-    `sendmail` has the options of other mail servers' program, which are not those of this command line.
-    """
+    """The entry point of `mailkeep`, and of `sendmail` (its options are those of other mail servers, not typer's)."""
     if Path(sys.argv[0]).name == "sendmail":
         sys.exit(cli_sendmail.main(sys.argv[1:]))
     if sys.argv[1:2] == ["sendmail"]:

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 DONE, REFUSED, USAGE, TRY_AGAIN = 0, 1, 2, 75
 _INTERRUPTED = 130
 
-EXIT_CODES = "Exit codes: 0 done, 1 refused or something is wrong, 2 usage, 75 not now: try again."
+EXIT_CODES = "Exit codes: 0 done, 1 refused or a problem, 2 usage, 75 temporary failure: try again."
 
 DataDir = Annotated[
     Path | None,
     typer.Option(
-        "--data-dir", metavar="DIR", help="The data directory, else ./data; where there is none, /var/lib/mailkeep."
+        "--data-dir", metavar="DIR", help="The data directory. Default: ./data, or /var/lib/mailkeep without it."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Answer with one JSON object.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class CommandResult:
 
 
 def examples(*lines: str) -> str:
-    """The end of a command's help: examples, each on a line of its own as it stands."""
+    """The end of a command's help: examples, each on its own line."""
     return "\n".join(["\b", "Example:" if len(lines) == 1 else "Examples:", *(f"  {line}" for line in lines)])
 
 
@@ -78,9 +78,7 @@ def print_result(result: CommandResult, as_json: bool) -> None:
 
 
 def to_json(data: Mapping[str, Any]) -> str:
-    """One line of JSON; ids and times may stand in it as they are. What is no UTF-8 in it (an argument, a file's name)
-    becomes question marks.
-    """
+    """One line of JSON. Bytes that are not UTF-8 (in an argument or a file name) become question marks."""
     import msgspec
 
     try:

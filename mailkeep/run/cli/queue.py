@@ -73,16 +73,16 @@ def act(
     from mailkeep.features.mailflow.queue.model import QueueFilter
 
     if bool(ids) + bool(recipient or sender) + everything != 1:
-        raise typer.BadParameter("name queue ids, an address to look for, or --all")
-    wanted = None if ids else QueueFilter(recipient=recipient, sender=sender)
-    run_command(as_json, _act(data_dir, action, (ids or [], wanted), dry_run))
+        raise typer.BadParameter("Name queue IDs, an address to search for, or --all.")
+    filter_by = None if ids else QueueFilter(recipient=recipient, sender=sender)
+    run_command(as_json, _act(data_dir, action, (ids or [], filter_by), dry_run))
 
 
 @asynccontextmanager
 async def _open_queue(data_dir: Path | None) -> AsyncGenerator[App]:
-    """The App, as the running instance is: the profile is `up`'s option, and stands in no file of settings.
+    """The App in the mode of the running instance: the profile is an option of `up`, not a setting.
 
-    Fails where none runs, and for good where the one that runs has no queue.
+    Failure if none runs; permanent if it is the embedded profile.
     """
     from dataclasses import replace
 
@@ -102,13 +102,13 @@ async def _open_queue(data_dir: Path | None) -> AsyncGenerator[App]:
         yield app
 
 
-async def _list(data_dir: Path | None, wanted: QueueFilter, limit: int) -> CommandResult:
+async def _list(data_dir: Path | None, filter_by: QueueFilter, limit: int) -> CommandResult:
     from mailkeep.core.clock import iso, iso_or_none
     from mailkeep.core.page import PageRequest
     from mailkeep.features.mailflow.queue import service
 
     async with _open_queue(data_dir) as app:
-        page = await service.page(app, wanted, PageRequest(limit, "arrived_at", "desc", None))
+        page = await service.page(app, filter_by, PageRequest(limit, "arrived_at", "desc", None))
     rows = [
         {
             "queue_id": each.queue_id,
@@ -137,19 +137,18 @@ async def _list(data_dir: Path | None, wanted: QueueFilter, limit: int) -> Comma
             for one in each.recipients
         ],
     )
-    more = ["There are more: narrow them down, or raise --limit."] if page.next_key else []
+    more = ["There are more: use a filter, or raise --limit."] if page.next_key else []
     return CommandResult({"messages": rows, "more": page.next_key is not None}, [*lines, *more])
 
 
 async def _act(
-    data_dir: Path | None, action: Action, named: tuple[list[str], QueueFilter | None], dry_run: bool
+    data_dir: Path | None, action: Action, selection: tuple[list[str], QueueFilter | None], dry_run: bool
 ) -> CommandResult:
     from mailkeep.features.mailflow.queue import service
     from mailkeep.features.mailflow.queue.model import QueueSelection
     from mailkeep.run.cli.accounts import cli_principal
 
-    ids, wanted = named
     async with _open_queue(data_dir) as app:
-        affected = await service.act(app, cli_principal(), action, QueueSelection(ids, wanted), dry_run=dry_run)
-    said = f"{action}: would be done to {affected} messages." if dry_run else f"{action}: done to {affected} messages."
-    return CommandResult({"affected": affected, "dry_run": dry_run}, [said])
+        affected = await service.act(app, cli_principal(), action, QueueSelection(*selection), dry_run=dry_run)
+    line = f"{action}: would apply to {affected} messages." if dry_run else f"{action}: done for {affected} messages."
+    return CommandResult({"affected": affected, "dry_run": dry_run}, [line])

@@ -1,4 +1,4 @@
-"""`mailkeep worker`: the command."""
+"""The command `mailkeep worker`."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def worker(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Deliver webhooks in an additional process, in the foreground.
 
     A running Mailkeep has a worker; you can start more. They share the work through the database; another worker
-    takes over the work of one that dies within 30 seconds. Stop it with Ctrl-C or SIGTERM. With --json one object
-    has its process ID as soon as it works.
+    takes over the work of one that dies within 30 seconds. Stop it with Ctrl-C or SIGTERM. With --json it prints one
+    object with its process ID when it works.
     """
     with report_errors(as_json):
         import os
@@ -27,8 +27,8 @@ def worker(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
         place = resolve_data_dir(data_dir)
 
-        def tell() -> None:
+        def print_pid() -> None:
             if as_json:
                 print(to_json({"pid": os.getpid(), "data_dir": str(place)}), flush=True)
 
-        raise typer.Exit(process.run(place, tell))
+        raise typer.Exit(process.run(place, print_pid))

@@ -26,7 +26,7 @@ from mailkeep.web.router import Router
 
 
 async def serve(app: App, process: Process) -> None:
-    """Serve until told to end."""
+    """Serve until asked to stop."""
     async with contextlib.AsyncExitStack() as stack:
         app.parser = Parser(app.data_dir / "tmp")
         app.running_services = partial(service_status.read_running, process.paths.run)

@@ -1,18 +1,16 @@
-"""The process `node`: the agent of a node, which does what needs root or a daemon's tool.
+"""The process `node`: the agent of a node, for everything that needs root or a daemon's tool. It
 
-It answers the API's operations (`record/node_tasks`), and settles the history against the queue. Where a domain came,
-went or changed its state it has Postfix forget what its processes remember of senders and recipients. When the database
-is back it reloads Postfix and Dovecot, who would ask one that failed again only after a minute: so who hears of that
-has a connection and a task of its own, and neither an operation under way nor a pool that has not noticed yet holds it
-up.
-
-It ends sessions that lost their access (`run/runtime/session_ends`), as soon as it is notified.
-
-And it writes and removes where only root may: it seals and prunes the audit log, and notes the newest seal outside the
-database; it removes the mail of mailboxes that are gone, and the first administrator's password file once it was
-emptied. It has Dovecot count mailboxes (`run/processes/counting`) and Postfix try again what our own services held up
-(`run/runtime/recovery`), rotates the logs (`run/runtime/log_rotation`), and reports what the API tells of health
-(`run/runtime/node_health`).
+- performs the tasks that the API requests (`record/node_tasks`);
+- reconciles the history with Postfix's queue;
+- clears Postfix's caches of senders and recipients when a domain was created, deleted or changed its state;
+- reloads Postfix and Dovecot when the database is back: otherwise they would retry a failed connection only after a
+  minute. That task has its own connection, so that neither running tasks nor the pool delay it;
+- ends sessions that lost their access (`run/runtime/session_ends`);
+- seals and prunes the audit log, and stores the newest seal outside the database;
+- removes the mail of deleted mailboxes, and the first administrator's password file when it was emptied;
+- lets Dovecot count mailboxes (`mailbox_usage/jobs`) and Postfix retry mail that waits for our own services
+  (`run/runtime/recovery`);
+- rotates the logs (`run/runtime/log_rotation`), and reports on the node for health (`run/runtime/node_health`).
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.directory.mailbox_usage.jobs import UsageCounter
 from mailkeep.features.directory.mailboxes import jobs as mailboxes
-from mailkeep.features.mailflow.delivery_status import service as fates
+from mailkeep.features.mailflow.delivery_status import service as delivery_status
 from mailkeep.features.mailflow.delivery_status.model import MissingMessage
 from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.features.record.node_tasks import service as node_tasks
@@ -56,17 +54,17 @@ from mailkeep.run.runtime.session_ends import SessionEnder
 log = structlog.get_logger("mailkeep.node")
 
 _LOOK_SECONDS = 1.0
-_AWAY_SECONDS = 0.1
-_BETWEEN = 1.0  # changes of many domains in a row are told to Postfix once, or a few times; files' times are of seconds
+_RECONNECT_SECONDS = 0.1
+_FLUSH_SECONDS = 1.0  # batches changes of many domains; modification times have a resolution of a second
 _SETTLE_SECONDS = 600.0
 _REMOVE_SECONDS = 10.0
-_PATIENCE = 15  # looks for the log to be read as far as the listing
+_LOG_CHECKS = 15  # how often to check that the log is read up to the time of the listing
 _GRACE = timedelta(minutes=10)
 
 
 @dataclass(slots=True)
 class NodeAgent:
-    """The agent; one on each node."""
+    """The agent of a node."""
 
     app: App
     paths: InstancePaths
@@ -74,7 +72,7 @@ class NodeAgent:
     grace: timedelta = _GRACE
     session_ender: SessionEnder = field(init=False)
     _database_away: bool = False
-    _domains_changed: bool = True  # who starts anew does not know what was missed
+    _domains_changed: bool = True  # changes before the start are unknown
     _flushed_at: float = 0.0
     _task_requested: asyncio.Event = field(default_factory=asyncio.Event)
     _missing: frozenset[UUID] = field(default_factory=frozenset[UUID])
@@ -83,7 +81,7 @@ class NodeAgent:
         self.session_ender = SessionEnder(self.app, self.paths)
 
     async def watch_database(self) -> None:
-        """Listen, and keep the daemons from what they remember wrongly, until cancelled."""
+        """Handle notifications, and reload the daemons after an outage, until cancelled."""
         while True:
             try:
                 async with self.app.db.listen("mailkeep_node") as conn:
@@ -97,58 +95,56 @@ class NodeAgent:
                     log.warning("waiting for the database")
                 self._database_away = True
             except Exception:
-                log.exception("the node's agent stumbled")
-            await asyncio.sleep(_AWAY_SECONDS)
+                log.exception("handling notifications failed")
+            await asyncio.sleep(_RECONNECT_SECONDS)
 
     async def _handle_notifications(self, conn: Conn) -> None:
-        # Perhaps while nobody listened.
+        # Notifications before this connection were missed.
         self._task_requested.set()
         self.session_ender.wake()
         while True:
-            if self._domains_changed and asyncio.get_running_loop().time() - self._flushed_at >= _BETWEEN:
+            if self._domains_changed and asyncio.get_running_loop().time() - self._flushed_at >= _FLUSH_SECONDS:
                 await self._flush_postfix_caches()
-            async for told in conn.notifies(timeout=_LOOK_SECONDS, stop_after=1):
-                if told.payload == "domains":
+            async for notification in conn.notifies(timeout=_LOOK_SECONDS, stop_after=1):
+                if notification.payload == "domains":
                     self._domains_changed = True
-                elif told.payload == "session_ends":
+                elif notification.payload == "session_ends":
                     self.session_ender.wake()
                 else:
                     self._task_requested.set()
 
     async def keep_performing_tasks(self) -> None:
-        """Do what is asked for, until cancelled; looked for every second, should a call be missed."""
-        performers = self._performers()
+        """Perform tasks until cancelled; checks every second, in case a notification was missed."""
+        original = srs.rewriter(self.app.vault, self.app.settings).restore
+        handlers: Mapping[str, TaskHandler] = queue.task_handlers(
+            self.paths.postfix_conf, self.paths.postfix_queue, original
+        )
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK_SECONDS):
                     await self._task_requested.wait()
             self._task_requested.clear()
-            _remove_where_empty(self.app.data_dir / INITIAL_ADMIN_FILE)
+            _remove_if_empty(self.app.data_dir / INITIAL_ADMIN_FILE)
             try:
-                while await node_tasks.run_next(self.app, performers):
+                while await node_tasks.run_next(self.app, handlers):
                     pass
             except Unavailable:
-                pass  # what waits is found again when the database is back
+                pass  # waiting tasks are found again when the database is back
             except Exception:
-                log.exception("an operation stumbled")
-
-    def _performers(self) -> Mapping[str, TaskHandler]:
-        original = srs.rewriter(self.app.vault, self.app.settings).restore
-        return queue.task_handlers(self.paths.postfix_conf, self.paths.postfix_queue, original)
+                log.exception("a task failed")
 
     async def _flush_postfix_caches(self) -> None:
         self._domains_changed, self._flushed_at = False, asyncio.get_running_loop().time()
         try:
             await postfix_queue.clear_caches(self.paths.postfix_conf)
         except Failure as error:
-            log.warning("Postfix was not told of changed domains", why=str(error))
+            log.warning("Postfix's caches were not cleared after a change of domains", why=str(error))
 
     async def _reload(self) -> None:
         try:
             await postfix_queue.reload(self.paths.postfix_conf)
         except Failure as error:
-            # It is not running, then, and knows nothing stale when it starts.
-            log.info("Postfix was not reloaded", why=str(error))
+            log.info("Postfix was not reloaded", why=str(error))  # it is not running, and starts with empty caches
 
     async def _reload_dovecot(self) -> None:
         try:
@@ -157,7 +153,7 @@ class NodeAgent:
             log.warning("Dovecot was not reloaded", why=str(error))
 
     async def keep_settling(self) -> None:
-        """Settle the history against the queue, again and again, until cancelled."""
+        """Reconcile the history with the queue every ten minutes, until cancelled."""
         while True:
             await asyncio.sleep(self.settle_seconds)
             try:
@@ -166,38 +162,40 @@ class NodeAgent:
             except Unavailable:
                 log.info("waiting for the database", task="settling")
             except Exception:
-                log.exception("the history was not settled against the queue")
+                log.exception("the history was not reconciled with the queue")
 
     async def settle_once(self) -> None:
-        """What is not in the queue now and was not the last time, and has no end in the log, is unknown."""
-        looked_at: datetime = self.app.clock()
+        """Record an unknown outcome for messages without one in the log that two listings in a row lack."""
+        listed_at: datetime = self.app.clock()
         queued = await asyncio.to_thread(postfix_queue.list_queue_ids, self.paths.postfix_queue)
-        found = await self._missing_from(queued, looked_at)
-        if found is not None:
-            await fates.settle_missing(self.app, [each for each in found if each.id in self._missing])
-            self._missing = frozenset(each.id for each in found)
+        missing = await self._find_missing(queued, listed_at)
+        if missing is not None:
+            await delivery_status.settle_missing(self.app, [each for each in missing if each.id in self._missing])
+            self._missing = frozenset(each.id for each in missing)
 
-    async def _missing_from(self, queued: Collection[str], looked_at: datetime) -> list[MissingMessage] | None:
-        """What should be in the queue and is not, once the log is read as far; None where it does not get there."""
-        for _ in range(_PATIENCE):
+    async def _find_missing(self, queued: Collection[str], listed_at: datetime) -> list[MissingMessage] | None:
+        """Messages that are not in the queue but should be; None if the log is not read up to `listed_at` in time."""
+        for _ in range(_LOG_CHECKS):
             await asyncio.sleep(_LOOK_SECONDS)
-            found = await fates.find_missing(self.app, queued, looked_at, self.grace)
-            if found is not None:
-                return found
+            missing = await delivery_status.find_missing(self.app, queued, listed_at, self.grace)
+            if missing is not None:
+                return missing
         return None
 
 
-def _remove_where_empty(path: Path) -> None:
+def _remove_if_empty(path: Path) -> None:
     with contextlib.suppress(OSError):
         if path.stat().st_size == 0:
             path.unlink()
 
 
 def rotation_of(app: App, paths: InstancePaths) -> Rotation:
-    """All logs of the instance. Postfix renames its own, and the agent `logs` reads that one to its end."""
+    """The rotation of all logs. Postfix renames its own log, which is compressed after `logs` has read it."""
 
     async def is_read(path: Path) -> bool:
-        return not path.name.startswith(paths.mail_log.name) or await fates.is_read(app, logs_agent.NAME, path)
+        return not path.name.startswith(paths.mail_log.name) or await delivery_status.is_read(
+            app, logs_agent.NAME, path
+        )
 
     return Rotation(
         paths.log,
@@ -211,24 +209,24 @@ def rotation_of(app: App, paths: InstancePaths) -> Rotation:
 
 
 async def serve(app: App, process: Process) -> None:
-    """Serve until told to end."""
+    """Run all tasks of the agent until asked to stop."""
     node = NodeAgent(app, process.paths)
-    removing = repeat(_REMOVE_SECONDS, "mail of mailboxes that are gone", lambda: mailboxes.remove_mail(app))
-    walk = UsageCounter(app, process.paths)
-    counting = (walk.keep_counting_due(), walk.keep_counting_all())
-    audit = (tasks.run_sealing(app), tasks.run_audit_pruning(app))
-    recovering, rotating = Recovery(app, process.paths).run(), rotation_of(app, process.paths).run()
-    answering = (node.watch_database(), node.session_ender.run(), node.keep_performing_tasks(), node.keep_settling())
-    works = (
-        *answering,
-        removing,
-        recovering,
-        rotating,
+    usage = UsageCounter(app, process.paths)
+    loops = (
+        node.watch_database(),
+        node.session_ender.run(),
+        node.keep_performing_tasks(),
+        node.keep_settling(),
+        repeat(_REMOVE_SECONDS, "mail of deleted mailboxes", lambda: mailboxes.remove_mail(app)),
+        Recovery(app, process.paths).run(),
+        rotation_of(app, process.paths).run(),
         node_health.keep_reporting(app, process.paths),
-        *counting,
-        *audit,
+        usage.keep_counting_due(),
+        usage.keep_counting_all(),
+        tasks.run_sealing(app),
+        tasks.run_audit_pruning(app),
     )
-    running = [asyncio.create_task(work) for work in works]
+    running = [asyncio.create_task(loop) for loop in loops]
     process.report_ready()
     await process.stop_requested.wait()
     await cancel_all(*running)

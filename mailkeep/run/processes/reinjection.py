@@ -1,12 +1,13 @@
-"""The process `reinjection`: submits to Postfix what Sieve redirects, answers and rejects (`mail/dovecot/sieve_spool`).
+"""The process `reinjection`: submits Sieve's redirects, replies and rejections to Postfix (`mail/dovecot/sieve_spool`).
 
-Postfix takes it on a Unix socket that only root and the group postdrop can reach. A file leaves the spool once Postfix
-has taken the message. Killed between the two, the process submits the message again: two copies are better than none.
+Postfix accepts them on a Unix socket that only root and the group postdrop can reach. A file is removed from the spool
+after Postfix has accepted the message. If the process is killed in between, it submits the message again: two copies
+are better than none.
 
-A temporary failure is retried, first after a second, then more and more rarely, for as long as Postfix would
-(`outbound.give_up_hours`). What is refused for good, or not taken in that time, is returned to its sender, the mailbox.
-A message with the null sender is dropped then, and logged. So are vacation replies and rejections whose recipient, the
-sender of the delivered message, passed neither SPF nor DMARC: it may be forged.
+A temporary failure is retried after a second, then with growing pauses, for as long as Postfix would
+(`outbound.give_up_hours`). A message that is refused permanently, or not accepted in that time, is returned to its
+sender, the mailbox; with the null sender it is dropped and logged. Vacation replies and rejections to a sender that
+passed neither SPF nor DMARC, and may be forged, are dropped as well.
 
 Postfix asks the policy agent to count redirected copies (`run/processes/policy`), by the sender. A redirected message
 with the null sender is counted here, before it is submitted.
@@ -44,7 +45,7 @@ from mailkeep.run.runtime.process import Process
 log = structlog.get_logger("mailkeep.reinjection")
 
 _CONNECTIONS = 4
-_LOOK_SECONDS = 5.0  # without a bell: a program may be killed before it rings
+_LOOK_SECONDS = 5.0  # without a wakeup: a program may be killed before it writes one
 _FIRST_RETRY, _LAST_RETRY = 1.0, 300.0
 _UNREACHED_RETRY = 1.0  # Postfix is not running
 _CLEAN_SECONDS = 3600.0
@@ -73,11 +74,11 @@ class Submitter:
     _unreached: bool = False
 
     def wake(self) -> None:
-        """There may be a message."""
+        """Look for messages now."""
         self._woken.set()
 
     async def keep_submitting(self) -> None:
-        """Submit what comes until cancelled."""
+        """Submit messages until cancelled."""
         while True:
             self._woken.clear()
             try:
@@ -90,14 +91,14 @@ class Submitter:
                     await self._woken.wait()
 
     async def submit_waiting(self) -> float:
-        """Submit every message whose time has come; the seconds until the next look."""
+        """Submit every message that is due; the seconds until the next look."""
         loop = asyncio.get_running_loop()
         paths = await to_thread(sieve_spool.list_messages, self.spool)
         names = {path.name for path in paths}
         self._retries = {name: retry for name, retry in self._retries.items() if name in names}
         waiting = {name for name, retry in self._retries.items() if retry.at > loop.time()}
         due = iter([path for path in paths if path.name not in waiting])
-        # Nobody is cancelled: a message that Postfix has taken meanwhile would be submitted again.
+        # No task is cancelled: a message that Postfix has just accepted would be submitted again.
         lost = await asyncio.gather(*(self._submit_all(due) for _ in range(_CONNECTIONS)))
         if any(lost):
             if not self._unreached:
@@ -109,18 +110,18 @@ class Submitter:
         return max(0.0, min([loop.time() + _LOOK_SECONDS, *times]) - loop.time())
 
     async def _submit_all(self, due: Iterator[Path]) -> str:
-        """Submit one after the other; why Postfix can't be reached, which ends it, else an empty text."""
+        """Submit messages until Postfix can't be reached; the reason for that, else an empty text."""
         for path in due:
             try:
                 spooled = await to_thread(sieve_spool.read, path)
             except FileNotFoundError:
                 continue
             except (UnreadableSpoolFile, OSError) as error:
-                log.error("a file in the spool is no message; it is put aside", why=str(error))
+                log.error("a file in the spool is not a message; it is moved away", why=str(error))
                 await to_thread(sieve_spool.move_unreadable, self.spool, path)
                 continue
             if await to_thread(sieve_spool.is_backscatter, spooled):
-                log.info("an answer to a sender who may be forged is dropped", mailbox_id=spooled.mailbox_id)
+                log.info("a reply to a sender that may be forged is dropped", mailbox_id=spooled.mailbox_id)
                 await to_thread(spooled.path.unlink, missing_ok=True)
                 continue
             try:
@@ -154,7 +155,7 @@ class Submitter:
                 await self._postpone(spooled, error.reply)
                 return
             refused = dict.fromkeys(spooled.recipients, error.reply) | error.rejected
-        except ValueError as error:  # an address that SMTP does not know
+        except ValueError as error:  # an address that SMTP does not allow
             refused = dict.fromkeys(spooled.recipients, SmtpReply(501, "5.1.3", str(error)))
         await self._finish(spooled, refused)
 
@@ -210,16 +211,16 @@ def _charge_id(spooled: SpooledMessage) -> str:
 
 @contextmanager
 def _watch_fifo(spool: Path, wake: Callable[[], None]) -> Generator[None]:
-    """Call `wake` whenever the bell is rung."""
-    # For writing too: without a writer the other end of a FIFO is readable all the time.
+    """Call `wake` whenever a program writes to the FIFO."""
+    # Opened for writing too: without a writer a FIFO is always readable.
     number = os.open(sieve_spool.wakeup_fifo(spool), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
-    def rung() -> None:
+    def read_and_wake() -> None:
         os.read(number, 65536)
         wake()
 
     loop = asyncio.get_running_loop()
-    loop.add_reader(number, rung)
+    loop.add_reader(number, read_and_wake)
     try:
         yield
     finally:
@@ -228,7 +229,7 @@ def _watch_fifo(spool: Path, wake: Callable[[], None]) -> Generator[None]:
 
 
 async def serve(app: App, process: Process) -> None:
-    """Submit until told to end; a message under way is finished, if it takes no longer than two seconds."""
+    """Submit until asked to stop."""
     spool, hostname = process.paths.sieve_spool, app.settings.server.hostname or "localhost"
     pool = SmtpPool(Relay(str(process.paths.reinjection_smtp), 0, helo=hostname), size=_CONNECTIONS)
     submitter = Submitter(app, spool, pool, hostname)
@@ -237,11 +238,10 @@ async def serve(app: App, process: Process) -> None:
         await to_thread(sieve_spool.remove_stale, spool, (app.clock() - _STALE).timestamp())
 
     try:
-        listening = _watch_fifo(spool, submitter.wake)
-        with listening:
+        with _watch_fifo(spool, submitter.wake):
             running = [
                 asyncio.create_task(submitter.keep_submitting()),
-                asyncio.create_task(repeat(_CLEAN_SECONDS, "the spool's leftovers", clean)),
+                asyncio.create_task(repeat(_CLEAN_SECONDS, "stale files of the spool", clean)),
             ]
             process.report_ready()
             await process.stop_requested.wait()

@@ -1,4 +1,4 @@
-"""The process `worker`: deliveries to webhooks. Any number of them may work on one database."""
+"""The process `worker`: delivers webhooks. Any number of workers can share one database."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ _GRACE_SECONDS = 2.0
 
 
 class WorkerProcess(Protocol):
-    """What the process needs to know: when to end, and whom to tell that it works."""
+    """The part of `Process` that a worker uses."""
 
     @property
     def stop_requested(self) -> asyncio.Event:
-        """Set when it is to end."""
+        """Set when the worker is to stop."""
         ...
 
     def report_ready(self) -> None:
-        """Tell that it works."""
+        """Report that the worker runs."""
         ...
 
 
 @contextlib.asynccontextmanager
 async def deliver_webhooks(app: App) -> AsyncGenerator[None]:
-    """Deliver for as long as the block lasts; what is under way then may end within seconds, or is given back."""
+    """Deliver while the block lasts. Unfinished deliveries then get two seconds, or are left to other workers."""
     deliveries = DeliveryWorker(app)
     task = asyncio.create_task(deliveries.run())
     try:
@@ -50,27 +50,25 @@ async def deliver_webhooks(app: App) -> AsyncGenerator[None]:
 
 
 async def serve(app: App, process: WorkerProcess) -> None:
-    """Work until told to end."""
+    """Deliver webhooks until asked to stop."""
     async with deliver_webhooks(app):
         process.report_ready()
         await process.stop_requested.wait()
 
 
 def run(data_dir: Path, on_start: Callable[[], None]) -> int:
-    """Work beside a running instance, in the foreground, until told to end; the exit code. `begun` is called once
-    it works.
-    """
+    """Deliver webhooks for a running instance, in the foreground, until SIGTERM or SIGINT; the exit code."""
     logs.configure(load_settings(data_dir).settings.log.level)
     uvloop.run(_run(data_dir, on_start))
     return 0
 
 
-async def _run(data_dir: Path, begun: Callable[[], None]) -> None:
+async def _run(data_dir: Path, on_start: Callable[[], None]) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     async with attach(data_dir, "worker") as app, flush_counters(app), deliver_webhooks(app):
         log.info("working")
-        begun()
+        on_start()
         await ended.wait()
         log.info("ending")

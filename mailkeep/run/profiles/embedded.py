@@ -1,7 +1,7 @@
 """`mailkeep up`: the embedded profile, all in one process; its children are PostgreSQL and the message parsers.
 
-Order of start: lock, secret, database, schema, first administrator, sandbox, SMTP listener, HTTP. It ends in the
-reverse order within 10 seconds of SIGTERM or SIGINT: what is under way may finish, nothing new is taken.
+Order of start: lock, secret, database, schema, first administrator, sandbox, SMTP listener, HTTP. It stops in the
+reverse order within 10 seconds of SIGTERM or SIGINT: requests in progress may finish, new ones are refused.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _SMTP_GRACE = 3.0
 
 
 def run(data_dir: Path, options: Mapping[str, str]) -> int:
-    """Run an instance in the foreground until it is told to end; the exit code."""
+    """Run an instance in the foreground until SIGTERM or SIGINT; the exit code."""
     loaded = load_settings(data_dir, options=options)
     logs.configure(loaded.settings.log.level)
     uvloop.run(_run(data_dir, loaded))
@@ -80,7 +80,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         make_data_dir(data_dir)
         stack.callback(acquire_lock(data_dir).release)
         separate_homes(mail_root(data_dir))
-        # The ports first: an error that the operator can fix should show before anything is started.
+        # Ports first: the operator sees an error before anything has started.
         settings = loaded.settings
         public = HttpListener.on_socket(http.bind(*parse_endpoint(settings.http.listen), http.API))
         internal = HttpListener.on_socket(http.bind_internal(loaded))
@@ -88,7 +88,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         await stack.enter_async_context(flush_counters(app))
         first = await ensure_first_admin(app, loaded.first_start)
         wake = asyncio.Event()
-        # Nobody else sends: what an earlier process left open is told before its recipients' fates are.
+        # No other process sends: unfinished sends are reconciled before their delivery outcomes arrive.
         await sending.reconcile(app, app.clock())
         await _open_outbound_mail(app, wake, stack)
         address = await _listen(app, public, internal, stack)
@@ -110,7 +110,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         )
         stack.callback(state.remove, data_dir)
         gc.collect()
-        gc.freeze()  # what was imported stays: a full collection that walks it holds the event loop up for 60 ms
+        gc.freeze()  # a full collection over all imported objects would block the event loop for 60 ms
         print_banner(public.url, address, first)
         await ended.wait()
         log.info("ending")
@@ -118,7 +118,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
 
 @contextlib.asynccontextmanager
 async def _application(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[App]:
-    """The toolbox on a migrated database; the private server, where it is ours, ends after it."""
+    """The App with a migrated database; a private database server stops after it."""
     settings = loaded.settings
     vault = open_vault(data_dir, loaded)
     shutil.rmtree(data_dir / "tmp", ignore_errors=True)
@@ -149,24 +149,24 @@ async def _application(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator
         yield app
 
 
-async def ensure_first_admin(app: App, given: FirstStart) -> str | None:
-    """While there is no administrator, make one; what to tell the person at the terminal."""
+async def ensure_first_admin(app: App, first: FirstStart) -> str | None:
+    """Create an administrator if there is none; the line to print about it."""
     path = app.data_dir / INITIAL_ADMIN_FILE
-    made = await admins.ensure_first_admin(
-        app, given.admin_email, given.admin_password, lambda password: write_atomically(path, password + "\n", 0o600)
+    admin = await admins.ensure_first_admin(
+        app, first.admin_email, first.admin_password, lambda password: write_atomically(path, password + "\n", 0o600)
     )
-    if made is None:
+    if admin is None:
         return None
-    if not made.generated:
-        return f"First administrator: {made.email}, with the password given."
-    # What is no terminal may be a log, which keeps the password and is read by others.
+    if not admin.generated:
+        return f"First administrator: {admin.email}, with the given password."
+    # Without a terminal the output may go to a log that others can read.
     if not sys.stdout.isatty():
-        return f"First administrator: {made.email}. Its password is in {path} until the first login."
-    return f"First administrator: {made.email}, password {made.password} (also in {path} until the first login)"
+        return f"First administrator: {admin.email}. Its password is in {path} until the first login."
+    return f"First administrator: {admin.email}, password {admin.password} (also in {path} until the first login)"
 
 
 async def _open_outbound_mail(app: App, wake: asyncio.Event, stack: contextlib.AsyncExitStack) -> None:
-    """Where outbound mail is handed in: the sandbox's port, a smarthost, or nowhere."""
+    """Connect the App to the server for outbound mail: the sandbox's port, a smarthost, or none."""
     mta = app.settings.mta
     hostname = app.settings.server.hostname or "localhost"
     if mta.mode == "none":
@@ -212,30 +212,29 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
 
 
 def http_limits(app: App) -> HttpLimits:
-    """What HTTP clients are held to; no more connections than there are descriptors for."""
-    settings = app.settings
-    wanted = settings.http
+    """The limits for HTTP clients; at most as many connections as there are descriptors for."""
+    settings, http_settings = app.settings, app.settings.http
     limit = descriptors.raise_limit()
-    room = descriptors.available_for_http(
+    available = descriptors.available_for_http(
         limit, smtp_sessions=settings.smtp.max_sessions, pool_size=settings.database.pool_size
     )
-    if room < wanted.max_connections:
-        log.warning("fewer HTTP connections than http.max_connections", connections=room, descriptors=limit)
+    if available < http_settings.max_connections:
+        log.warning("fewer HTTP connections than http.max_connections", connections=available, descriptors=limit)
     return HttpLimits(
-        connections=min(wanted.max_connections, room),
-        per_address=wanted.max_connections_per_address,
-        trusted=wanted.trusted_proxies,
-        header_seconds=wanted.header_timeout_seconds,
-        body_seconds=wanted.body_timeout_seconds,
+        connections=min(http_settings.max_connections, available),
+        per_address=http_settings.max_connections_per_address,
+        trusted=http_settings.trusted_proxies,
+        header_seconds=http_settings.header_timeout_seconds,
+        body_seconds=http_settings.body_timeout_seconds,
         unread_bytes=2 * body_limit(settings),
-        read_seconds=wanted.read_timeout_seconds,
-        slowest_bytes_per_second=wanted.slowest_bytes_per_second,
+        read_seconds=http_settings.read_timeout_seconds,
+        slowest_bytes_per_second=http_settings.slowest_bytes_per_second,
     )
 
 
 @contextlib.contextmanager
 def background(work: Coroutine[Any, Any, None]) -> Generator[None]:
-    """The work, as a task for as long as the block lasts."""
+    """Run this as a task while the block lasts."""
     task = asyncio.create_task(work)
     try:
         yield
@@ -244,12 +243,12 @@ def background(work: Coroutine[Any, Any, None]) -> Generator[None]:
 
 
 def print_banner(url: str, smtp_address: str, first: str | None) -> None:
-    """Where it is, and who may log in."""
+    """Print the addresses and the line about the first administrator."""
     print_line(f"Mailkeep {__version__} is up: {url} (dashboard, API, documentation at /docs), SMTP {smtp_address}")
     if first:
         print_line(first)
 
 
 def print_line(line: str) -> None:
-    """A line for the person at the terminal."""
+    """Print a line for people."""
     print(line, file=sys.stdout, flush=True)  # noqa: T201

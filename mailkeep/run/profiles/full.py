@@ -1,10 +1,10 @@
 """`mailkeep up --profile full`: a real mail server; each service is a process under our supervisor.
 
 Order of start: lock, ports, folders, database, schema, first administrator, configuration (rendered and checked), then
-in waves Redis, Rspamd, the listener of keys, Dovecot and the agents; Postfix; API and worker. It ends in the reverse
+in waves: Redis, Rspamd, Dovecot and most of our processes; Postfix; API, worker and sendmail. It stops in the reverse
 order within 10 seconds of SIGTERM or SIGINT. SIGHUP: look for a renewed certificate now (`certificate`).
-Nothing is written outside the data directory, the run folder and a cache of compiled patterns, and no daemon of
-Debian's own is touched.
+It writes only to the data directory, the run folder and a cache of compiled patterns, and leaves Debian's own daemons
+alone.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ from mailkeep.settings import LoadedSettings, Settings, child_environment, load_
 
 log = structlog.get_logger("mailkeep.full")
 
-# The daemons keep connections of their own: one for each map and process, 67 were seen under load.
+# The daemons have one connection for each map and process: 67 were measured under load.
 _DATABASE = {"max_connections": "400", "shared_buffers": "128MB"}
 
 
 def run(data_dir: Path, options: Mapping[str, str]) -> int:
-    """Run an instance in the foreground until it is told to end; the exit code."""
+    """Run an instance in the foreground until SIGTERM or SIGINT; the exit code."""
     _require_root()
     install.require_installed()
     options = {"mta.mode": "postfix"} | dict(options)
@@ -82,7 +82,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
-    # Of a terminal that is closed it means the end, as ever.
+    # In a terminal, SIGHUP stops the instance, as usual.
     look_again = asyncio.Event()
     loop.add_signal_handler(signal.SIGHUP, ended.set if os.isatty(0) else look_again.set)
     async with contextlib.AsyncExitStack() as stack:
@@ -95,7 +95,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         supervisor = Supervisor(paths.run / "pids")
         await supervisor.end_leftovers(["prefork", *services.ORDER, *process.MODULES])
         await ports.require_free(settings)
-        folders.create(paths)  # when nobody is left who could move what is handed over
+        folders.create(paths)  # after leftover processes are gone, which could move files meanwhile
         sockets["keys"] = _listen_for_filter(paths, stack)
         reads_all = _print_unreachable()
         first = await stack.enter_async_context(_database(data_dir, loaded))
@@ -113,7 +113,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
             return
         url = http.HttpListener.on_socket(sockets["public"]).url
         internal = http.HttpListener.on_socket(sockets["internal"]).url
-        address = f"{(settings.server.addresses or ('0.0.0.0',))[0]}:{settings.ports.smtp}"  # noqa: S104 - told, not bound
+        address = f"{(settings.server.addresses or ('0.0.0.0',))[0]}:{settings.ports.smtp}"  # noqa: S104 - for display
         state.write(
             data_dir, state.InstanceState(os.getpid(), __version__, iso(utc_now()), url, internal, address, "full")
         )
@@ -126,7 +126,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
 
 
 def _listen(loaded: LoadedSettings, stack: contextlib.AsyncExitStack) -> dict[str, socket.socket]:
-    """The TCP listeners. The internal one of logins has to be one: Dovecot reports them by HTTP over TCP alone."""
+    """The TCP listeners. `logins` is one because Dovecot reports logins only by HTTP over TCP."""
     sockets = {
         "public": http.bind(*parse_endpoint(loaded.settings.http.listen), http.API),
         "internal": http.bind_internal(loaded),
@@ -138,29 +138,29 @@ def _listen(loaded: LoadedSettings, stack: contextlib.AsyncExitStack) -> dict[st
 
 
 def _listen_for_filter(paths: InstancePaths, stack: contextlib.AsyncExitStack) -> socket.socket:
-    """Where Rspamd asks for keys; in a folder of `folders.make`."""
+    """The socket for Rspamd's requests for keys; in a folder of `folders.create`."""
     listening = unix_socket.bind_unix_socket(paths.keys_socket, 0o660, pwd.getpwnam("_rspamd").pw_gid)
     stack.callback(listening.close)
     return listening
 
 
 async def _reload(paths: InstancePaths) -> None:
-    """Let Postfix and Dovecot read their files anew; one that is just being started does so by itself."""
+    """Reload Postfix and Dovecot. One that is just starting needs no reload."""
     reloads = {
         "postfix": postfix_queue.reload(paths.postfix_conf),
         "dovecot": tool.run("doveadm", "-c", str(paths.dovecot_conf / "dovecot.conf"), "reload"),
     }
     for name, done in zip(reloads, await asyncio.gather(*reloads.values(), return_exceptions=True), strict=True):
         if isinstance(done, BaseException):
-            log.warning("not reloaded", part=name, why=str(done))
+            log.warning("not reloaded", service=name, why=str(done))
 
 
 async def _start_services(supervisor: Supervisor, all_services: Sequence[Service], ended: asyncio.Event) -> bool:
-    """Start all parts; False where we are told to end meanwhile."""
+    """Start all services; False if the instance is asked to stop meanwhile."""
     starting = asyncio.create_task(supervisor.start_all(all_services))
-    told = asyncio.create_task(ended.wait())
-    await asyncio.wait({starting, told}, return_when=asyncio.FIRST_COMPLETED)
-    told.cancel()
+    ending = asyncio.create_task(ended.wait())
+    await asyncio.wait({starting, ending}, return_when=asyncio.FIRST_COMPLETED)
+    ending.cancel()
     if starting.done():
         await starting
         return True
@@ -172,15 +172,14 @@ async def _start_services(supervisor: Supervisor, all_services: Sequence[Service
 
 @contextlib.asynccontextmanager
 async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[str | None]:
-    """The private server with the daemons' role, migrated; what to tell of the first administrator."""
+    """Run the private database server, migrated; yields the line about the first administrator."""
     if loaded.settings.database.url:
         raise Failure(
-            "database.url is not for the full profile: its daemons ask the database on a Unix socket, let in by their "
-            "account alone, without a password that would lie in their configuration. Unset it: a database is brought "
-            "along.",
+            "The full profile does not support database.url: its daemons connect to the private database by a Unix "
+            "socket, authenticated by their system account, so that their configuration has no password. Unset it.",
             permanent=True,
         )
-    # The tools of the daemons run as root. Sealing the audit log is open to root alone (`node`).
+    # The daemons' tools run as root. Only root can seal the audit log (`node`).
     accounts = {POSTFIX: ("root", "postfix"), DOVECOT: ("root", "dovecot"), APP: (install.ACCOUNT,)}
     options = postgres.ServerOptions(settings=_DATABASE, accounts=accounts)
     server = await postgres.start(data_dir, options)
@@ -200,26 +199,25 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[st
 
 
 def _print_unreachable() -> bool:
-    """Whether our own processes keep the right to read every file, which is told."""
-    hidden = privileges.find_unreachable(install.ACCOUNT)
-    if hidden:
+    """Whether our own processes keep the right to read every file; prints a line if so."""
+    unreachable = privileges.find_unreachable(install.ACCOUNT)
+    if unreachable:
         print_line(
-            f"The account {install.ACCOUNT} can't reach {hidden}: its processes keep the right to read all files. To "
-            "take it from them, put the program where everybody can read it, such as /opt/mailkeep, with the system's "
+            f"The account {install.ACCOUNT} can't reach {unreachable}: its processes keep the right to read all files. "
+            "To avoid that, put the program where all accounts can read it, such as /opt/mailkeep, with the system's "
             "Python."
         )
-    return hidden is not None
+    return unreachable is not None
 
 
 def collect_facts(paths: InstancePaths, loaded: LoadedSettings, sockets: Mapping[str, socket.socket]) -> DaemonConfig:
-    """What the configuration needs to know of this start; draws the tokens of what daemons ask and tell."""
-    tokens = {name: secrets.token_urlsafe(32) for name in (usage.TOKEN_FILE,)}
-    for name, token in tokens.items():
-        write_atomically(paths.run / name, token + "\n", 0o600)
-        folders.change_owner(paths.run / name, pwd.getpwnam(install.ACCOUNT))
+    """The values of this start for the daemons' configuration. Creates the token with which Dovecot reports logins."""
+    token = secrets.token_urlsafe(32)
+    write_atomically(paths.run / usage.TOKEN_FILE, token + "\n", 0o600)
+    folders.change_owner(paths.run / usage.TOKEN_FILE, pwd.getpwnam(install.ACCOUNT))
     settings = loaded.settings
     hostname = _hostname(settings)
-    present = process.list_names()
+    present_processes = process.list_names()
     certificate_file, key_file = certificate.install(settings, paths.tls, hostname, utc_now())
     return DaemonConfig(
         paths=paths,
@@ -230,19 +228,19 @@ def collect_facts(paths: InstancePaths, loaded: LoadedSettings, sockets: Mapping
         mail_account=install.MAIL_ACCOUNT,
         mail_uid=pwd.getpwnam(install.MAIL_ACCOUNT).pw_uid,
         logins_port=sockets["logins"].getsockname()[1],
-        logins_token=tokens[usage.TOKEN_FILE],
+        logins_token=token,
         certificate_file=certificate_file,
         key_file=key_file,
-        lmtp_socket=paths.lmtp_socket if "lmtp" in present else paths.dovecot_lmtp,
-        policy_socket=paths.policy_socket if "policy" in present else None,
+        lmtp_socket=paths.lmtp_socket if "lmtp" in present_processes else paths.dovecot_lmtp,
+        policy_socket=paths.policy_socket if "policy" in present_processes else None,
     )
 
 
 def _hostname(settings: Settings) -> str:
-    """The name by which Postfix and Dovecot know this server."""
+    """The host name of this server for Postfix and Dovecot."""
     return settings.server.hostname or socket.getfqdn()
 
 
 def _require_root() -> None:
     if os.geteuid() != 0:
-        raise Failure("The full profile needs root: its daemons change to accounts of their own.", permanent=True)
+        raise Failure("Run the full profile as root: its daemons switch to their own accounts.", permanent=True)

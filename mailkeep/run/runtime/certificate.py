@@ -1,8 +1,8 @@
-"""The certificate of a full instance: the operator's, else one of our own that lasts for ten years.
+"""The certificate of a full instance: the operator's, else a self-signed one that is valid for ten years.
 
-The daemons are given a copy, in a folder behind one name (`served`) that changes at once: a certificate never meets the
-key of another. `keep_fresh` looks at the operator's files again and again; what was renewed is checked, put in place,
-and read by the daemons at a reload, while connections go on. What can't be served is refused; the one in place stays.
+The daemons read a copy behind a symbolic link (`served`), which is replaced atomically: certificate and key always
+match. `Renewal` checks the operator's files regularly. A renewed pair is checked and put in place, and the daemons read
+it at a reload without closing connections. An invalid pair is refused, and the current one stays.
 """
 
 from __future__ import annotations
@@ -50,20 +50,20 @@ class KeyPair:
 
     @property
     def name(self) -> str:
-        """The folder that it is served from."""
+        """The name of its folder."""
         return f"pair-{sha256(self.certificate + self.key).hexdigest()[:16]}"
 
 
 def install(settings: Settings, folder: Path, hostname: str, at: datetime) -> tuple[str, str]:
-    """The files of certificate and key that the daemons are given, put in place; one that is over is told, and served.
+    """Put the pair in place; the paths of certificate and key for the daemons. An expired pair is logged and served.
 
-    Without settings it is one of our own, made where it is absent or for another name. Fails permanently where only
-    one of `tls.certificate_file` and `tls.key_file` is set, one can't be read, or they don't belong together.
+    Without settings it is self-signed, and created if it is missing or for another name. Fails permanently if only one
+    of `tls.certificate_file` and `tls.key_file` is set, one can't be read, or they don't match.
     """
-    given = settings.tls
-    if bool(given.certificate_file) != bool(given.key_file):
-        raise Failure("tls.certificate_file and tls.key_file go together: one of them is not set.", permanent=True)
-    if given.certificate_file:
+    tls = settings.tls
+    if bool(tls.certificate_file) != bool(tls.key_file):
+        raise Failure("Set both tls.certificate_file and tls.key_file: one of them is not set.", permanent=True)
+    if tls.certificate_file:
         pair = read_pair(settings)
         _, ends = find_validity(pair)
         if ends <= at:
@@ -79,18 +79,18 @@ def install(settings: Settings, folder: Path, hostname: str, at: datetime) -> tu
 
 
 def read_pair(settings: Settings) -> KeyPair:
-    """The operator's pair; Failure, permanent, where a file can't be read."""
-    found: list[bytes] = []
+    """The operator's pair; a permanent Failure if a file can't be read."""
+    contents: list[bytes] = []
     for path in (settings.tls.certificate_file, settings.tls.key_file):
         try:
-            found.append(Path(path).read_bytes())
+            contents.append(Path(path).read_bytes())
         except OSError as error:
             raise Failure(f"{path} can't be read: {error.strerror}.", permanent=True) from error
-    return KeyPair(*found)
+    return KeyPair(*contents)
 
 
 def find_validity(pair: KeyPair) -> tuple[datetime, datetime]:
-    """From when to when the certificate is valid; Failure, permanent, for what is no pair."""
+    """When the certificate begins and ends to be valid; a permanent Failure if the pair is invalid."""
     try:
         leaf = x509.load_pem_x509_certificates(pair.certificate)[0]
     except ValueError as error:
@@ -106,23 +106,23 @@ def find_validity(pair: KeyPair) -> tuple[datetime, datetime]:
 
 
 def install_pair(folder: Path, pair: KeyPair) -> None:
-    """Serve this pair from now on, to who reads it anew."""
-    mine = folder / pair.name
-    mine.mkdir(mode=0o700, exist_ok=True)
-    write_atomically(mine / "key.pem", pair.key.decode("ascii", "replace"), 0o600)
-    write_atomically(mine / "certificate.pem", pair.certificate.decode("ascii", "replace"), 0o644)
+    """Put a pair in place; daemons use it after a reload."""
+    target = folder / pair.name
+    target.mkdir(mode=0o700, exist_ok=True)
+    write_atomically(target / "key.pem", pair.key.decode("ascii", "replace"), 0o600)
+    write_atomically(target / "certificate.pem", pair.certificate.decode("ascii", "replace"), 0o644)
     draft = folder / f"{_SERVED}.new"
     draft.unlink(missing_ok=True)
     draft.symlink_to(pair.name)
     draft.replace(folder / _SERVED)
     for other in folder.glob("pair-*"):
-        if other != mine:
+        if other != target:
             shutil.rmtree(other, ignore_errors=True)
 
 
 @dataclass(frozen=True, slots=True)
 class ServedCertificate:
-    """The certificate that is served: from when to when, whether it is our own, and why a renewal was refused."""
+    """The served certificate: its validity, whether it is self-signed, and why a renewal was refused."""
 
     begins: datetime
     ends: datetime
@@ -131,9 +131,9 @@ class ServedCertificate:
 
 
 def read_served(settings: Settings, folder: Path, at: datetime) -> ServedCertificate | None:
-    """What the daemons serve, as its files have it; None before the first start. OSError where it can't be read.
+    """The served certificate, read from its files; None before the first start. OSError if it can't be read.
 
-    The operator's files are read as well: ones that can't be served are a failed renewal.
+    The operator's files are checked as well: if they are invalid, the renewal has failed.
     """
     current = folder / _SERVED
     if not current.exists():
@@ -143,51 +143,49 @@ def read_served(settings: Settings, folder: Path, at: datetime) -> ServedCertifi
     problem: str | None = None
     if settings.tls.certificate_file:
         try:
-            found = find_validity(read_pair(settings))
-            if not found[0] <= at < found[1]:
-                problem = f"{settings.tls.certificate_file} is valid from {iso(found[0])} to {iso(found[1])}."
+            start, end = find_validity(read_pair(settings))
+            if not start <= at < end:
+                problem = f"{settings.tls.certificate_file} is valid from {iso(start)} to {iso(end)}."
         except Failure as failure:
             problem = str(failure)
     return ServedCertificate(begins, ends, not settings.tls.certificate_file, problem)
 
 
 class Renewal:
-    """The watch over the operator's files; `reload` makes the daemons read what is served anew."""
+    """Watches the operator's files; `reload` makes the daemons read the served pair again."""
 
     def __init__(self, settings: Settings, folder: Path, reload: Callable[[], Awaitable[None]]) -> None:
         self._settings, self._folder, self._reload = settings, folder, reload
         self._seen = self._stamp()
 
     async def keep_renewing(self, requested: asyncio.Event) -> None:
-        """Look every half minute, and when asked, until cancelled."""
+        """Check every 30 seconds, and when `requested` is set, until cancelled."""
         while True:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK_SECONDS):
                     await requested.wait()
-            told, _ = requested.is_set(), requested.clear()
+            is_requested, _ = requested.is_set(), requested.clear()
             try:
-                await self.renew_if_changed(utc_now(), force=told)
+                await self.renew_if_changed(utc_now(), force=is_requested)
             except Exception:
-                log.exception("the certificate could not be looked after")
+                log.exception("checking the certificate failed")
 
     async def renew_if_changed(self, at: datetime, *, force: bool = False) -> bool:
-        """Put in place what was renewed, if it can be served; whether that was done. `always`: also if no file changed,
-        which `keep_fresh` was asked for.
-        """
+        """Put a renewed pair in place if it is valid; whether that was done. `force`: also if no file has changed."""
         stamp = self._stamp()
         if not self._settings.tls.certificate_file or (stamp == self._seen and not force):
             return False
-        # Where only one file is there yet, the other changes the stamp once more.
+        # If only one file is replaced yet, the other one will change the stamp again.
         self._seen = stamp
         try:
             pair = read_pair(self._settings)
             begins, ends = find_validity(pair)
         except Failure as failure:
-            log.error("the renewed certificate is refused; the one before is served on", reason=str(failure))
+            log.error("the renewed certificate is refused; the current one stays", reason=str(failure))
             return False
         if not begins <= at < ends:
             reason = f"it is valid from {iso(begins)} to {iso(ends)}"
-            log.error("the renewed certificate is refused; the one before is served on", reason=reason)
+            log.error("the renewed certificate is refused; the current one stays", reason=reason)
             return False
         if self._folder.joinpath(_SERVED).readlink().name == pair.name:
             return False
@@ -202,7 +200,7 @@ class Renewal:
 
 def _stamp(path: str) -> tuple[int, int, int] | None:
     try:
-        found = Path(path).stat()  # through links: renewed certificates are often reached by one
+        found = Path(path).stat()  # follows links: renewals often replace one
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size

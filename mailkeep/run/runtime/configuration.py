@@ -1,4 +1,4 @@
-"""The daemons' configuration put in place: rendered beside the old one, checked by the daemon itself, swapped in."""
+"""Installs the daemons' configuration: rendered beside the old one, checked by the daemon's own tool, then swapped."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ _SECONDS = 60
 
 
 def install(settings: Settings, facts: DaemonConfig) -> None:
-    """Render, check and install the configuration of every daemon; Failure, with the checker's words, changes none."""
+    """Render, check and install the configuration of every daemon. On a Failure none is changed."""
     _require_addresses(settings.server.addresses)
     paths = facts.paths
-    parts = (
+    configurations = (
         (paths.redis_conf, render.render_redis(facts), "_rspamd"),
         (paths.rspamd_conf, render.render_rspamd(settings, facts), "_rspamd"),
         (paths.dovecot_conf, render.render_dovecot(settings, facts), facts.mail_account),
         (paths.postfix_conf, render.render_postfix(settings, facts), "postfix"),
     )
-    for folder, files, group in parts:
+    for folder, files, group in configurations:
         _write(_draft(folder), files, group)
     _check_rspamd(facts)
     _check("dovecot", ["doveconf", "-n", "-c", str(_draft(paths.dovecot_conf) / "dovecot.conf")])
     _compile(_draft(paths.dovecot_conf), facts)
     _check("postfix", postfix_queue.generation_command(_draft(paths.postfix_conf)))
-    # Makes the queue's folders too, with the owners that Postfix wants.
+    # This also creates the queue's folders, with the right owners.
     _check("postfix", ["postfix", "-c", str(_draft(paths.postfix_conf)), "check"])
-    for folder, _, _ in parts:
+    for folder, _, _ in configurations:
         _swap(folder)
-    # Once more where it lies now: the compiled form names its source, and would be made anew at every delivery.
+    # Again in the final folder: a binary has the path of its source, or Dovecot would compile at every delivery.
     _compile(paths.dovecot_conf, facts)
 
 
 def _compile(folder: Path, facts: DaemonConfig) -> None:
-    """The Sieve scripts beside everybody's own, which deliveries and moves read as the mailboxes' account."""
+    """Compile the global Sieve scripts, readable for the mailboxes' account."""
     for script in render.SIEVE:
         compiled = (folder / script).with_suffix(".svbin")
         compiled.unlink(missing_ok=True)
@@ -58,7 +58,7 @@ def _compile(folder: Path, facts: DaemonConfig) -> None:
 
 
 def rspamd_variables(facts: DaemonConfig, confdir: Path) -> list[str]:
-    """What makes Debian's configuration ours: where it finds what lies over it, and where everything else goes."""
+    """Options that make Debian's configuration use our folders."""
     paths = facts.paths
     variables = {
         "LOCAL_CONFDIR": confdir,
@@ -69,19 +69,19 @@ def rspamd_variables(facts: DaemonConfig, confdir: Path) -> list[str]:
     return [f"--var={name}={value}" for name, value in variables.items()]
 
 
-def _require_addresses(asked: Sequence[str]) -> None:
-    """Postfix would end over an address that no interface has, and say so to its log alone."""
-    present = _local_addresses() if asked else set[str]()
-    for address in asked:
-        if str(ipaddress.ip_address(address)) not in present:
-            raise Failure(f"server.addresses: {address} is no address of this machine.", permanent=True)
+def _require_addresses(addresses: Sequence[str]) -> None:
+    """Fail if no interface has an address: Postfix would exit and report it only in its log."""
+    local = _local_addresses() if addresses else set[str]()
+    for address in addresses:
+        if str(ipaddress.ip_address(address)) not in local:
+            raise Failure(f"server.addresses: {address} is not an address of this machine.", permanent=True)
 
 
 def _local_addresses() -> set[str]:
-    """The addresses of this machine's interfaces, as the kernel tells them."""
+    """The addresses of this machine's interfaces."""
     trie = Path("/proc/net/fib_trie").read_text("ascii")
     found = set(re.findall(r"\|-- ([0-9.]+)\n +/32 host LOCAL", trie))
-    with contextlib.suppress(FileNotFoundError):  # no IPv6 here
+    with contextlib.suppress(FileNotFoundError):  # without IPv6
         for line in Path("/proc/net/if_inet6").read_text("ascii").splitlines():
             found.add(str(ipaddress.IPv6Address(int(line.split()[0], 16))))
     return found
@@ -105,13 +105,13 @@ def _write(folder: Path, files: Files, group: str) -> None:
     os.chown(folder, -1, gid)
 
 
-def _check(what: str, argv: Sequence[str]) -> None:
+def _check(name: str, argv: Sequence[str]) -> None:
     done = subprocess.run(
         argv, capture_output=True, text=True, errors="replace", check=False, timeout=_SECONDS, cwd="/", env=ENVIRONMENT
     )
     if done.returncode != 0:
-        said = " / ".join((done.stderr + done.stdout).strip().splitlines()[-4:]) or f"status {done.returncode}"
-        raise Failure(f"The configuration made for {what} is refused by its own checker: {said}", permanent=True)
+        output = " / ".join((done.stderr + done.stdout).strip().splitlines()[-4:]) or f"status {done.returncode}"
+        raise Failure(f"The check of the generated {name} configuration failed: {output}", permanent=True)
 
 
 def _draft(folder: Path) -> Path:

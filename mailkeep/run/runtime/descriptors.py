@@ -1,24 +1,24 @@
-"""File descriptors: as many as the system lets this process have, and what is left of them for clients."""
+"""The limit of file descriptors, and how many of them HTTP clients can use."""
 
 from __future__ import annotations
 
 import resource
 
 _ENOUGH = 1 << 20
-_OWN = 256  # files of messages, the database's connections, children, libraries
+_OWN = 256  # message files, database connections, children, libraries
 
 
 def raise_limit() -> int:
-    """Raise the soft limit of descriptors to the hard one, which needs no rights; the limit that holds now."""
+    """Raise the soft limit of descriptors to the hard one, at most a million; the new limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _ENOUGH if hard == resource.RLIM_INFINITY else min(hard, _ENOUGH)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        return wanted
+    limit = _ENOUGH if hard == resource.RLIM_INFINITY else min(hard, _ENOUGH)
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+        return limit
     return soft if soft != resource.RLIM_INFINITY else _ENOUGH
 
 
 def available_for_http(limit: int, *, smtp_sessions: int, pool_size: int) -> int:
-    """How many HTTP connections `limit` descriptors allow for, beside everything else; at least 16."""
-    # An SMTP session may have a spool file beside its socket, and the sandbox takes what the API hands in.
+    """The number of HTTP connections that `limit` descriptors allow, at least 16."""
+    # An SMTP session may have a socket and a spool file, and a message from the API may have a sandbox session.
     return max(16, limit - _OWN - 2 * smtp_sessions - 2 * pool_size)

@@ -1,6 +1,6 @@
-"""The folders of a full instance: each for the account that works in it, and closed to all others.
+"""The folders of a full instance: each belongs to the account that works in it, and is closed to all others.
 
-What root reads and writes lies where only root writes: the data directory, and the run folder above those of accounts.
+Only root can write to the folders that root uses: the data directory itself and the run folder itself.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ _ACCOUNTS = ("postfix", "dovecot", "_rspamd", install.MAIL_ACCOUNT, install.ACCO
 
 
 def create(paths: InstancePaths) -> None:
-    """Make them, and take over what others had, while none of our processes runs: nobody may move what is handed over.
-
-    Failure where an account can't get there.
+    """Create the folders and change the owners of existing files. None of our processes may run meanwhile: they
+    could move files while their owner changes. Failure if an account can't reach the data directory.
     """
     _create_for_daemons(paths)
     _create_for_content(paths)
@@ -39,14 +38,14 @@ def create(paths: InstancePaths) -> None:
         found = pwd.getpwnam(name)
         if not can_reach(ServerAccount(name, found.pw_uid, found.pw_gid), paths.data):
             raise Failure(
-                f"The account {name} can't enter {paths.data}: take a data directory whose folders above are open to "
-                "pass through (chmod o+x), such as /var/lib/mailkeep.",
+                f"The account {name} can't enter {paths.data}: use a data directory whose parent folders all accounts "
+                "can pass through (chmod o+x), such as /var/lib/mailkeep.",
                 permanent=True,
             )
 
 
 def _create_for_daemons(paths: InstancePaths) -> None:
-    """Their configuration, and what they keep over restarts."""
+    """Folders for the daemons' configuration and state."""
     postfix, rspamd = pwd.getpwnam("postfix"), pwd.getpwnam("_rspamd")
     for name in ("postfix", "dovecot", "rspamd", "redis"):
         (paths.data / name).mkdir(mode=0o755, exist_ok=True)
@@ -60,7 +59,7 @@ def _create_for_daemons(paths: InstancePaths) -> None:
 
 
 def _create_for_content(paths: InstancePaths) -> None:
-    """Mailboxes are the account's that Dovecot works as; content, and messages under way, our own processes'."""
+    """Mailboxes belong to Dovecot's account, stored content and journals to the account of our own processes."""
     mail, ours = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
     separate_homes(paths.mail_root)
     own = [(paths.data / name, ours) for name in ("tmp", "content")]
@@ -74,20 +73,20 @@ def _create_for_content(paths: InstancePaths) -> None:
 
 
 def _create_sieve_spool(spool: Path, mail: pwd.struct_passwd, ours: pwd.struct_passwd) -> None:
-    """Dovecot's sendmail program, as the mailboxes' account, writes what our own processes read and remove."""
+    """Dovecot's sendmail program writes to it as the mailboxes' account; our own processes read and remove files."""
     for folder in (spool, *(spool / name for name in sieve_spool.FOLDERS)):
         folder.mkdir(mode=0o700, exist_ok=True)
         os.chown(folder, mail.pw_uid, ours.pw_gid)
         folder.chmod(0o2770)
-    bell = sieve_spool.wakeup_fifo(spool)
-    bell.unlink(missing_ok=True)
-    os.mkfifo(bell, 0o600)
-    os.chown(bell, mail.pw_uid, ours.pw_gid)
-    bell.chmod(0o660)
+    fifo = sieve_spool.wakeup_fifo(spool)
+    fifo.unlink(missing_ok=True)
+    os.mkfifo(fifo, 0o600)
+    os.chown(fifo, mail.pw_uid, ours.pw_gid)
+    fifo.chmod(0o660)
 
 
 def _create_for_sockets(paths: InstancePaths) -> None:
-    """What our own processes tell and listen on. Sockets for Postfix and Dovecot are of the group of their folder."""
+    """Folders for sockets and state of processes. Sockets for Postfix and Dovecot get the group of their folder."""
     postfix, rspamd = pwd.getpwnam("postfix"), pwd.getpwnam("_rspamd")
     mail, ours = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
     for folder, mode in ((paths.run / "pids", 0o700), (paths.filter_sockets, 0o711)):
@@ -105,15 +104,15 @@ def _create_for_sockets(paths: InstancePaths) -> None:
 
 
 def _link_well_known(paths: InstancePaths) -> None:
-    """The socket for local programs under the name that they look for, unless another running instance has it."""
+    """Link the socket for local programs to its well-known path, unless another running instance has that."""
     with contextlib.suppress(OSError):
         if WELL_KNOWN.is_symlink() and (not WELL_KNOWN.exists() or WELL_KNOWN.readlink() == paths.sendmail_socket):
-            WELL_KNOWN.unlink()  # of an instance that was killed
+            WELL_KNOWN.unlink()  # left by a killed instance
         WELL_KNOWN.symlink_to(paths.sendmail_socket)
 
 
 def remove_runtime_files(paths: InstancePaths) -> None:
-    """Remove what lies in the run folder for as long as we run; the database's part is its own."""
+    """Remove the files in the run folder, except the database's."""
     folders = (
         paths.postfix_sockets,
         paths.dovecot_sockets,
@@ -129,27 +128,28 @@ def remove_runtime_files(paths: InstancePaths) -> None:
     with contextlib.suppress(OSError):
         if WELL_KNOWN.readlink() == paths.sendmail_socket:
             WELL_KNOWN.unlink()
-    tokens = [paths.run / name for name in (usage.TOKEN_FILE,)]
-    for path in (paths.api_smtp, paths.reinjection_smtp, paths.dovecot_lmtp, paths.dovecot_lmtp_verified, *tokens):
+    links = (paths.api_smtp, paths.reinjection_smtp, paths.dovecot_lmtp, paths.dovecot_lmtp_verified)
+    for path in (*links, paths.run / usage.TOKEN_FILE):
         path.unlink(missing_ok=True)
 
 
 def change_owner_of_tree(root: Path, account: pwd.struct_passwd) -> None:
-    """A folder, and what an embedded instance has put there, becomes the account's that works with it.
+    """Make an account the owner of a folder and of the files that an embedded instance has left there.
 
-    There a file of a mailbox and its content are one; here they have two owners, and become two.
+    The embedded profile stores a message in a mailbox and its content as hard links of one file. Here they have
+    different owners, so each becomes a file of its own.
     """
     if not root.exists():
         return
-    for part in (*root.iterdir(), root):
-        if part.lstat().st_uid != account.pw_uid:
-            for path in (*part.rglob("*"), part) if part is not root else (part,):
+    for entry in (*root.iterdir(), root):
+        if entry.lstat().st_uid != account.pw_uid:
+            for path in (*entry.rglob("*"), entry) if entry is not root else (entry,):
                 _break_hard_link(path)
                 change_owner(path, account)
 
 
 def _break_hard_link(path: Path) -> None:
-    """Where a file has other names, this one gets a copy of its own."""
+    """Replace a file that has other names by a copy."""
     found = path.lstat()
     if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
         copy = path.with_name(f".{path.name}.part")
@@ -158,6 +158,6 @@ def _break_hard_link(path: Path) -> None:
 
 
 def change_owner(path: Path, account: pwd.struct_passwd) -> None:
-    """A file or folder becomes the account's; nothing happens where it is absent."""
+    """Make an account the owner of a file or folder, if that exists."""
     with contextlib.suppress(FileNotFoundError):
         os.chown(path, account.pw_uid, account.pw_gid, follow_symlinks=False)

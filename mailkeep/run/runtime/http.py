@@ -29,19 +29,19 @@ _BACKLOG = 2048
 class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Signals are the whole instance's matter (`run.up`)."""
+        """The instance handles signals itself (`run.profiles`)."""
         yield
 
 
 class HttpListener:
-    """A listener that has its port from the start and serves once `start` was awaited."""
+    """A listener that has its port at once, and serves after `start`."""
 
     def __init__(self, host: str, port: int, name: str) -> None:
         self._attach(bind(host, port, ListenerInfo(name)))
 
     @classmethod
     def on_socket(cls, listening: socket.socket) -> HttpListener:
-        """One on a socket that listens already."""
+        """A listener on a socket that already listens."""
         self = cls.__new__(cls)
         self._attach(listening)
         return self
@@ -55,15 +55,15 @@ class HttpListener:
 
     @property
     def url(self) -> str:
-        """Where it is reached, as a URL without a path."""
+        """Its URL, without a path."""
         return f"http://[{self.host}]:{self.port}" if ":" in self.host else f"http://{self.host}:{self.port}"
 
     async def start(self, app: Any, *, grace_seconds: int, limits: HttpLimits | None = None) -> None:
-        """Serve the ASGI application; answers when requests are taken."""
-        door = ConnectionLimiter(limits or HttpLimits())
+        """Serve the ASGI application; returns when requests are accepted."""
+        limiter = ConnectionLimiter(limits or HttpLimits())
         config = uvicorn.Config(
             app,
-            http=cast(type[asyncio.Protocol], partial(HttpConnection, door)),
+            http=cast(type[asyncio.Protocol], partial(HttpConnection, limiter)),
             lifespan="off",
             access_log=False,
             log_config=None,
@@ -78,11 +78,11 @@ class HttpListener:
         while not self._server.started:
             if self._task.done():
                 await self._task
-                raise Failure(f"The listener on {self.url} ended at once.")
+                raise Failure(f"The listener on {self.url} stopped at once.")
             await asyncio.sleep(0.005)
 
     async def stop(self) -> None:
-        """Take no more, let those under way end within the grace."""
+        """Accept no more requests, and let those in progress finish within the grace period."""
         if self._server and self._task:
             self._server.should_exit = True
             await asyncio.wait({self._task})
@@ -91,7 +91,7 @@ class HttpListener:
 
 @dataclass(frozen=True, slots=True)
 class ListenerInfo:
-    """A listener's name for people, and how its address is set: the setting and the option of `mailkeep up`."""
+    """A listener's name for people, and the setting and option of `mailkeep up` for its address."""
 
     name: str
     setting: str | None = None
@@ -104,10 +104,10 @@ SMTP = ListenerInfo("The SMTP listener", "smtp.listen", "--smtp")
 
 
 def port_failure(listener: ListenerInfo, host: str, port: int, error: OSError) -> Failure:
-    """A listener has no port: why, who has it, and how to choose another one."""
+    """The Failure of a listener without a port: why, which program uses it, and how to choose another."""
     holder = find_holder(port) if error.errno == errno.EADDRINUSE else None
-    said = os.strerror(error.errno) if error.errno else str(error)
-    why = f"{said}, by {holder}" if holder else said
+    why = os.strerror(error.errno) if error.errno else str(error)
+    why += f", by {holder}" if holder else ""
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     advice = f" Choose another address: option {listener.option} HOST:PORT or setting {listener.setting}."
     return Failure(
@@ -116,7 +116,7 @@ def port_failure(listener: ListenerInfo, host: str, port: int, error: OSError) -
 
 
 def bind_internal(loaded: LoadedSettings) -> socket.socket:
-    """A socket for the internal listener: on a free port if the default one is taken, so that a second instance starts.
+    """A socket for the internal listener: on a free port if the default one is used, so that a second instance starts.
 
     Failure if the address comes from a setting.
     """
@@ -130,7 +130,7 @@ def bind_internal(loaded: LoadedSettings) -> socket.socket:
             raise
     listener = bind(host, 0, INTERNAL)
     log.warning(
-        "the internal listener uses a free port: its default one is taken, and http.internal is not set",
+        "the internal listener uses a free port: its default port is in use, and http.internal is not set",
         default=port,
         port=listener.getsockname()[1],
     )
@@ -138,7 +138,7 @@ def bind_internal(loaded: LoadedSettings) -> socket.socket:
 
 
 def bind(host: str, port: int, info: ListenerInfo) -> socket.socket:
-    """A socket that listens; Failure where the address is not to be had."""
+    """A socket that listens; Failure if the address is not available."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,18 +1,19 @@
-"""One HTTP connection, held to deadlines and bounds: uvicorn's protocol, which by itself waits for ever.
+"""One HTTP connection with deadlines and limits: uvicorn's protocol, which has none of its own.
 
-- A head has `header_seconds` from the connection's begin, or from its first byte on a kept one, at most 32 KiB and 200
-  fields; a client that sent a part of it is told 408. Bytes that are neither head nor body are as bounded.
-- What is still to come of a body when its call is answered is read and dropped, for `body_seconds` and `unread_bytes`
-  at most, also where the client asked to close: a socket closed with unread bytes resets, and many clients then report
-  a broken connection instead of the answer. So is what follows a head that is refused here, for 5 seconds.
-- A body whose framing is wrong ends its call with 400, unless the answer has begun.
-- A request names its host, once, and has at most one Authorization and one Idempotency-Key field: proxies and programs
-  disagree about which of two counts (RFC 9112 §3.2, RFC 9110 §5.3).
-- An answer that waits in our buffer must be taken within `read_seconds` and the time that its size allows for.
-- No more connections are held than `Door` lets in; others are told 503.
-- Who offers to go on in another protocol (`Upgrade: h2c`) is answered in this one (RFC 9110 §7.8).
+- The head of a request must arrive within `header_seconds` of the connection's start, or of its first byte on a
+  persistent connection, with at most 32 KiB and 200 fields; an incomplete one gets 408. Bytes that are neither head nor
+  body have the same limit.
+- After an early answer the rest of the request's body is read and dropped, for at most `body_seconds` and
+  `unread_bytes`, even if the client wants to close: a socket that is closed with unread bytes resets, and many clients
+  then report a broken connection instead of the answer. The same holds after a refused head, for 5 seconds.
+- Wrong framing of a body ends the request with 400, unless the answer has begun.
+- A request has exactly one Host field and at most one Authorization and one Idempotency-Key field: proxies and
+  programs disagree about which of two counts (RFC 9112 §3.2, RFC 9110 §5.3).
+- The client must read a buffered answer within `read_seconds` plus the time for its size.
+- Connections beyond the limits of `ConnectionLimiter` get 503.
+- Offers of another protocol (`Upgrade: h2c`) are ignored (RFC 9110 §7.8).
 
-How long a body may take is the pipeline's matter (`web.pipeline`).
+The deadline for a body is in `web.pipeline`.
 """
 
 from __future__ import annotations
@@ -40,15 +41,15 @@ _SINGLE = {b"authorization": "Authorization", b"host": "Host", b"idempotency-key
 
 
 class HeadTooLong(Exception):
-    """A head that goes beyond its bounds."""
+    """A head beyond the limits."""
 
 
 class AmbiguousHead(Exception):
-    """A head with a field twice that may stand once, or without Host."""
+    """A head with a repeated field that must be unique, or without Host."""
 
 
 class _DelayedCloseTransport:
-    """The transport as an answer sees it: closing waits until the request's body is read (`Connection.finish`)."""
+    """The transport for an answer: closing it waits until the request's body is read (`HttpConnection._finish`)."""
 
     __slots__ = ("_finish", "_transport")
 
@@ -67,32 +68,32 @@ class _DelayedCloseTransport:
 
 
 class HttpConnection(HttpToolsProtocol):
-    """uvicorn's protocol between the bounds of a `Door`."""
+    """uvicorn's protocol within the limits of a `ConnectionLimiter`."""
 
     parser: httptools.HttpRequestParser
 
-    def __init__(self, door: ConnectionLimiter, **given: Any) -> None:
-        super().__init__(**given)
-        self._limiter = door
-        self._limits = door.limits
-        self._address: str | None = None  # None: not let in
+    def __init__(self, limiter: ConnectionLimiter, **options: Any) -> None:
+        super().__init__(**options)
+        self._limiter = limiter
+        self._limits = limiter.limits
+        self._address: str | None = None  # None: refused by the limiter
         self._awaits_head = True
-        self._between_requests = True  # nothing of the next head has come
-        self._repeats_head = False  # what the parser tells just now was told before
-        self._completed = False  # a request ended within what came last
-        self._idle_bytes = 0  # since there was something of a body, or a whole head
+        self._between_requests = True  # no byte of the next head has arrived
+        self._repeats_head = False  # the parser is being fed a head for the second time
+        self._completed = False  # a request ended within the last data
+        self._idle_bytes = 0  # since the last byte of a body, or the last complete head
         self._head_bytes = 0
-        self._unread_bytes = 0  # of a body whose call is answered
-        self._closes_after_body = False  # the connection closes once the body is read
-        self._is_refused = False  # the last answer is written; what comes is dropped until the client has read it
-        self._head_error: Refusal | None = None  # what is wrong with the head, where the parser does not know
+        self._unread_bytes = 0  # of a body whose request is already answered
+        self._closes_after_body = False  # the connection closes when the body is read
+        self._is_refused = False  # the last answer is written; data is dropped until the client has read it
+        self._head_error: Refusal | None = None  # an error in the head that the parser does not know
         self._timers: dict[str, asyncio.TimerHandle] = {}
-        self._active_cycle: RequestResponseCycle | None = None  # by the application just now; `cycle` came last
+        self._active_cycle: RequestResponseCycle | None = None  # in the application; `cycle` is that of the last head
 
-    # What the event loop calls.
+    # Called by the event loop.
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        """Let it in, or say that there is no room."""
+        """Accept the connection, or refuse it beyond the limits."""
         peer: Any = transport.get_extra_info("peername")
         address = str(peer[0]) if peer else ""
         if not self._limiter.acquire(address):
@@ -104,7 +105,7 @@ class HttpConnection(HttpToolsProtocol):
         self._start_head_timer()
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came, and see whether it led anywhere."""
+        """Parse data, and check the limits."""
         if self._address is None or self.transport.is_closing():
             return
         if self._is_refused:
@@ -128,27 +129,26 @@ class HttpConnection(HttpToolsProtocol):
             self._start_head_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget its timers, and make room for another."""
-        for what in list(self._timers):
-            self._cancel_timer(what)
+        """Cancel the timers and release the connection's slot."""
+        self._cancel_timers()
         if self._address is not None:
             self._limiter.release(self._address)
             self._notify_disconnect()
             super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """The client does not read as fast as it is answered."""
+        """The client reads more slowly than answers are written."""
         super().pause_writing()
         self._start_timer("write", self._read_seconds(), self._abort)
 
     def resume_writing(self) -> None:
-        """It has read most of it."""
+        """The client has read most of the buffer."""
         super().resume_writing()
         self._cancel_timer("write")
 
     def _parse(self, data: bytes) -> None:
-        """Behind a head that offers another protocol the parser expects that one, and would take a body for the next
-        request. There it is told the head once more, without the offer: as much of it as says how long the body is.
+        """Feed the parser. After a head that offers another protocol it stops, and would take the body for the next
+        request: it gets a head again, without the offer, with only the fields that say how long the body is.
         """
         while True:
             try:
@@ -164,7 +164,7 @@ class HttpConnection(HttpToolsProtocol):
     def _should_upgrade(self) -> bool:
         return False
 
-    # What the parser calls.
+    # Called by the parser.
 
     def on_message_begin(self) -> None:
         """The first byte of a request."""
@@ -175,7 +175,7 @@ class HttpConnection(HttpToolsProtocol):
         super().on_message_begin()
 
     def on_url(self, url: bytes) -> None:
-        """Some of the address, which is a part of the head."""
+        """A piece of the URL, which counts as part of the head."""
         if self._repeats_head:
             return
         self._head_bytes += len(url)
@@ -184,7 +184,7 @@ class HttpConnection(HttpToolsProtocol):
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A field of the head; those behind a body (trailers) are of no use to anybody."""
+        """A field of the head; fields after a body (trailers) are ignored."""
         if not self._awaits_head:
             return
         self._head_bytes += len(name) + len(value)
@@ -193,7 +193,7 @@ class HttpConnection(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """The head is whole."""
+        """The head is complete."""
         if self._repeats_head:
             return
         if len(self.pipeline) >= _PIPELINED:
@@ -209,24 +209,24 @@ class HttpConnection(HttpToolsProtocol):
 
     def _find_ambiguity(self) -> Refusal | None:
         names = [name for name, _ in self.headers]
-        for name, shown in _SINGLE.items():
+        for name, display_name in _SINGLE.items():
             if names.count(name) > 1:
-                return BadRequest(f"The header field {shown} is given more than once; send it once.")
+                return BadRequest(f"The header field {display_name} is given more than once; send it once.")
         if b"host" not in names and self.parser.get_http_version() != "1.0":
             return BadRequest("The header field Host is missing (RFC 9112 §3.2).")
         return None
 
     def on_body(self, body: bytes) -> None:
-        """Something of the body."""
+        """A piece of the body."""
         self._idle_bytes = 0
         if self.cycle.response_complete:
             self._discard(len(body))
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        """The request is whole: what follows is the next one."""
+        """The request is complete."""
         if self.parser.should_upgrade():
-            return  # so the parser thinks
+            return  # only the head of a request that offers another protocol
         self._awaits_head = self._between_requests = self._completed = True
         self._idle_bytes = 0
         self._cancel_timer("rest")
@@ -235,21 +235,21 @@ class HttpConnection(HttpToolsProtocol):
         super().on_message_complete()
 
     def send_400_response(self, msg: str) -> None:
-        """What the parser did not understand, or not want to; not in the midst of another request's answer."""
+        """Refuse a request that can't be parsed; close instead if another request's answer is being written."""
         if self._is_answering():
             if self._active_cycle is not self.cycle or self.cycle.response_started or not self.cycle.more_body:
                 self._abort()
                 return
-            self._notify_disconnect()  # its body is broken: it comes to nothing
+            self._notify_disconnect()  # the application can't get the rest of the body
             self._refuse(BadRequest("The body's framing is wrong (RFC 9112 §7.1)."))
         elif not self.transport.is_closing():
             is_large = self._head_bytes > _HEAD_BYTES or len(self.headers or ()) >= _HEAD_FIELDS
             self._refuse(self._head_error or (HeadTooLarge() if is_large else BadRequest()))
 
-    # What the answer calls.
+    # Called by the answer.
 
     def on_response_complete(self) -> None:
-        """An answer is written, perhaps not yet read; perhaps its request is still being sent."""
+        """An answer is written; the client may still be reading it, or sending the request."""
         super().on_response_complete()
         if self.transport.is_closing():
             self._abort_after_timeout()
@@ -257,14 +257,14 @@ class HttpConnection(HttpToolsProtocol):
             self._start_timer("rest", self._limits.body_seconds, self._close)
 
     def _finish(self) -> None:
-        """Close after an answer: at once where its request is whole, else when the rest of its body is read."""
+        """Close after an answer: at once if its request is complete, else when the rest of the body is read."""
         if self._awaits_head or self.transport.is_closing():
             self.transport.close()
         else:
             self._closes_after_body = True
 
     def timeout_keep_alive_handler(self) -> None:
-        """Nothing came after the last answer."""
+        """No request followed the last answer."""
         if not self.transport.is_closing():
             self._close()
 
@@ -284,7 +284,7 @@ class HttpConnection(HttpToolsProtocol):
     def _on_head_timeout(self) -> None:
         self._cancel_timer("head")
         if self._is_answering():
-            self.cycle.keep_alive = False  # the answer under way is the last one
+            self.cycle.keep_alive = False  # the current answer is the last one
         elif self._between_requests:
             self._close()
         else:
@@ -296,11 +296,11 @@ class HttpConnection(HttpToolsProtocol):
         else:
             self._abort()
 
-    def _refuse(self, wrong: Refusal) -> None:
-        """Answer beside the application, in the envelope as it does, and close."""
+    def _refuse(self, refusal: Refusal) -> None:
+        """Answer without the application, in the same JSON envelope, and close."""
         now = utc_now()
         request_id = uuid7(now)
-        content = envelope.failure(wrong, request_id, now)
+        content = envelope.failure(refusal, request_id, now)
         fields = {
             "date": format_datetime(now, usegmt=True),
             "content-type": "application/json",
@@ -308,21 +308,21 @@ class HttpConnection(HttpToolsProtocol):
             "connection": "close",
             "x-request-id": str(request_id),
         }
-        told = [f"{name}: {value}\r\n".encode() for name, value in (fields | envelope.refusal_headers(wrong)).items()]
-        told += [name + b": " + value + b"\r\n" for name, value in envelope.SECURITY_HEADERS]
-        self.transport.write(b"".join([STATUS_LINE[wrong.status], *told, b"\r\n", content]))
-        if self._address is None:  # without a place of its own it must not stay
+        fields |= envelope.refusal_headers(refusal)
+        head = [f"{name}: {value}\r\n".encode() for name, value in fields.items()]
+        head += [name + b": " + value + b"\r\n" for name, value in envelope.SECURITY_HEADERS]
+        self.transport.write(b"".join([STATUS_LINE[refusal.status], *head, b"\r\n", content]))
+        if self._address is None:  # a connection beyond the limits must not stay open
             self._close()
             return
         self._is_refused = True
-        for what in list(self._timers):
-            self._cancel_timer(what)
+        self._cancel_timers()
         self.flow.resume_reading()
         self.transport.write_eof()
         self._start_timer("end", _CLOSE_SECONDS, self._abort)
 
     def _discard(self, size: int) -> None:
-        """Bytes that nobody needs any more."""
+        """Count dropped bytes, and close beyond the limit."""
         self._unread_bytes += size
         if self._unread_bytes > self._limits.unread_bytes:
             self._close()
@@ -332,17 +332,17 @@ class HttpConnection(HttpToolsProtocol):
         self._abort_after_timeout()
 
     def _abort_after_timeout(self) -> None:
-        """Closed when the client has read what is written, or is too slow for that."""
-        waits = self.transport.get_write_buffer_size() > 0
-        self._start_timer("end", self._read_seconds() if waits else _CLOSE_SECONDS, self._abort)
+        """Abort if the client does not read the rest of the answer in time."""
+        is_unread = self.transport.get_write_buffer_size() > 0
+        self._start_timer("end", self._read_seconds() if is_unread else _CLOSE_SECONDS, self._abort)
 
     def _abort(self) -> None:
-        """Close at once, whatever is under way."""
+        """Close at once, without waiting for requests or answers."""
         self._notify_disconnect()
         self.transport.abort()
 
     def _notify_disconnect(self) -> None:
-        """The client is gone: nothing more is to be written to it, and nothing that it asked for begun."""
+        """Report to the application that the client is gone, and drop its waiting requests."""
         self.pipeline.clear()
         if self._active_cycle is not None and not self._active_cycle.response_complete:
             self._active_cycle.disconnected = True
@@ -352,11 +352,14 @@ class HttpConnection(HttpToolsProtocol):
         size = self.transport.get_write_buffer_size()
         return self._limits.read_seconds + size / self._limits.slowest_bytes_per_second
 
-    def _start_timer(self, what: str, seconds: float, act: Callable[[], None]) -> None:
-        self._cancel_timer(what)
-        self._timers[what] = self.loop.call_later(seconds, act)
+    def _start_timer(self, name: str, seconds: float, act: Callable[[], None]) -> None:
+        self._cancel_timer(name)
+        self._timers[name] = self.loop.call_later(seconds, act)
 
-    def _cancel_timer(self, what: str) -> None:
-        timer = self._timers.pop(what, None)
-        if timer is not None:
+    def _cancel_timer(self, name: str) -> None:
+        if timer := self._timers.pop(name, None):
             timer.cancel()
+
+    def _cancel_timers(self) -> None:
+        for name in list(self._timers):
+            self._cancel_timer(name)

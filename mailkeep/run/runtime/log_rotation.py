@@ -1,12 +1,12 @@
 """Rotation of all logs of an instance, by size and age, without losing lines.
 
-`NAME.log` becomes `NAME.log.20261123-135000`, and a new, empty file takes its name in the same moment, with the same
-owner and mode. Who writes it notices (our own processes and captured output look at the name, `db/logged_process`) or
-is told (`reopen`). A rotated file is compressed when no process has it open any more and, where we read the file
-ourselves, it was read to its end. Compressed files are removed after `log.keep_days`.
+`NAME.log` becomes `NAME.log.20261123-135000`, and a new, empty file with the same owner and mode replaces it
+atomically. Our own processes and captured output notice that (`db/logged_process`); other daemons get a command
+(`reopen`). A rotated file is compressed when no process has it open and, for Postfix's log, `logs` has read all of it.
+Compressed files are removed after `log.keep_days`.
 
-Each step can be repeated: a process that dies in the middle of one leaves a `.part` file, or a rotated file beside its
-compressed form, and the next look does it again. All state is in the names and times of files.
+Each step can be repeated: a killed process leaves a `.part` file, or a rotated file beside its compressed form, and the
+next run completes that. All state is in the names and times of files.
 """
 
 from __future__ import annotations
@@ -41,19 +41,18 @@ Rotate = Callable[[], Awaitable[object]]
 
 @dataclass(frozen=True, slots=True)
 class RotationLimits:
-    """A log is rotated from `size_bytes` on and once a day; what was rotated is kept for `keep_seconds`."""
+    """A log is rotated once a day and when it reaches `size_bytes`; rotated logs are kept for `keep_seconds`."""
 
     size_bytes: int
     keep_seconds: float
 
     @classmethod
     def from_settings(cls, settings: Settings) -> RotationLimits:
-        """As the settings have it."""
+        """The limits of the settings."""
         return cls(settings.log.rotate_mb << 20, settings.log.keep_days * _DAY)
 
 
-async def _read(_: Path) -> bool:
-    """Nobody reads it but people."""
+async def _always(_: Path) -> bool:
     return True
 
 
@@ -61,18 +60,18 @@ async def _read(_: Path) -> bool:
 class Rotation:
     """The logs in one folder.
 
-    `rotate` names logs whose daemon renames the file itself, `reopen` those whose daemon must be told after it was
-    renamed; `is_read` says whether a rotated file was read to its end by whoever follows it.
+    `own_rotation` has the commands for logs that their daemon renames itself, `reopen` those to send a daemon after its
+    log was renamed. `is_read` says whether a rotated file was read to its end by the process that follows it.
     """
 
     folder: Path
     limits: RotationLimits
     own_rotation: Mapping[str, Rotate]
     reopen: Mapping[str, Rotate]
-    is_read: Callable[[Path], Awaitable[bool]] = _read
+    is_read: Callable[[Path], Awaitable[bool]] = _always
 
     async def run(self) -> None:
-        """Look again and again, until cancelled."""
+        """Rotate every 30 seconds, until cancelled."""
         while True:
             try:
                 await self.run_once(utc_now().timestamp())
@@ -83,8 +82,8 @@ class Rotation:
             await asyncio.sleep(_LOOK_SECONDS)
 
     async def run_once(self, now: float) -> None:
-        """Rotate what is due, compress what was rotated, remove what is old; `now` in seconds since 1970."""
-        await asyncio.to_thread(list_rotated, self.folder)  # what a rotation that broke off has left goes first
+        """Rotate logs that are due, compress rotated ones, remove old ones; `now` in seconds since 1970."""
+        await asyncio.to_thread(list_rotated, self.folder)  # first removes the leftovers of a killed rotation
         for path in await asyncio.to_thread(list_due, self.folder, self.limits, now):
             await self._rotate(path, now)
         await self.compress()
@@ -99,7 +98,7 @@ class Rotation:
             await reopen()
 
     async def compress(self) -> None:
-        """Compress what nobody writes or reads any more."""
+        """Compress rotated logs that no process writes or reads any more."""
         rotated = await asyncio.to_thread(list_rotated, self.folder)
         if not rotated:
             return
@@ -110,12 +109,12 @@ class Rotation:
 
 
 def for_database(data_dir: Path, settings: Settings) -> Rotation:
-    """The log of the private database server, the only one of an embedded instance."""
+    """The rotation for an embedded instance, whose only log is that of the private database server."""
     return Rotation(data_dir / "log", RotationLimits.from_settings(settings), {}, {})
 
 
 def list_due(folder: Path, limits: RotationLimits, now: float) -> list[Path]:
-    """The logs that are rotated now: the large ones, and once a day all that are not empty. Blocks."""
+    """The logs to rotate now: the large ones, and once a day all that are not empty. Blocks."""
     sizes = {path: path.stat().st_size for path in sorted(folder.glob("*.log")) if path.is_file()}
     mark = folder / _MARK
     try:
@@ -134,9 +133,9 @@ def _set_mark(mark: Path, now: float) -> None:
 
 
 def rotate(path: Path, now: float) -> Path:
-    """Give a log a new, empty file with the same owner and mode; the name of the old one. Blocks.
+    """Replace a log by an empty file with the same owner and mode; the new path of the old one. Blocks.
 
-    The name is never absent: a process that may not create files there always finds one.
+    The path always exists: a process that can't create files there always finds one.
     """
     stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
     found = path.stat()
@@ -164,13 +163,13 @@ def _link(path: Path, stamp: str) -> Path:
 
 
 def list_rotated(folder: Path) -> list[Path]:
-    """What was rotated and is not compressed, oldest first; a broken-off compression is removed. Blocks."""
+    """Logs that are rotated and not compressed, oldest first; removes the leftovers of killed steps. Blocks."""
     for part in folder.glob(".*.part"):
         part.unlink(missing_ok=True)
     names: list[Path] = []
     for path in sorted(folder.iterdir()):
         if (found := _ROTATED.search(path.name)) and found.end() == len(path.name):
-            with suppress(FileNotFoundError):  # a second name is what a swap that broke off has left
+            with suppress(FileNotFoundError):  # a killed rotation leaves a second name of the current log
                 current = path.with_name(path.name[: found.start()] + ".log")
                 if current.exists() and current.samefile(path):
                     path.unlink()
@@ -180,39 +179,39 @@ def list_rotated(folder: Path) -> list[Path]:
 
 
 def find_open(paths: Sequence[Path]) -> Collection[Path]:
-    """Which of these files some process has open, as far as this account may see. Blocks."""
-    wanted: dict[tuple[int, int], Path] = {}
+    """Which of these files a process has open, as far as this account can see. Blocks."""
+    by_inode: dict[tuple[int, int], Path] = {}
     for path in paths:
         with suppress(FileNotFoundError):
-            told = path.stat()
-            wanted[told.st_dev, told.st_ino] = path
-    found: set[Path] = set()
+            found = path.stat()
+            by_inode[found.st_dev, found.st_ino] = path
+    in_use: set[Path] = set()
     for folder in Path("/proc").glob("[0-9]*/fd"):
-        with suppress(OSError):  # another account's, or gone
+        with suppress(OSError):  # another account's process, or it has exited
             for each in folder.iterdir():
                 with suppress(OSError):
-                    told = each.stat()
-                    if path := wanted.get((told.st_dev, told.st_ino)):
-                        found.add(path)
-    return found
+                    found = each.stat()
+                    if path := by_inode.get((found.st_dev, found.st_ino)):
+                        in_use.add(path)
+    return in_use
 
 
 def compress(path: Path) -> None:
-    """A rotated file becomes its compressed form, with its owner, mode and time. Blocks."""
-    told = path.stat()
+    """Replace a rotated file by its compressed form, with its owner, mode and time. Blocks."""
+    found = path.stat()
     target = path.with_name(path.name + ".gz")
     part = path.with_name(f".{path.name}.part")
     try:
         number = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with path.open("rb") as plain, os.fdopen(number, "wb") as raw:
-            with gzip.GzipFile(path.name, "wb", 6, raw, told.st_mtime) as packed:
+            with gzip.GzipFile(path.name, "wb", 6, raw, found.st_mtime) as packed:
                 shutil.copyfileobj(plain, packed, _COPY_BYTES)
             raw.flush()
             if os.geteuid() == 0:
-                os.fchown(raw.fileno(), told.st_uid, told.st_gid)
-            os.fchmod(raw.fileno(), told.st_mode & 0o7777)
+                os.fchown(raw.fileno(), found.st_uid, found.st_gid)
+            os.fchmod(raw.fileno(), found.st_mode & 0o7777)
             os.fsync(raw.fileno())
-        os.utime(part, (told.st_mtime, told.st_mtime))
+        os.utime(part, (found.st_mtime, found.st_mtime))
         part.replace(target)
         path.unlink()
     except OSError as error:
@@ -221,7 +220,7 @@ def compress(path: Path) -> None:
 
 
 def remove_old(folder: Path, before: float) -> None:
-    """Remove compressed logs that were written before an instant. Blocks."""
+    """Remove compressed logs that were last written before this time. Blocks."""
     for path in folder.glob("*.log.*.gz"):
         with suppress(FileNotFoundError):
             if path.stat().st_mtime < before:

@@ -1,4 +1,4 @@
-"""The log: JSON lines on standard error, ours and the libraries' alike."""
+"""The log: JSON lines on standard error, also for libraries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SHARED: list[structlog.typing.Processor] = [
 
 
 def configure(level: str) -> None:
-    """Log what is at least as severe as `level` (debug, info, warning, error)."""
+    """Log entries from `level` on (debug, info, warning, error)."""
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -49,10 +49,10 @@ def configure(level: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    # The pool tells at WARNING of each try to connect while the database is away; our own line says it once.
+    # During a database outage the pool logs each attempt to connect as WARNING; our own line says it once.
     for name in ("psycopg.pool", "asyncio", "uvicorn"):
         logging.getLogger(name).setLevel(max(logging.ERROR, root.level))
-    # psycopg gives its logger a level of its own, WARNING, which would hold against a higher one.
+    # psycopg sets its logger's level to WARNING, which would override a higher level here.
     logging.getLogger("psycopg").setLevel(max(logging.WARNING, root.level))
 
 
@@ -60,7 +60,7 @@ async def keep_open(path: Path) -> None:
     """Write standard output and error to the file that has this name now, also after each rotation, until cancelled."""
     while True:
         await asyncio.sleep(_LOOK_SECONDS)
-        with suppress(OSError):  # the disk is full, or the file is just being made: the old one still takes lines
+        with suppress(OSError):  # the disk is full, or the file is being replaced: the old file stays open
             if is_rotated(path, sys.stderr.fileno()):
                 number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
                 os.dup2(number, sys.stdout.fileno())

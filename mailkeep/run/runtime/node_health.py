@@ -1,4 +1,4 @@
-"""What the node's agent reports for the health of the instance, and `mailkeep doctor` looks up by itself."""
+"""The node agent's report for health checks; `mailkeep doctor` uses the same functions."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ async def keep_reporting(app: App, paths: InstancePaths) -> None:
             served = await asyncio.to_thread(find_certificate, app.settings, paths.tls, at)
             await asyncio.to_thread(node_report.save, paths.run, NodeReport(at, counts, served, sending))
         except Exception:
-            log.exception("the node could not be looked at")
+            log.exception("the report on the node could not be written")
         await asyncio.sleep(_LOOK_SECONDS)
 
 
 def find_certificate(settings: Settings, folder: Path, at: datetime) -> Certificate | None:
-    """The certificate that is served. Blocks; raises OSError, and Failure for files that are no certificate."""
+    """The served certificate. Blocks; raises OSError, and Failure if the files are invalid."""
     found = certificate.read_served(settings, folder, at)
     return Certificate(found.begins, found.ends, found.self_signed, found.problem) if found else None
 
 
 async def find_sending_addresses(settings: Settings) -> list[SendingAddress]:
-    """The addresses that mail leaves from, each with what DNS says of it.
+    """The addresses that mail is sent from, each with its DNS status.
 
-    Without `server.addresses` it is the one that this machine reaches the Internet from, if that is a public one; an
-    address of loopback has no PTR record that anybody else could see. Empty without `server.hostname`.
+    Without `server.addresses` these are the public source addresses of this machine. Loopback addresses are left out,
+    since they have no public PTR record. Empty without `server.hostname`.
     """
     hostname = settings.server.hostname.lower()
     if not hostname:

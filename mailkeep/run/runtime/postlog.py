@@ -1,8 +1,8 @@
-"""The watch over postlogd: Postfix logs through it alone, and where it hangs every process of Postfix does.
+"""Watches postlogd: all Postfix processes log through it, and if it hangs, they hang too.
 
-A log that grows is one that is written. Where it is silent a line is asked for, as any process of Postfix would log
-one, without waiting: where the line has not come after `_PATIENCE` seconds, nobody else's will. On a full disk no
-postlogd could write it, and nothing is restarted.
+While the log grows, postlogd works. If the log is silent, a line is sent to it like those of Postfix's processes. If
+that line does not appear within `_PROBE_SECONDS`, postlogd hangs. On a full disk no postlogd could write the line, so
+nothing is restarted.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pathlib import Path
 
 from mailkeep.mail.daemons.paths import InstancePaths
 
-_PATIENCE = 12.0
+_PROBE_SECONDS = 12.0
 _LINE = b"mailkeep: is this written?"
 _LOOK_SECONDS = 0.5
 _LEAST_BYTES = 1 << 20
 
 
 def grant_read(log: Path, group: int) -> None:
-    """Let a group read a log; one that is not there is made."""
+    """Let a group read a log; create it if it is missing."""
     number = os.open(log, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         found = os.fstat(number)
@@ -35,9 +35,9 @@ def grant_read(log: Path, group: int) -> None:
 
 
 async def keep_readable(log: Path, group: int) -> None:
-    """Let a group read Postfix's log until cancelled: after each rotation Postfix makes it anew, for root alone.
+    """Let a group read Postfix's log, until cancelled: Postfix creates a new one for root only at each rotation.
 
-    Rotated again before we looked, it is among the older ones.
+    Rotated logs are included, because a log may be rotated again before this notices.
     """
     while True:
         grant_read(log, group)
@@ -49,7 +49,7 @@ async def keep_readable(log: Path, group: int) -> None:
 
 
 class PostlogWatch:
-    """Looks at one instance's log again and again."""
+    """Checks one instance's log."""
 
     def __init__(self, paths: InstancePaths) -> None:
         self._log = paths.mail_log
@@ -58,46 +58,45 @@ class PostlogWatch:
         self._probed_at: float | None = None
 
     async def is_alive(self) -> bool:
-        """Whether lines are written, or there is time yet for the one that was asked for."""
-        found = self._state()
-        if found != self._seen:
-            self._seen, self._probed_at = found, None
+        """Whether lines are written, or the probe line still has time."""
+        state = self._state()
+        if state != self._seen:
+            self._seen, self._probed_at = state, None
             return True
         if self._probed_at is None:
             self._probed_at = time.monotonic()
             self._send_probe()
             return True
-        if time.monotonic() - self._probed_at < _PATIENCE:
+        if time.monotonic() - self._probed_at < _PROBE_SECONDS:
             return True
-        if self._disk_is_full():
-            # Nobody can write a line, and a new postlogd could not either: asked again once there is room.
-            self._probed_at = None
+        if self._is_disk_full():
+            self._probed_at = None  # a new postlogd could not write either: probe again later
             return True
         return False
 
     def reset(self) -> None:
-        """Postfix was started anew: what was asked of the one before counts no more."""
+        """Postfix was restarted: forget the probe of the previous one."""
         self._probed_at = None
 
-    def _disk_is_full(self) -> bool:
-        told = os.statvfs(self._log.parent)
-        return told.f_bavail * told.f_frsize < _LEAST_BYTES or bool(told.f_files and not told.f_favail)
+    def _is_disk_full(self) -> bool:
+        usage = os.statvfs(self._log.parent)
+        return usage.f_bavail * usage.f_frsize < _LEAST_BYTES or bool(usage.f_files and not usage.f_favail)
 
     def _state(self) -> tuple[int, int]:
         try:
-            told = self._log.stat()
+            found = self._log.stat()
         except FileNotFoundError:
             return (0, 0)
-        return (told.st_ino, told.st_size)
+        return (found.st_ino, found.st_size)
 
     def _send_probe(self) -> None:
-        # By a short name: the queue may lie deeper than a socket's path has room for.
+        # By a short path: the path of the queue may be too long for a socket address.
         folder = os.open(self._socket.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            asking = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
-            # A queue that is full, or a socket that is not there, shows in the line that does not come.
-            with closing(asking), suppress(OSError):
-                asking.connect(f"/proc/self/fd/{folder}/{self._socket.name}")
-                asking.send(_LINE)
+            probe = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+            # After an error the line does not appear, which is noticed later.
+            with closing(probe), suppress(OSError):
+                probe.connect(f"/proc/self/fd/{folder}/{self._socket.name}")
+                probe.send(_LINE)
         finally:
             os.close(folder)

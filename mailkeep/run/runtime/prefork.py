@@ -143,8 +143,8 @@ def main() -> None:
     with socket.socket(fileno=int(sys.argv[1])) as ours:
         ours.send(_READY)
         while True:
-            asked, ancillary, _, _ = ours.recvmsg(_MESSAGE_BYTES, socket.CMSG_LEN(_MOST_DESCRIPTORS * 4))
-            if not asked:
+            request, ancillary, _, _ = ours.recvmsg(_MESSAGE_BYTES, socket.CMSG_LEN(_MOST_DESCRIPTORS * 4))
+            if not request:
                 return
             descriptors = array.array("i")
             for _, _, data in ancillary:
@@ -152,7 +152,7 @@ def main() -> None:
             pid = os.fork()
             if pid == 0:
                 ours.close()
-                _run_child(msgspec.json.decode(asked, type=ForkRequest), list(descriptors))
+                _run_child(msgspec.json.decode(request, type=ForkRequest), list(descriptors))
             for descriptor in descriptors:
                 os.close(descriptor)
             ours.send(str(pid).encode())

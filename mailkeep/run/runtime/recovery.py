@@ -1,4 +1,4 @@
-"""Mail that waits because of our own services is tried again as soon as they work.
+"""Retries mail that was deferred because of our own services as soon as these work.
 
 Postfix defers a message for minutes, whatever the reason. Where the reason was the LMTP agent, Dovecot, the database or
 the disk, there is nothing to wait for once it is back. This task looks at the deferred queue every second: a message
@@ -34,8 +34,8 @@ _LOOK_SECONDS = 1.0
 _SHARE = 10  # the pause after a look, as a multiple of its duration
 _MOST = 100
 _FIRST_PAUSE, _TRIES = 1.0, 8
-_LEFT_SECONDS = 3.0
-_KEPT_SECONDS = 600.0
+_IDLE_SECONDS = 3.0
+_FORGET_SECONDS = 600.0
 _LEAST_BYTES, _LEAST_FILES = 32 << 20, 100
 
 
@@ -46,19 +46,19 @@ class _Flushed:
 
 
 class Recovery:
-    """One instance's deferred queue. `serves` says whether all services that deliveries need work."""
+    """Watches the deferred queue. `services_work` says whether all services that deliveries need work."""
 
     def __init__(
         self, app: App, paths: InstancePaths, services_work: Callable[[], Awaitable[bool]] | None = None
     ) -> None:
-        self._app, self._places = app, paths
+        self._app, self._paths = app, paths
         self._services_work = services_work or self._services_answer
         self._seen: dict[str, int] = {}
         self._waiting: list[str] = []
         self._flushed: dict[str, _Flushed] = {}
 
     async def run(self) -> None:
-        """Look again and again, until cancelled."""
+        """Check every second, until cancelled."""
         while True:
             began = time.monotonic()
             pause = _LOOK_SECONDS
@@ -67,36 +67,36 @@ class Recovery:
                 await self._kick_idle_services()
                 pause = max(pause, (time.monotonic() - began) * _SHARE)
             except (Unavailable, Failure):
-                pass  # the database or Postfix is away; the time spent waiting for it does not lengthen the pause
+                pass  # the database or Postfix is not available; waiting for it does not lengthen the pause
             except Exception:
-                log.exception("the deferred queue could not be looked at")
+                log.exception("checking the deferred queue failed")
             await asyncio.sleep(pause)
 
     async def flush_due(self, now: float) -> Collection[str]:
-        """Make due what waits for us, if we serve; the queue IDs. `now` in seconds of any clock.
+        """Make messages due that wait for our services, if these work; their queue IDs. `now` in seconds of any clock.
 
         Raises `Unavailable`, and Failure where Postfix's tools do not answer.
         """
-        found = await asyncio.to_thread(postfix_queue.list_deferred, self._places.postfix_queue)
+        found = await asyncio.to_thread(postfix_queue.list_deferred, self._paths.postfix_queue)
         self._flushed = {
-            key: each for key, each in self._flushed.items() if key in found or now - each.at < _KEPT_SECONDS
+            key: each for key, each in self._flushed.items() if key in found or now - each.at < _FORGET_SECONDS
         }
         if any(self._seen.get(key) != due for key, due in found.items()):
-            listing = await postfix_queue.list_queue(self._places.postfix_conf)
-            self._waiting = await queue.list_local_deferrals(self._app, listing, str(self._places.lmtp_socket))
+            listing = await postfix_queue.list_queue(self._paths.postfix_conf)
+            self._waiting = await queue.list_local_deferrals(self._app, listing, str(self._paths.lmtp_socket))
             self._seen = found
         due = [key for key in self._waiting if key in found and self._may_try(key, now)][:_MOST]
         if not due:
             return ()
         if not await self._services_work():
-            self._flushed.clear()  # an outage: what it deferred is tried at once after it
+            self._flushed.clear()  # an outage: after it all its messages are retried at once
             return ()
-        await asyncio.to_thread(postfix_queue.make_due, self._places.postfix_queue, due, utc_now().timestamp())
-        await postfix_queue.wake_service(self._places.postfix_conf, "qmgr", "FD")
+        await asyncio.to_thread(postfix_queue.make_due, self._paths.postfix_queue, due, utc_now().timestamp())
+        await postfix_queue.wake_service(self._paths.postfix_conf, "qmgr", "FD")
         for key in due:
             before = self._flushed.get(key)
             self._flushed[key] = _Flushed(before.tries + 1 if before else 1, now)
-        log.info("deferred mail is tried again, since our services answer", messages=len(due))
+        log.info("retrying deferred mail, since our services answer", messages=len(due))
         return due
 
     def _may_try(self, key: str, now: float) -> bool:
@@ -106,16 +106,16 @@ class Recovery:
         return before.tries < _TRIES and now - before.at >= _FIRST_PAUSE * 2**before.tries
 
     async def _kick_idle_services(self) -> None:
-        """Wake who left mail behind in a reload, or while nobody took it."""
-        left = await asyncio.to_thread(
-            postfix_queue.find_idle_services, self._places.postfix_queue, utc_now().timestamp() - _LEFT_SECONDS
+        """Wake Postfix services that left mail unprocessed, for example during a reload."""
+        idle = await asyncio.to_thread(
+            postfix_queue.find_idle_services, self._paths.postfix_queue, utc_now().timestamp() - _IDLE_SECONDS
         )
-        for service in left:
-            await postfix_queue.wake_service(self._places.postfix_conf, service, "I")
+        for service in idle:
+            await postfix_queue.wake_service(self._paths.postfix_conf, service, "I")
 
     async def _services_answer(self) -> bool:
-        """Whether deliveries find what they need; the database was asked just before."""
-        paths = self._places
+        """Whether disk space and LMTP are available; the database has just answered."""
+        paths = self._paths
         if not await asyncio.to_thread(_has_room, paths.postfix_queue, paths.mail_root):
             return False
         return all(
@@ -126,9 +126,8 @@ class Recovery:
 
 
 def _has_room(*folders: Path) -> bool:
-    """Whether messages can be written there."""
-    told = [os.statvfs(folder) for folder in folders]
+    """Whether the file systems of these folders have space for messages."""
     return all(
         each.f_bavail * each.f_frsize >= _LEAST_BYTES and (not each.f_files or each.f_favail >= _LEAST_FILES)
-        for each in told
+        for each in map(os.statvfs, folders)
     )

@@ -16,10 +16,10 @@ from mailkeep.settings import load_settings
 
 
 async def migrate_data_dir(data_dir: Path, *, dry_run: bool = False) -> list[Step]:
-    """Apply what the database lacks, or only try it; a database is made where there is none. Fails as `migrate`."""
+    """Apply pending migrations, or only try them; creates the database if there is none. Fails like `migrate`."""
     loaded = load_settings(data_dir)
     if not dry_run:
-        # With the database comes the secret that seals what will stand in it.
+        # A new database needs the master secret, which encrypts its data.
         make_data_dir(data_dir)
         open_vault(data_dir, loaded)
     async with owner_url(data_dir) as url:
@@ -27,14 +27,14 @@ async def migrate_data_dir(data_dir: Path, *, dry_run: bool = False) -> list[Ste
 
 
 async def list_pending(data_dir: Path) -> list[Step]:
-    """What `migrate_data_dir` would apply."""
+    """The migrations that `migrate_data_dir` would apply."""
     async with owner_url(data_dir) as url:
         return await pending(url)
 
 
 @asynccontextmanager
 async def owner_url(data_dir: Path) -> AsyncGenerator[str]:
-    """How to reach the database as the schema's owner; the private server is started where none runs."""
+    """The database's URL for the schema's owner; starts the private server if it does not run."""
     database = load_settings(data_dir).settings.database
     if database.url:
         yield database.owner_url or database.url
@@ -43,7 +43,7 @@ async def owner_url(data_dir: Path) -> AsyncGenerator[str]:
     if lock_holder(data_dir):
         urls = postgres.running_urls(data_dir)
         if urls is None:
-            raise Failure("Mailkeep has just ended; try again.")
+            raise Failure("Mailkeep has just stopped; try again.")
         yield urls.owner
         return
     lock = acquire_lock(data_dir)

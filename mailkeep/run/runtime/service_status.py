@@ -1,6 +1,6 @@
 """The services of a running full instance: process, version and memory, and the supervisor's file of their states.
 
-The file is for `GET /health`: the API has no right to look at other accounts' processes.
+The file is for `GET /health`: the API process can't see the processes of other accounts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mailkeep.run.runtime.child import ENVIRONMENT
 
 _SECONDS = 10
 _FILE = "services.json"
-_LOOK_SECONDS, _TELL_SECONDS, _STALE_SECONDS = 0.5, 5.0, 20.0
+_LOOK_SECONDS, _WRITE_SECONDS, _STALE_SECONDS = 0.5, 5.0, 20.0
 _VERSIONS = {
     "postfix": (["postconf", "-d", "-h", "mail_version"], r"(\S+)"),
     "dovecot": (["dovecot", "--version"], r"(\S+)"),
@@ -75,14 +75,14 @@ def version(name: str) -> str:
 
 async def keep_publishing(run: Path, state: Callable[[], Mapping[str, bool]]) -> None:
     """Write the states of the services when they change, and every five seconds, until cancelled."""
-    told: Mapping[str, bool] = {}
-    told_at = 0.0
+    written: Mapping[str, bool] = {}
+    written_at = 0.0
     while True:
         now = asyncio.get_running_loop().time()
-        if told != (found := state()) or now - told_at >= _TELL_SECONDS:
-            told, told_at = found, now
+        if written != (current := state()) or now - written_at >= _WRITE_SECONDS:
+            written, written_at = current, now
             with suppress(OSError):  # a full disk is reported elsewhere
-                write_atomically(run / _FILE, msgspec.json.encode(found).decode())
+                write_atomically(run / _FILE, msgspec.json.encode(current).decode())
         await asyncio.sleep(_LOOK_SECONDS)
 
 

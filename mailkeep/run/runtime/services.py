@@ -56,17 +56,18 @@ def _own_service(
 ) -> Service:
     names = _SOCKETS.get(name, [])
     log = paths.log / f"{name}.log"
-    standing = None
+    credentials = None
     if name not in _AS_ROOT:
-        standing = privileges.find_credentials(install.ACCOUNT, _GROUPS.get(name, []), reads_all_files=reads_all_files)
-    birth = ForkRequest(name, str(paths.data), str(log), names, standing)
+        groups = _GROUPS.get(name, [])
+        credentials = privileges.find_credentials(install.ACCOUNT, groups, reads_all_files=reads_all_files)
+    request = ForkRequest(name, str(paths.data), str(log), names, credentials)
 
     async def launch() -> ForkedProcess:
-        return await prefork.fork(birth, [sockets[key] for key in names])
+        return await prefork.fork(request, [sockets[key] for key in names])
 
     async def ready() -> bool:
-        told = process.find_ready_pid(paths.run, name)
-        return told is not None and Path(f"/proc/{told}").exists()
+        pid = process.find_ready_pid(paths.run, name)
+        return pid is not None and Path(f"/proc/{pid}").exists()
 
     async def prepare() -> None:
         process.ready_file(paths.run, name).unlink(missing_ok=True)
@@ -133,7 +134,7 @@ def _dovecot(facts: DaemonConfig) -> Service:
 
 def _postfix(settings: Settings, facts: DaemonConfig) -> Service:
     paths = facts.paths
-    # What `postfix start-fg` runs in the end, but without the shell before it, so that signals reach it.
+    # The command that `postfix start-fg` runs, without its shell, so that signals reach it.
     argv = ["/usr/lib/postfix/sbin/master", "-s", "-c", str(paths.postfix_conf)]
     watch = PostlogWatch(paths)
     sockets = {paths.api_smtp: "api", paths.reinjection_smtp: "reinjection"}
@@ -157,7 +158,7 @@ def _postfix(settings: Settings, facts: DaemonConfig) -> Service:
 
 
 async def accepts_connections(path: Path) -> bool:
-    """Whether somebody takes connections on a Unix socket."""
+    """Whether a Unix socket accepts connections."""
     try:
         _, writer = await asyncio.wait_for(asyncio.open_unix_connection(path), _SECONDS)
     except (OSError, TimeoutError):
@@ -187,7 +188,7 @@ def _all_accept(paths: tuple[Path, ...]) -> Callable[[], Awaitable[bool]]:
 
 
 def _remove_sockets(paths: tuple[Path, ...]) -> Callable[[], Awaitable[None]]:
-    """Sockets that a killed run has left would pass for its successor's."""
+    """Remove the sockets of a killed process, which would make the next one look ready too early."""
 
     async def prepare() -> None:
         for path in paths:

@@ -79,8 +79,8 @@ class Supervisor:
 
     async def start_all(self, services: Sequence[Service]) -> None:
         """Start services, wave by wave. Failure, with the end of its log, if one does not become ready."""
-        for wave in sorted({part.wave for part in services}):
-            starts = [asyncio.create_task(self.start(part)) for part in services if part.wave == wave]
+        for wave in sorted({service.wave for service in services}):
+            starts = [asyncio.create_task(self.start(service)) for service in services if service.wave == wave]
             try:
                 await asyncio.gather(*starts)
             finally:
@@ -141,18 +141,17 @@ class Supervisor:
             if self._stopping:
                 return
             status = running.process.wait()
-            part = running.service
             running.is_ready = False
-            log.error("the service exited; restarting", service=part.name, status=status)
+            log.error("the service exited; restarting", service=running.service.name, status=status)
             await child.end(running.process.pid, 1.0)
             pause = _FIRST_PAUSE if monotonic() - running.since > _STABLE_SECONDS else min(pause * 2, _LONGEST_PAUSE)
             await asyncio.sleep(pause)
             try:
-                again = await self._launch(part)
+                restarted = await self._launch(running.service)
             except (Failure, OSError) as failure:
-                log.error("the service could not be restarted", service=part.name, reason=str(failure))
+                log.error("the service could not be restarted", service=running.service.name, reason=str(failure))
                 continue
-            running.process, running.since = again.process, again.since
+            running.process, running.since = restarted.process, restarted.since
             running.restarts += 1
             running.is_ready = True
 

@@ -1,4 +1,4 @@
-"""What runs beside the listeners for as long as the instance does."""
+"""Periodic tasks of an instance."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SEAL_SECONDS = 5.0
 
 
 async def housekeeping(app: App) -> None:
-    """Partitions ahead, broken-off sends ended, the trash emptied, what is old gone."""
+    """Create partitions in advance, end interrupted sends, empty the trash, and delete old records."""
     async with app.db.tx() as conn:
         await ensure_partitions(conn, app.clock())
     async with app.db.autocommit() as conn:
@@ -44,7 +44,7 @@ async def housekeeping(app: App) -> None:
 
 
 async def run_forwards(app: App) -> None:
-    """Hand on what aliases send outside, until cancelled."""
+    """Forward mail of aliases with external destinations, until cancelled."""
     await repeat(_IDLE_SECONDS, "forwards", lambda: receiving.forward_due(app))
 
 
@@ -54,7 +54,7 @@ async def run_sealing(app: App) -> None:
 
 
 async def run_refusal_summaries(app: App) -> None:
-    """Write down how many calls were refused beyond those recorded one by one, until cancelled."""
+    """Record the number of refused calls that have no audit entry of their own, until cancelled."""
     await repeat(_SEAL_SECONDS, "summaries of refused calls", lambda: record_summaries(app, app.clock()))
 
 
@@ -64,5 +64,5 @@ async def run_audit_pruning(app: App) -> None:
 
 
 async def run_housekeeping(app: App) -> None:
-    """Keep the house, until cancelled."""
+    """Run `housekeeping` every ten minutes, until cancelled."""
     await repeat(_HOUSEKEEPING_SECONDS, "housekeeping", lambda: housekeeping(app))

@@ -1,6 +1,6 @@
-"""The command line on an instance that runs, on one that doesn't, and where there is none.
+"""The command line with a running instance, a stopped one, and without any.
 
-`mailkeep` runs the real program, `inside` the same command in this process, which is ten times faster.
+`mailkeep` runs the program; `inside` runs the same command in this process, which is ten times faster.
 """
 
 import fcntl
@@ -49,7 +49,7 @@ ABSENT = "/nonexistent/mailkeep"
 
 
 @dataclass(frozen=True)
-class Ran:
+class Result:
     code: int
     out: str
     err: str
@@ -67,7 +67,7 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
 
 def mailkeep(
     *args: str | Path, data: Path | None = None, stdin: str | bytes = b"", env: Mapping[str, str] | None = None
-) -> Ran:
+) -> Result:
     where = ["--data-dir", str(data)] if data else []
     done = subprocess.run(
         [sys.executable, "-m", "mailkeep.run.cli.main", *map(str, args), *where],
@@ -79,12 +79,12 @@ def mailkeep(
         check=False,
     )
     assert b"Traceback" not in done.stderr, done.stderr.decode()
-    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def inside(
     *args: str | Path, data: Path | None = None, stdin: str | bytes = b"", env: Mapping[str, str] | None = None
-) -> Ran:
+) -> Result:
     where = ["--data-dir", str(data)] if data else []
     unset: dict[str, str | None] = dict.fromkeys(name for name in os.environ if name.startswith("MAILKEEP_"))
     with CliRunner().isolation(stdin, env={**unset, **(env or {})}) as (out, err, _):
@@ -94,23 +94,23 @@ def inside(
         except SystemExit as ended:
             code = ended.code if isinstance(ended.code, int) else -1
         sys.stdout.flush()
-        return Ran(code, out.getvalue().decode(), err.getvalue().decode())
+        return Result(code, out.getvalue().decode(), err.getvalue().decode())
 
 
 @dataclass(frozen=True)
 class Running:
     process: subprocess.Popen[bytes]
     data: Path
-    told: dict[str, Any]
+    state: dict[str, Any]
 
     def call(self, method: str, path: str, body: Any = None, key: str | None = None) -> tuple[int, Any]:
-        connection = http.client.HTTPConnection(self.told["http"].removeprefix("http://"), timeout=60)
+        connection = http.client.HTTPConnection(self.state["http"].removeprefix("http://"), timeout=60)
         headers = {"content-type": "application/json"} | ({"authorization": f"Bearer {key}"} if key else {})
         connection.request(method, f"/api/v1{path}", json.dumps(body) if body is not None else None, headers)
         answer = connection.getresponse()
-        told = json.loads(answer.read())
+        result = json.loads(answer.read())
         connection.close()
-        return answer.status, told["data"] or told["error"]
+        return answer.status, result["data"] or result["error"]
 
 
 @contextmanager
@@ -126,23 +126,23 @@ def directory() -> Iterator[Path]:
 
 @contextmanager
 def instance() -> Iterator[Running]:
-    """An instance, started by `up --json`; it may have ended meanwhile."""
+    """An instance started by `up --json`; the test may stop it."""
     listen = ["--http", FREE, "--smtp", FREE, "--internal", FREE]
     with (
         directory() as place,
-        (place / "up.err").open("wb") as complaints,
+        (place / "up.err").open("wb") as errors,
         subprocess.Popen(
             [sys.executable, "-m", "mailkeep.run.cli.main", "up", "--json", "--data-dir", str(place), *listen],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=complaints,
+            stderr=errors,
             env=environment(),
             cwd="/",
         ) as process,
     ):
         try:
             assert process.stdout
-            assert select.select([process.stdout], [], [], 60)[0], "up says nothing"
+            assert select.select([process.stdout], [], [], 60)[0], "up printed nothing"
             line = process.stdout.readline()
             assert line, (place / "up.err").read_text()
             yield Running(process, place, json.loads(line))
@@ -161,7 +161,7 @@ def running() -> Iterator[Running]:
 
 @pytest.fixture(scope="module")
 def root_key(running: Running) -> str:
-    """A key of the first administrator, made by the command."""
+    """A key of the first administrator, created by the command."""
     return mailkeep("key", "create", "tests", "--admin", "admin@localhost", "--json", data=running.data).json["key"]
 
 
@@ -174,7 +174,7 @@ def domain_id(running: Running, root_key: str) -> str:
 
 @pytest.fixture(scope="module")
 def dora(running: Running, domain_id: str) -> dict[str, Any]:
-    """A domain_admin of example.test, made by the command."""
+    """A domain_admin of example.test, created by the command."""
     made = mailkeep(
         "admin", "create", "dora@example.test", "--role", "domain_admin", "--domain", "Example.TEST", "--json",
         data=running.data,
@@ -191,7 +191,7 @@ def commands(group: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{name}{word}", command
 
 
-# Other tests' programs have these ports, on addresses of their own.
+# Other tests use these ports, on other addresses.
 NO_MAIL_PORTS = {
     f"MAILKEEP_PORTS__{name}": "0"
     for name in ("SMTP", "SUBMISSION", "SUBMISSIONS", "IMAP", "IMAPS", "POP3", "POP3S", "SIEVE")
@@ -203,7 +203,7 @@ COMMANDS = dict(commands(get_command(app)))
 # Help and usage
 
 
-def test_these_are_the_commands():
+def test_the_list_of_commands():
     assert sorted(COMMANDS) == [
         "admin create", "admin disconnect", "admin list", "admin password", "admin reset-factors", "audit verify",
         "config show", "dns", "doctor", "down", "install", "key create", "listen", "migrate", "openapi", "queue act",
@@ -213,7 +213,7 @@ def test_these_are_the_commands():
 
 # `sendmail` has the options of other mail servers' program: tests/run/cli/test_sendmail.py.
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "sendmail"])
-def test_every_command_has_examples_that_can_be_typed_and_takes_json(name: str):
+def test_every_command_has_valid_examples_and_takes_json(name: str):
     command = COMMANDS[name]
     examples = re.findall(r"^  (mailkeep .*)$", command.epilog, re.MULTILINE)
     assert examples
@@ -224,17 +224,18 @@ def test_every_command_has_examples_that_can_be_typed_and_takes_json(name: str):
     assert "as_json" in {parameter.name for parameter in command.params}
 
 
-def test_help_is_printed_as_it_stands():
-    told = mailkeep("admin", "create", "--help")
-    assert told.code == 0
-    assert told.err == ""
+def test_help_keeps_its_line_breaks():
+    result = mailkeep("admin", "create", "--help")
+    assert result.code == 0
+    assert result.err == ""
     assert (
-        "  Examples:\n    mailkeep admin create dora@example.com --role domain_admin --domain example.com\n" in told.out
+        "  Examples:\n    mailkeep admin create dora@example.com --role domain_admin --domain example.com\n"
+        in result.out
     )
     assert "Examples:" in inside("admin", "create", "-h").out
 
 
-def test_help_loads_nothing_heavy():
+def test_help_imports_no_large_library():
     heavy = ("asyncio", "cryptography", "msgspec", "psycopg", "pydantic", "rich", "starlette", "structlog")
     script = f"import sys, mailkeep.run.cli.main; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run(
@@ -264,40 +265,40 @@ def test_help_loads_nothing_heavy():
         "migrate --for-good",
     ],
 )
-def test_what_is_not_understood_is_usage(line: str):
-    told = inside(*shlex.split(line))
-    assert told.code == 2
-    assert "Usage: mailkeep" in told.err + told.out
+def test_invalid_arguments_are_usage_errors(line: str):
+    result = inside(*shlex.split(line))
+    assert result.code == 2
+    assert "Usage: mailkeep" in result.err + result.out
 
 
-def test_usage_stands_on_standard_error():
-    told = mailkeep("key", "create", "name")
-    assert (told.code, told.out) == (2, "")
-    assert "Missing option '--admin'" in told.err
+def test_usage_errors_go_to_standard_error():
+    result = mailkeep("key", "create", "name")
+    assert (result.code, result.out) == (2, "")
+    assert "Missing option '--admin'" in result.err
 
 
 def test_a_password_on_standard_input_must_be_utf8():
-    told = inside("admin", "create", "a@b.test", "--password-stdin", data=Path(ABSENT), stdin=b"\xff\xfe")
-    assert told.code == 2
-    assert "UTF-8" in told.err
+    result = inside("admin", "create", "a@b.test", "--password-stdin", data=Path(ABSENT), stdin=b"\xff\xfe")
+    assert result.code == 2
+    assert "UTF-8" in result.err
 
 
 @pytest.mark.parametrize("more, coloured", [({}, True), ({"NO_COLOR": "1"}, False)])
-def test_colour_is_for_terminals_that_want_it(more: dict[str, str], coloured: bool):
+def test_terminals_get_colour_unless_no_color_is_set(more: dict[str, str], coloured: bool):
     terminal, theirs = pty.openpty()
     try:
         env = environment({"TERM": "xterm-256color", **more})
         line = [sys.executable, "-m", "mailkeep.run.cli.main", "admin", "list", "--data-dir", ABSENT]
         done = subprocess.run(line, stdout=subprocess.DEVNULL, stderr=theirs, env=env, cwd="/", timeout=90, check=False)
-        said = b""
-        while b"\n" not in said:  # the kernel hands it on in pieces
-            said += os.read(terminal, 4096)
+        output = b""
+        while b"\n" not in output:  # it may come in several reads
+            output += os.read(terminal, 4096)
     finally:
         os.close(terminal)
         os.close(theirs)
     assert done.returncode == 1
-    assert (b"\x1b[1;31m" in said) is coloured
-    assert b"error:" in said
+    assert (b"\x1b[1;31m" in output) is coloured
+    assert b"error:" in output
 
 
 # Without an instance
@@ -309,20 +310,20 @@ def test_version():
 
 
 def test_openapi_prints_the_document():
-    told = mailkeep("openapi")
-    assert told.code == 0
-    document = json.loads(told.out)
+    result = mailkeep("openapi")
+    assert result.code == 0
+    document = json.loads(result.out)
     assert document["openapi"].startswith("3.1")
     assert document["info"]["version"] == __version__
     assert inside("openapi", "--json").json == document
 
 
-def test_status_and_down_where_nothing_runs(tmp_path: Path):
-    told = inside("status", data=tmp_path)
-    assert (told.code, told.out) == (1, f"Mailkeep does not run on {tmp_path}.\n")
+def test_status_and_down_without_a_running_instance(tmp_path: Path):
+    result = inside("status", data=tmp_path)
+    assert (result.code, result.out) == (1, f"Mailkeep does not run on {tmp_path}.\n")
     assert inside("status", "--json", data=tmp_path).json == {"running": False, "data_dir": str(tmp_path)}
-    told = inside("down", data=tmp_path)
-    assert (told.code, told.out) == (0, f"Mailkeep does not run on {tmp_path}.\n")
+    result = inside("down", data=tmp_path)
+    assert (result.code, result.out) == (0, f"Mailkeep does not run on {tmp_path}.\n")
     assert inside("down", "--json", data=tmp_path).json == {"was_running": False, "pid": None}
 
 
@@ -337,11 +338,11 @@ def test_status_and_down_where_nothing_runs(tmp_path: Path):
         "migrate --dry-run",
     ],
 )
-def test_a_mistyped_data_directory_is_refused_and_not_made(line: str):
-    told = inside(*line.split(), "--json", data=Path(ABSENT))
-    assert told.code == 1
-    assert told.json["error"]["code"] == "FAILED"
-    assert f"There is no data directory {ABSENT}" in told.err
+def test_a_missing_data_directory_is_refused_and_not_created(line: str):
+    result = inside(*line.split(), "--json", data=Path(ABSENT))
+    assert result.code == 1
+    assert result.json["error"]["code"] == "FAILED"
+    assert f"There is no data directory {ABSENT}" in result.err
     assert not Path(ABSENT).exists()
 
 
@@ -355,7 +356,7 @@ def test_a_mistyped_data_directory_is_refused_and_not_made(line: str):
         (["data/lock", "full/instance-id"], "data"),
     ],
 )
-def test_the_full_profile_is_meant_where_there_is_no_other(
+def test_the_full_data_directory_is_used_if_there_is_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: list[str], meant: str
 ):
     monkeypatch.chdir(tmp_path)
@@ -365,18 +366,18 @@ def test_the_full_profile_is_meant_where_there_is_no_other(
         (tmp_path / name).touch()
     assert inside("status", "--json").json["data_dir"] == str(tmp_path / meant)
     assert inside("status", "--json", data=tmp_path / "other").json["data_dir"] == str(tmp_path / "other")
-    assert context.data_dir_to_start(None, "embedded") == tmp_path / "data", "up makes what is absent"
+    assert context.data_dir_to_start(None, "embedded") == tmp_path / "data", "`up` creates it"
     assert context.data_dir_to_start(None, "full") == tmp_path / "full"
 
 
-def test_a_data_directory_that_is_a_file_is_told_without_a_traceback(tmp_path: Path):
+def test_a_data_directory_that_is_a_file_is_an_error(tmp_path: Path):
     (tmp_path / "file").write_text("")
-    told = inside("status", "--json", data=tmp_path / "file")
-    assert told.code == 1
-    assert told.json["error"]["message"] == f"Not a directory: {tmp_path}/file/lock"
+    result = inside("status", "--json", data=tmp_path / "file")
+    assert result.code == 1
+    assert result.json["error"]["message"] == f"Not a directory: {tmp_path}/file/lock"
 
 
-def test_an_argument_that_is_no_utf8_is_told_all_the_same(tmp_path: Path):
+def test_an_argument_that_is_not_utf8_is_printed(tmp_path: Path):
     odd = Path(os.fsdecode(bytes(tmp_path / "a") + b"\xff"))
     shown = f"{tmp_path}/a?"
     assert mailkeep("status", "--json", data=odd).json == {"running": False, "data_dir": shown}
@@ -391,46 +392,46 @@ def test_an_argument_that_is_no_utf8_is_told_all_the_same(tmp_path: Path):
         assert (done.returncode, os.fsdecode(done.stdout)) == (1, f"Mailkeep does not run on {seen}.\n"), done.stderr
 
 
-def test_a_database_that_is_away_is_75(tmp_path: Path):
+def test_the_exit_code_is_75_without_the_database(tmp_path: Path):
     away = {"MAILKEEP_DATABASE__URL": "postgresql://127.0.0.1:1/mailkeep"}
-    told = inside("migrate", "--json", data=tmp_path, env=away)
-    assert told.code == 75
-    assert told.json["error"]["code"] == "UNAVAILABLE"
-    told = mailkeep("routing", "explain", "a@b.test", data=tmp_path, env=away)
-    assert told.code == 75
-    assert told.err == "error: The database is not available.\n"
+    result = inside("migrate", "--json", data=tmp_path, env=away)
+    assert result.code == 75
+    assert result.json["error"]["code"] == "UNAVAILABLE"
+    result = mailkeep("routing", "explain", "a@b.test", data=tmp_path, env=away)
+    assert result.code == 75
+    assert result.err == "error: The database is not available.\n"
 
 
-def test_a_data_directory_that_something_else_holds_is_75(tmp_path: Path):
+def test_the_exit_code_is_75_if_the_data_directory_is_locked(tmp_path: Path):
     with (tmp_path / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.write(f"{os.getpid()}\n")
         lock.flush()
-        told = inside("status", "--json", data=tmp_path)
-        assert told.code == 75
-        assert told.json == {"running": False, "data_dir": str(tmp_path), "pid": os.getpid()}
-        told = inside("migrate", "--json", data=tmp_path)
-        assert told.code == 75
-        assert told.json["error"]["code"] == "UNAVAILABLE"
+        result = inside("status", "--json", data=tmp_path)
+        assert result.code == 75
+        assert result.json == {"running": False, "data_dir": str(tmp_path), "pid": os.getpid()}
+        result = inside("migrate", "--json", data=tmp_path)
+        assert result.code == 75
+        assert result.json["error"]["code"] == "UNAVAILABLE"
 
 
-def test_settings_that_are_refused_are_all_told(tmp_path: Path):
+def test_all_invalid_settings_are_reported(tmp_path: Path):
     (tmp_path / "mailkeep.toml").write_text('[http]\nlisten = "nowhere"\n[mta]\nport = 0\n')
-    told = inside("config", "show", "--json", data=tmp_path)
-    assert told.code == 1
-    error = told.json["error"]
+    result = inside("config", "show", "--json", data=tmp_path)
+    assert result.code == 1
+    error = result.json["error"]
     assert error["code"] == "INVALID_SETTINGS"
     assert [fault.split(" ")[0] for fault in error["details"]["faults"]] == ["http.listen", "mta.port"]
-    assert told.err.startswith("error: http.listen (")
-    assert "\n       mta.port (" in told.err
+    assert result.err.startswith("error: http.listen (")
+    assert "\n       mta.port (" in result.err
     assert inside("up", data=tmp_path).code == 1
 
 
-def test_config_show_tells_values_and_where_they_come_from(tmp_path: Path):
+def test_config_show_prints_values_and_their_sources(tmp_path: Path):
     (tmp_path / "mailkeep.toml").write_text('[http]\nlisten = "127.0.0.1:9090"\n[mta]\npassword = "hush"\n')
     env = {"MAILKEEP_CORS__ORIGINS": '["https://app.test"]'}
-    told = mailkeep("config", "show", "--changed", data=tmp_path, env=env)
-    assert told.out.splitlines() == [
+    result = mailkeep("config", "show", "--changed", data=tmp_path, env=env)
+    assert result.out.splitlines() == [
         'http.listen = "127.0.0.1:9090"  # file',
         '# mta.password = "********"  # file',
         'cors.origins = ["https://app.test"]  # env',
@@ -445,39 +446,39 @@ def test_config_show_tells_values_and_where_they_come_from(tmp_path: Path):
     assert "hush" not in json.dumps(every)
 
 
-def test_config_show_prints_what_may_stand_in_the_file(tmp_path: Path):
-    told = inside("config", "show", data=tmp_path)
-    tree = tomllib.loads(told.out)
+def test_the_output_of_config_show_is_a_valid_settings_file(tmp_path: Path):
+    result = inside("config", "show", data=tmp_path)
+    tree = tomllib.loads(result.out)
     assert tree["limits"]["message_size_mb"] == 50
-    (tmp_path / "mailkeep.toml").write_text(told.out)
+    (tmp_path / "mailkeep.toml").write_text(result.out)
     assert inside("config", "show", data=tmp_path).code == 0
 
 
-def test_config_show_prints_tables_that_may_stand_in_the_file(tmp_path: Path):
+def test_config_show_prints_tables_as_valid_toml(tmp_path: Path):
     provider = {"id": "acme", "issuer": "https://id.example", "client_id": "x", "auto_create_role": "admin"}
-    told = mailkeep(
+    result = mailkeep(
         "config", "show", "--changed", data=tmp_path, env={"MAILKEEP_OIDC__PROVIDERS": json.dumps([provider])}
     )
-    (tmp_path / "mailkeep.toml").write_text(told.out)
+    (tmp_path / "mailkeep.toml").write_text(result.out)
     (one,) = load_settings(tmp_path, {}).settings.oidc.providers
     assert (one.id, one.auto_create_role, one.scopes) == ("acme", "admin", ("openid", "email", "profile"))
     env = {"MAILKEEP_OIDC__PROVIDERS": json.dumps([provider | {"client_secret": "s3cret"}])}
-    told = inside("config", "show", "--changed", data=tmp_path, env=env)
-    assert told.out.startswith("# oidc.providers = [{id = ")
-    assert "s3cret" not in told.out
+    result = inside("config", "show", "--changed", data=tmp_path, env=env)
+    assert result.out.startswith("# oidc.providers = [{id = ")
+    assert "s3cret" not in result.out
 
 
-def test_config_show_defaults_whatever_is_set(tmp_path: Path):
+def test_config_show_defaults_ignores_the_settings_file(tmp_path: Path):
     (tmp_path / "mailkeep.toml").write_text("this is no TOML")
-    told = inside("config", "show", "--defaults", data=tmp_path)
-    assert told.code == 0
-    assert 'http.listen = "127.0.0.1:8080"' in told.out.splitlines()
+    result = inside("config", "show", "--defaults", data=tmp_path)
+    assert result.code == 0
+    assert 'http.listen = "127.0.0.1:8080"' in result.out.splitlines()
     assert inside("config", "show", "--changed", data=tmp_path).code == 1
 
 
-def test_config_show_changed_says_so_where_nothing_is(tmp_path: Path):
+def test_config_show_changed_reports_that_nothing_is_set(tmp_path: Path):
     assert inside("config", "show", "--changed", data=tmp_path).out == (
-        "Nothing is set; everything is at its default.\n"
+        "Nothing is set; all settings have their defaults.\n"
     )
     assert inside("config", "show", "--changed", "--json", data=tmp_path).json == {"settings": []}
 
@@ -485,14 +486,14 @@ def test_config_show_changed_says_so_where_nothing_is(tmp_path: Path):
 # Beside a running instance
 
 
-def test_up_tells_where_it_is(running: Running):
-    told = running.told
-    assert told["pid"] == running.process.pid
-    assert told["version"] == __version__
-    assert told["http"].startswith("http://127.0.0.1:")
-    password = Path(told["initial_admin_file"]).read_text().strip()
+def test_up_prints_its_addresses(running: Running):
+    result = running.state
+    assert result["pid"] == running.process.pid
+    assert result["version"] == __version__
+    assert result["http"].startswith("http://127.0.0.1:")
+    password = Path(result["initial_admin_file"]).read_text().strip()
     deadline = time.monotonic() + 60
-    while "Mailkeep" not in (running.data / "up.err").read_text():  # the banner is for people, and comes last
+    while "Mailkeep" not in (running.data / "up.err").read_text():  # the banner is printed last
         assert time.monotonic() < deadline
         time.sleep(0.05)
     status, who = running.call("POST", "/auth/login", {"email": "admin@localhost", "password": password})
@@ -500,24 +501,24 @@ def test_up_tells_where_it_is(running: Running):
 
 
 def test_a_second_up_is_refused(running: Running):
-    told = inside("up", "--json", data=running.data)
-    assert told.code == 1
-    assert told.json["error"]["code"] == "FAILED"
-    assert f"already runs on {running.data} (process {running.process.pid})" in told.err
+    result = inside("up", "--json", data=running.data)
+    assert result.code == 1
+    assert result.json["error"]["code"] == "FAILED"
+    assert f"already runs on {running.data} (process {running.process.pid})" in result.err
 
 
 def test_status_of_a_running_instance(running: Running):
     deadline = time.monotonic() + 60
-    while True:  # who stands still for three seconds does not answer
+    while True:  # on a busy machine health may not answer within three seconds
         late = time.monotonic() > deadline
-        told = mailkeep("status", "--json", data=running.data)
-        found = told.json
-        if late or (told.code == 0 and found["health"]["status"] == "ok"):
+        result = mailkeep("status", "--json", data=running.data)
+        found = result.json
+        if late or (result.code == 0 and found["health"]["status"] == "ok"):
             break
-    assert told.code == 0
+    assert result.code == 0
     assert found["running"] is True
     assert {name: found[name] for name in ("pid", "http", "smtp", "internal", "started_at")} == {
-        name: running.told[name] for name in ("pid", "http", "smtp", "internal", "started_at")
+        name: running.state[name] for name in ("pid", "http", "smtp", "internal", "started_at")
     }
     assert found["database"] == {"up": True, "error": None}
     assert found["memory_bytes"] > 20 << 20  # the interpreter and PostgreSQL
@@ -525,15 +526,15 @@ def test_status_of_a_running_instance(running: Running):
     assert "database" in {check["component"] for check in found["health"]["checks"]}
     lines = inside("status", data=running.data).out.splitlines()
     assert f"process {running.process.pid}" in lines[0]
-    assert f"  API       {running.told['http']}" in lines
+    assert f"  API       {running.state['http']}" in lines
 
 
 def test_doctor_of_a_running_instance(running: Running):
-    told = mailkeep("doctor", data=running.data, env=NO_MAIL_PORTS)
-    assert told.code == 0, told.out
-    assert "Taken by this Mailkeep" in told.out
-    assert "its schema is this version's" in told.out
-    assert told.out.endswith("No problems found.\n")
+    result = mailkeep("doctor", data=running.data, env=NO_MAIL_PORTS)
+    assert result.code == 0, result.out
+    assert "In use by this Mailkeep" in result.out
+    assert "its schema is this version's" in result.out
+    assert result.out.endswith("No problems found.\n")
 
 
 def test_migrate_beside_a_running_instance_has_nothing_to_do(running: Running):
@@ -550,29 +551,29 @@ def test_an_administrator_can_log_in_with_the_password_that_was_printed(
     assert running.call("POST", "/auth/login", login)[0] == 200
 
 
-def test_an_administrator_can_bring_its_own_password(running: Running):
-    told = mailkeep(
+def test_a_password_can_be_given_on_standard_input(running: Running):
+    result = mailkeep(
         "admin", "create", "sam@example.test", "--role", "super_admin", "--password-stdin",
         data=running.data, stdin="seven green bottles\n",
     )  # fmt: skip
-    assert (told.code, told.out) == (0, "Administrator sam@example.test (super_admin) was created.\n")
+    assert (result.code, result.out) == (0, "Administrator sam@example.test (super_admin) was created.\n")
     login = {"email": "sam@example.test", "password": "seven green bottles"}
     assert running.call("POST", "/auth/login", login)[0] == 200
 
 
-def test_who_is_made_for_a_domain_has_no_other(running: Running, domain_id: str):
-    told = inside("admin", "create", "dan@example.test", "--domain", "example.test", "--json", data=running.data)
-    assert told.code == 0
-    assert (told.json["admin"]["role"], told.json["admin"]["domain_ids"]) == ("domain_admin", [domain_id])
-    told = inside("admin", "create", "ada@example.test", "--json", data=running.data)
-    assert (told.json["admin"]["role"], told.json["admin"]["domain_ids"]) == ("admin", [])
+def test_an_administrator_created_for_a_domain_has_only_that(running: Running, domain_id: str):
+    result = inside("admin", "create", "dan@example.test", "--domain", "example.test", "--json", data=running.data)
+    assert result.code == 0
+    assert (result.json["admin"]["role"], result.json["admin"]["domain_ids"]) == ("domain_admin", [domain_id])
+    result = inside("admin", "create", "ada@example.test", "--json", data=running.data)
+    assert (result.json["admin"]["role"], result.json["admin"]["domain_ids"]) == ("admin", [])
 
 
 def test_a_new_password_replaces_the_old_one(running: Running):
     assert inside("admin", "create", "paul@example.test", data=running.data).code == 0
-    told = inside("admin", "password", "Paul@example.test", "--json", data=running.data)
-    assert told.code == 0
-    login = {"email": "paul@example.test", "password": told.json["password"]}
+    result = inside("admin", "password", "Paul@example.test", "--json", data=running.data)
+    assert result.code == 0
+    login = {"email": "paul@example.test", "password": result.json["password"]}
     assert running.call("POST", "/auth/login", login)[0] == 200
     again = mailkeep("admin", "password", "paul@example.test", data=running.data)
     assert re.fullmatch(
@@ -600,25 +601,25 @@ def test_a_new_password_replaces_the_old_one(running: Running):
     ],
 )
 def test_refusals_have_the_codes_of_the_api(running: Running, line: str, stdin: str, code: str):
-    told = inside(*line.split(), "--json", data=running.data, stdin=stdin)
-    assert told.code == 1
-    error = told.json["error"]
+    result = inside(*line.split(), "--json", data=running.data, stdin=stdin)
+    assert result.code == 1
+    error = result.json["error"]
     assert error["code"] == code
-    assert told.err == f"error: {error['message']}\n"
+    assert result.err == f"error: {error['message']}\n"
 
 
-def test_a_refusal_without_json_stands_on_standard_error_alone(running: Running):
-    told = mailkeep("admin", "password", "nobody@example.test", data=running.data)
-    assert told == Ran(1, "", "error: There is no administrator nobody@example.test.\n")
+def test_a_refusal_without_json_goes_to_standard_error_only(running: Running):
+    result = mailkeep("admin", "password", "nobody@example.test", data=running.data)
+    assert result == Result(1, "", "error: There is no administrator nobody@example.test.\n")
 
 
 @pytest.mark.parametrize("kinds", ["authenticator", "passkey", "authenticator and passkey"])
 def test_a_lost_second_factor_is_reset(running: Running, kinds: str):
-    """Enrolled over HTTP, taken away from the command line: the password alone logs in again."""
+    """Set up over HTTP, removed by the command: then the password is enough to log in."""
     email = f"{kinds.replace(' ', '-')}@example.test"
     made = inside("admin", "create", email, "--json", data=running.data).json
     login = {"email": email, "password": made["password"]}
-    connection = http.client.HTTPConnection(running.told["http"].removeprefix("http://"), timeout=60)
+    connection = http.client.HTTPConnection(running.state["http"].removeprefix("http://"), timeout=60)
     headers = {"content-type": "application/json"}
 
     def call(path: str, body: Any = None) -> Any:
@@ -636,8 +637,8 @@ def test_a_lost_second_factor_is_reset(running: Running, kinds: str):
         credential = SoftKey().create(call("/auth/passkeys/register/options")["options"])
         assert call("/auth/passkeys/register/verify", {"credential": credential})["passkey"]["name"] == "Passkey"
     assert running.call("POST", "/auth/login", login)[1]["requires_totp"] is True
-    told = mailkeep("admin", "reset-factors", email, data=running.data)
-    assert (told.code, told.out) == (
+    result = mailkeep("admin", "reset-factors", email, data=running.data)
+    assert (result.code, result.out) == (
         0,
         f"Administrator {email} has no second factor now; its sessions have ended.\n",
     )
@@ -656,8 +657,8 @@ def test_an_identity_is_disconnected(running: Running, dora: dict[str, Any]):
         row = (dora["admin"]["id"], datetime.now(UTC))
         conn.execute("INSERT INTO oidc_identities VALUES (%s, 'https://id.test', 'd', %s)", row)
         conn.execute("UPDATE admins SET oidc_provider = 'acme' WHERE id = %s", row[:1])
-    told = mailkeep("admin", "disconnect", "dora@example.test", data=running.data)
-    assert (told.code, told.out) == (
+    result = mailkeep("admin", "disconnect", "dora@example.test", data=running.data)
+    assert (result.code, result.out) == (
         0,
         "Administrator dora@example.test is no longer linked to an identity; its sessions have ended.\n",
     )
@@ -676,45 +677,45 @@ def test_administrators_are_listed(running: Running, dora: dict[str, Any]):
     assert [row.split()[0] for row in rows] == emails
 
 
-def test_a_key_works_within_its_bounds(running: Running, dora: dict[str, Any], domain_id: str):
-    told = mailkeep(
+def test_a_key_works_within_its_limits(running: Running, dora: dict[str, Any], domain_id: str):
+    result = mailkeep(
         "key", "create", "newsletter", "--admin", "dora@example.test", "--domain", "example.test",
         "--rate-limit", "120", "--expires-in-days", "90", "--json",
         data=running.data,
     )  # fmt: skip
-    made = told.json
+    made = result.json
     assert (made["name"], made["rate_limit"], made["scoped_domain_ids"]) == ("newsletter", 120, [domain_id])
-    assert made["expires_at"] > running.told["started_at"]
+    assert made["expires_at"] > running.state["started_at"]
     status, shown = running.call("GET", "/domains", key=made["key"])
     assert status == 200
     assert [one["name"] for one in shown] == ["example.test"]
     assert running.call("GET", "/sandbox/messages", key=made["key"])[0] == 403
 
 
-def test_a_key_can_be_bound_to_networks(running: Running):
-    told = inside(
+def test_a_key_can_be_limited_to_networks(running: Running):
+    result = inside(
         "key", "create", "far", "--admin", "admin@localhost", "--network", "192.0.2.0/24", "--json", data=running.data
     ).json
-    assert told["allowed_networks"] == ["192.0.2.0/24"]
-    status, refused = running.call("GET", "/domains", key=told["key"])
+    assert result["allowed_networks"] == ["192.0.2.0/24"]
+    status, refused = running.call("GET", "/domains", key=result["key"])
     assert (status, refused["details"]) == (403, {"reason": "network"})
     wrong = inside("key", "create", "x", "--admin", "admin@localhost", "--network", "lan", "--json", data=running.data)
     assert (wrong.code, wrong.json["error"]["code"]) == (1, "INVALID_FIELD")
 
 
-def test_a_key_is_printed_alone_on_its_line(running: Running):
-    told = inside("key", "create", "deploy", "--admin", "admin@localhost", data=running.data)
-    assert re.fullmatch(r"Key of admin@localhost, shown only once:\nsvc_sk_[\w-]{43}\n", told.out)
+def test_a_key_is_printed_on_its_own_line(running: Running):
+    result = inside("key", "create", "deploy", "--admin", "admin@localhost", data=running.data)
+    assert re.fullmatch(r"Key of admin@localhost, shown only once:\nsvc_sk_[\w-]{43}\n", result.out)
 
 
 @pytest.mark.parametrize("line", ["queue list", "queue act flush --all"])
-def test_the_embedded_profile_has_no_queue_and_never_will(running: Running, tmp_path: Path, line: str):
-    told = inside(*line.split(), "--json", data=running.data)
-    assert told.code == 1
-    assert told.json["error"]["message"] == f"Mailkeep on {running.data} is the embedded profile, which has no queue."
-    told = inside(*line.split(), "--json", data=tmp_path)
-    assert (told.code, told.json["error"]["code"]) == (75, "UNAVAILABLE")
-    assert list(tmp_path.iterdir()) == [], "no database is made to find that out"
+def test_queue_commands_fail_on_the_embedded_profile(running: Running, tmp_path: Path, line: str):
+    result = inside(*line.split(), "--json", data=running.data)
+    assert result.code == 1
+    assert result.json["error"]["message"] == f"Mailkeep on {running.data} is the embedded profile, which has no queue."
+    result = inside(*line.split(), "--json", data=tmp_path)
+    assert (result.code, result.json["error"]["code"]) == (75, "UNAVAILABLE")
+    assert list(tmp_path.iterdir()) == [], "no database is created for that"
 
 
 def test_changes_are_audited_as_made_by_the_command_line(running: Running, dora: dict[str, Any], root_key: str):
@@ -727,14 +728,14 @@ def test_changes_are_audited_as_made_by_the_command_line(running: Running, dora:
     assert root_key not in json.dumps(entries)
 
 
-def test_routing_explain_tells_the_way(running: Running, root_key: str, domain_id: str):
+def test_routing_explain_prints_decision_and_deliveries(running: Running, root_key: str, domain_id: str):
     box = {"domain_id": domain_id, "local_part": "alice", "password": "seven green bottles", "name": "Alice"}
     assert running.call("POST", "/mailboxes", box, root_key)[0] == 201
     alias = {"domain_id": domain_id, "source_local_part": "sales", "destination": "alice@example.test, x@away.test"}
     assert running.call("POST", "/aliases", alias, root_key)[0] == 201
-    told = mailkeep("routing", "explain", "Sales+spring@example.test", data=running.data)
-    assert told.code == 0
-    assert told.out.splitlines()[-3:] == [
+    result = mailkeep("routing", "explain", "Sales+spring@example.test", data=running.data)
+    assert result.code == 0
+    assert result.out.splitlines()[-3:] == [
         "Decision: deliver",
         "  to mailbox alice@example.test",
         "  outside to x@away.test",
@@ -745,7 +746,7 @@ def test_routing_explain_tells_the_way(running: Running, root_key: str, domain_i
     assert {"domain", "mailbox", "alias", "catch_all"} <= {step["step"] for step in found["steps"]}
 
 
-def test_dns_prints_what_to_publish(running: Running, domain_id: str):
+def test_dns_prints_the_records_to_publish(running: Running, domain_id: str):
     env = {"MAILKEEP_SERVER__HOSTNAME": "mx.example.test", "MAILKEEP_SERVER__ADDRESSES": '["192.0.2.10", "127.0.0.1"]'}
     lines = mailkeep("dns", "Example.test", data=running.data, env=env).out.splitlines()[1::2]
     assert lines[:5] == [
@@ -765,38 +766,38 @@ def test_dns_prints_nothing_for_a_server_without_a_name(
     running: Running, domain_id: str, monkeypatch: pytest.MonkeyPatch, own: str
 ):
     monkeypatch.setattr(socket, "getfqdn", lambda: own)
-    told = inside("dns", "example.test", data=running.data)
-    assert (told.code, told.out) == (1, "")
-    assert told.err.startswith("error: Set server.hostname to the name ")
+    result = inside("dns", "example.test", data=running.data)
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("error: Set server.hostname to the public name ")
     monkeypatch.setattr(socket, "getfqdn", lambda: "mail.example.test")
     assert "MX 10 mail.example.test." in inside("dns", "example.test", data=running.data).out
 
 
-def test_status_says_when_the_instance_is_not_well(running: Running):
-    """PostgreSQL is stopped, not ended: it takes connections and never answers."""
+def test_status_reports_a_database_that_does_not_answer(running: Running):
+    """PostgreSQL is suspended: it accepts connections and never answers."""
     postmaster = int((running.data / "pg/postmaster.pid").read_text().split()[0])
     os.kill(postmaster, signal.SIGSTOP)
     try:
-        told = mailkeep("status", "--json", data=running.data)
+        result = mailkeep("status", "--json", data=running.data)
     finally:
         os.kill(postmaster, signal.SIGCONT)
-    assert told.code == 75
-    assert told.json["running"] is True
-    assert told.json["database"]["up"] is False
+    assert result.code == 75
+    assert result.json["running"] is True
+    assert result.json["database"]["up"] is False
 
 
-def test_down_ends_it_and_commands_then_start_the_database_themselves():
+def test_after_down_commands_start_the_database_themselves():
     with instance() as one:
-        told = mailkeep("down", "--json", data=one.data)
-        assert (told.code, told.json) == (0, {"was_running": True, "pid": one.process.pid})
+        result = mailkeep("down", "--json", data=one.data)
+        assert (result.code, result.json) == (0, {"was_running": True, "pid": one.process.pid})
         assert one.process.wait(60) == 0
-        told = mailkeep("admin", "list", "--json", data=one.data)
-        assert told.code == 0
-        assert [admin["email"] for admin in told.json["admins"]] == ["admin@localhost"]
+        result = mailkeep("admin", "list", "--json", data=one.data)
+        assert result.code == 0
+        assert [admin["email"] for admin in result.json["admins"]] == ["admin@localhost"]
         assert inside("status", data=one.data).code == 1
 
 
-def test_migrate_makes_the_database_of_a_new_data_directory():
+def test_migrate_creates_the_database_of_a_new_data_directory():
     with directory() as data:
         applied = mailkeep("migrate", "--json", data=data).json
         assert applied == {

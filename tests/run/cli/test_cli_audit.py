@@ -24,13 +24,13 @@ from tests.run.cli.test_cli import Running, inside, instance, mailkeep
 from tests.support.client import START, VAULT
 
 KEY = b64encode(VAULT.public_key(SIGNED)).decode()
-STRANGER = b64encode(Vault(bytes(32)).public_key(SIGNED)).decode()
+OTHER_KEY = b64encode(Vault(bytes(32)).public_key(SIGNED)).decode()
 
 
 @pytest.fixture
 def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Three entries under one seal, and a fourth that has none yet."""
-    monkeypatch.chdir(tmp_path)  # where no data directory has a key
+    """Three entries under one seal, and a fourth that is not sealed."""
+    monkeypatch.chdir(tmp_path)  # without a data directory
     monkeypatch.setattr(context, "FULL_DATA_DIR", tmp_path / "full")
     entry = AuditEntry(
         id=uuid7(START), created_at=START, admin_id=None, actor_type="cli", actor_label="root", key_id=None,
@@ -41,19 +41,19 @@ def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows = [ChainEntry(700 + number, replace(entry, id=uuid7(START))) for number in range(4)]
     seal = rules.next_seal(None, START, rows[2].position, [wire.leaf(row) for row in rows[:3]])
     seal = replace(seal, signature=VAULT.sign_publicly(SIGNED, seal.hash))
-    behind = [[], [], [seal], []]
+    seals = [[], [], [seal], []]
     file = tmp_path / "audit.ndjson"
     lines = [
-        wire.with_seals(wire.export_line(row), behind[n], VAULT.public_key(SIGNED), False) for n, row in enumerate(rows)
+        wire.with_seals(wire.export_line(row), seals[n], VAULT.public_key(SIGNED), False) for n, row in enumerate(rows)
     ]
     file.write_bytes(b"".join(line + b"\n" for line in lines))
     return file
 
 
-def test_an_export_that_is_whole(export: Path):
-    told = inside("audit", "verify", export, "--public-key", KEY, "--json")
-    assert told.code == 0
-    found = told.json
+def test_a_complete_export_is_verified(export: Path):
+    result = inside("audit", "verify", export, "--public-key", KEY, "--json")
+    assert result.code == 0
+    found = result.json
     assert (found["ok"], found["checked"], found["unsealed"], found["bad"], found["public_key"]) == (
         True,
         3,
@@ -62,45 +62,45 @@ def test_an_export_that_is_whole(export: Path):
         KEY,
     )
     assert found["head"]["sequence"] == 1
-    said = inside("audit", "verify", export)
-    assert said.code == 0
-    assert said.out.startswith("ok: 3 entries checked, 1 not sealed yet\n")
-    assert said.out.endswith("The public key is the one in the file: compare it with the server's.\n")
+    text = inside("audit", "verify", export)
+    assert text.code == 0
+    assert text.out.startswith("ok: 3 entries checked, 1 not sealed yet\n")
+    assert text.out.endswith("The public key is the one in the file: compare it with the server's.\n")
 
 
-def test_an_export_that_was_changed(export: Path):
+def test_a_changed_export_is_reported(export: Path):
     lines = export.read_bytes().splitlines(keepends=True)
     ids = [json.loads(line)["id"] for line in lines]
     export.write_bytes(b"".join([lines[0].replace(b"root", b"toor"), *lines[2:]]))
-    told = inside("audit", "verify", export, "--public-key", KEY, "--json")
-    assert told.code == 1
-    assert told.json["first_bad"] == ids[0]
-    assert told.json["bad"] == [
+    result = inside("audit", "verify", export, "--public-key", KEY, "--json")
+    assert result.code == 1
+    assert result.json["first_bad"] == ids[0]
+    assert result.json["bad"] == [
         {"problem": "altered", "id": ids[0], "seal": None},
         {"problem": "removed", "id": ids[1], "seal": None},
     ]
-    said = inside("audit", "verify", export, "--public-key", KEY)
-    assert said.out.splitlines()[:3] == [
+    text = inside("audit", "verify", export, "--public-key", KEY)
+    assert text.out.splitlines()[:3] == [
         "bad: 3 entries checked, 1 not sealed yet",
         f"  entry {ids[0]} was altered",
         f"  entry {ids[1]} was removed",
     ]
 
 
-def test_an_export_that_another_server_signed(export: Path):
-    told = inside("audit", "verify", export, "--public-key", STRANGER)
-    assert told.code == 1
-    assert "seal 1 was altered" in told.out
+def test_an_export_signed_by_another_server_is_reported(export: Path):
+    result = inside("audit", "verify", export, "--public-key", OTHER_KEY)
+    assert result.code == 1
+    assert "seal 1 was altered" in result.out
 
 
-def test_the_key_of_the_data_directory_is_the_one_that_counts(export: Path, tmp_path: Path):
+def test_the_key_of_the_data_directory_is_used(export: Path, tmp_path: Path):
     (tmp_path / "secret").write_text(b64encode(bytes(32)).decode())
-    told = inside("audit", "verify", export, "--json", data=tmp_path)
-    assert (told.code, told.json["public_key"]) == (1, STRANGER)
+    result = inside("audit", "verify", export, "--json", data=tmp_path)
+    assert (result.code, result.json["public_key"]) == (1, OTHER_KEY)
 
 
 @pytest.mark.parametrize(
-    "arguments, code, said",
+    "arguments, code, text",
     [
         (["{export}", "--public-key", "short"], 2, "32 bytes"),
         (["--public-key", KEY], 2, "is for a file"),
@@ -110,13 +110,15 @@ def test_the_key_of_the_data_directory_is_the_one_that_counts(export: Path, tmp_
         (["{export}", "--data-dir", "/nonexistent/mailkeep"], 1, "no data directory"),
     ],
 )
-def test_what_can_not_be_verified(export: Path, tmp_path: Path, arguments: list[str], code: int, said: str):
+def test_a_file_that_cannot_be_verified_is_an_error(
+    export: Path, tmp_path: Path, arguments: list[str], code: int, text: str
+):
     (tmp_path / "other").write_text("id,action\n")
     (tmp_path / "empty").write_text("")
     names = {"{export}": str(export), "{other}": str(tmp_path / "other"), "{empty}": str(tmp_path / "empty")}
-    told = inside("audit", "verify", *(names.get(argument, argument) for argument in arguments))
-    assert told.code == code
-    assert said in told.err
+    result = inside("audit", "verify", *(names.get(argument, argument) for argument in arguments))
+    assert result.code == code
+    assert text in result.err
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +128,7 @@ def running() -> Iterator[Running]:
 
 
 def fetch(running: Running, path: str, key: str) -> bytes:
-    connection = http.client.HTTPConnection(running.told["http"].removeprefix("http://"), timeout=60)
+    connection = http.client.HTTPConnection(running.state["http"].removeprefix("http://"), timeout=60)
     connection.request("GET", f"/api/v1{path}", headers={"authorization": f"Bearer {key}"})
     answer = connection.getresponse()
     assert answer.status == 200
@@ -135,18 +137,18 @@ def fetch(running: Running, path: str, key: str) -> bytes:
     return data
 
 
-def test_the_log_of_an_instance_is_sealed_by_itself_and_verified(running: Running, tmp_path: Path):
+def test_the_log_of_an_instance_is_sealed_and_verified(running: Running, tmp_path: Path):
     key = mailkeep("key", "create", "k", "--admin", "admin@localhost", "--json", data=running.data).json["key"]
     assert running.call("POST", "/domains", {"name": "example.test"}, key)[0] == 201
     deadline = time.monotonic() + 60
-    while (told := verified(running))["unsealed"] or not told["checked"]:
-        assert time.monotonic() < deadline, told
+    while (result := verify(running))["unsealed"] or not result["checked"]:
+        assert time.monotonic() < deadline, result
         time.sleep(0.5)
-    assert told["ok"] is True
-    assert running.call("GET", "/audit/verify", key=key)[1]["public_key"] == told["public_key"]
+    assert result["ok"] is True
+    assert running.call("GET", "/audit/verify", key=key)[1]["public_key"] == result["public_key"]
     file = tmp_path / "audit.ndjson"
     file.write_bytes(fetch(running, "/audit/export?format=ndjson", key))
-    offline = inside("audit", "verify", file, "--public-key", told["public_key"], "--json").json
+    offline = inside("audit", "verify", file, "--public-key", result["public_key"], "--json").json
     assert (offline["ok"], offline["unsealed"]) == (True, 0)
     actors = {(line["action"], line["actor"]["type"]) for line in map(json.loads, file.read_bytes().splitlines())}
     assert {("api_key.create", "cli"), ("domain.create", "api_key")} <= actors
@@ -159,5 +161,5 @@ def test_the_log_of_an_instance_is_sealed_by_itself_and_verified(running: Runnin
     assert [one["problem"] for one in after.json["bad"]] == ["altered"]
 
 
-def verified(running: Running) -> dict[str, Any]:
+def verify(running: Running) -> dict[str, Any]:
     return mailkeep("audit", "verify", "--json", data=running.data).json

@@ -1,4 +1,4 @@
-"""What the doctor finds, each thing made wrong by hand; nothing is started here."""
+"""`mailkeep doctor`: each test makes one thing wrong; no instance runs."""
 
 import asyncio
 import base64
@@ -32,7 +32,7 @@ SECRET = base64.b64encode(bytes(32)).decode() + "\n"
 
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data directory as the first start leaves it, but for the database; all ports are free ones."""
+    """A data directory as after the first start, without the database; all ports are free."""
     for name in [name for name in os.environ if name.startswith("MAILKEEP_")]:
         monkeypatch.delenv(name)
     for name in ("HTTP__LISTEN", "HTTP__INTERNAL", "SMTP__LISTEN"):
@@ -51,7 +51,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def taken() -> Iterator[int]:
-    """A port that something else listens on."""
+    """A port in use."""
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen(1)
@@ -62,23 +62,23 @@ async def found(path: Path) -> Mapping[str, Finding]:
     return {finding.check: finding for finding in await run_checks(path)}
 
 
-async def test_nothing_is_wrong_with_what_is_in_order(data: Path):
+async def test_a_valid_data_directory_has_no_problems(data: Path):
     findings = await found(data)
     assert {name: one for name, one in findings.items() if one.level is not Level.OK} == {}
     assert {"python", "data directory", "disk", "clock", "settings", "http.listen", "smtp.listen"} <= set(findings)
 
 
-async def test_nothing_is_wrong_before_the_first_start_and_nothing_is_made(data: Path):
+async def test_before_the_first_start_it_finds_no_problem(data: Path):
     absent = data / "below/it"
     findings = dict(await found(absent))
     one = findings.pop("data directory")
-    assert (one.level, one.message) == (Level.WARNING, f"{absent} is absent: there is nothing to examine yet.")
+    assert (one.level, one.message) == (Level.WARNING, f"{absent} is missing: there is nothing to check yet.")
     assert "--data-dir" in (one.advice or "")
     assert {one.level for one in findings.values()} == {Level.OK}
     assert not absent.exists()
 
 
-async def test_a_data_directory_that_others_may_write_in(data: Path):
+async def test_a_data_directory_that_others_can_write_to(data: Path):
     data.chmod(0o770)
     one = (await found(data))["data directory"]
     assert (one.level, one.advice) == (Level.WRONG, f"chmod go-w {data}")
@@ -94,7 +94,7 @@ async def test_a_data_directory_of_another_account(data: Path, monkeypatch: pyte
     owner = pwd.getpwuid(os.geteuid()).pw_name
     monkeypatch.setattr(os, "geteuid", lambda: 64_999)
     one = (await found(data))["data directory"]
-    assert (one.level, one.advice) == (Level.WARNING, f"Run Mailkeep as {owner}, to whom it belongs.")
+    assert (one.level, one.advice) == (Level.WARNING, f"Run Mailkeep as {owner}, the owner.")
 
 
 @pytest.mark.parametrize("free, level", [(2 << 30, Level.OK), (512 << 20, Level.WARNING), (100 << 20, Level.WRONG)])
@@ -107,13 +107,13 @@ async def test_the_disk(data: Path, monkeypatch: pytest.MonkeyPatch, free: int, 
     assert (await found(data))["disk"].level is level
 
 
-async def test_a_clock_that_is_behind_what_was_written(data: Path):
+async def test_a_clock_that_is_behind_the_newest_file(data: Path):
     ahead = time.time() + 86_400
     os.utime(data / "secret", (ahead, ahead))
     one = (await found(data))["clock"]
     assert one.level is Level.WRONG
     assert one.advice
-    assert one.advice.startswith("Set the clock")
+    assert one.advice.startswith("Set and synchronize the clock")
 
 
 async def test_settings_that_are_refused(data: Path):
@@ -144,7 +144,7 @@ async def test_the_master_secret(data: Path, mode: int, text: str, level: Level,
     assert text.strip() not in one.message
 
 
-async def test_a_secret_that_is_handed_in(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_a_secret_file_outside_the_data_directory(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     given = tmp_path / "given"
     monkeypatch.setenv("MAILKEEP_SECRET_FILE", str(given))
     assert (await found(data))["master secret"].level is Level.WRONG
@@ -198,7 +198,7 @@ async def test_migrations_that_wait(data: Path, monkeypatch: pytest.MonkeyPatch)
     assert "mailkeep migrate" in one.advice
 
 
-async def test_a_database_that_a_newer_version_made(data: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_a_database_of_a_newer_version(data: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("MAILKEEP_DATABASE__URL", "postgresql://unused/mailkeep")
 
     async def pending(_: Path) -> list[Step]:
@@ -209,7 +209,7 @@ async def test_a_database_that_a_newer_version_made(data: Path, monkeypatch: pyt
     assert (one.level, one.message) == (Level.WRONG, "The database was migrated by Mailkeep 9.0.")
 
 
-async def test_a_port_that_something_else_has(data: Path, monkeypatch: pytest.MonkeyPatch, taken: int):
+async def test_a_port_in_use(data: Path, monkeypatch: pytest.MonkeyPatch, taken: int):
     monkeypatch.setenv("MAILKEEP_SMTP__LISTEN", f"127.0.0.1:{taken}")
     monkeypatch.setenv("MAILKEEP_HTTP__LISTEN", "192.0.2.1:80")
     findings = await found(data)
@@ -218,13 +218,11 @@ async def test_a_port_that_something_else_has(data: Path, monkeypatch: pytest.Mo
     assert findings["http.internal"].level is Level.OK
 
 
-async def test_the_internal_listeners_default_port_may_be_taken(
-    data: Path, monkeypatch: pytest.MonkeyPatch, taken: int
-):
+async def test_the_default_internal_port_may_be_in_use(data: Path, monkeypatch: pytest.MonkeyPatch, taken: int):
     monkeypatch.delenv("MAILKEEP_HTTP__INTERNAL")
     with socket.socket() as other:
         other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        with contextlib.suppress(OSError):  # another instance of this machine has it
+        with contextlib.suppress(OSError):  # another instance may use it
             other.bind(("127.0.0.1", 8081))
             other.listen(1)
         one = (await found(data))["http.internal"]
@@ -234,7 +232,7 @@ async def test_the_internal_listeners_default_port_may_be_taken(
     assert (await found(data))["http.internal"].level is Level.WRONG
 
 
-async def test_a_port_of_the_mail_that_something_else_has(data: Path, monkeypatch: pytest.MonkeyPatch, taken: int):
+async def test_a_mail_port_in_use(data: Path, monkeypatch: pytest.MonkeyPatch, taken: int):
     monkeypatch.setenv("MAILKEEP_SERVER__ADDRESSES", '["127.0.0.1"]')
     monkeypatch.setenv("MAILKEEP_PORTS__IMAPS", str(taken))
     monkeypatch.setattr(install, "make_plan", lambda: install.Plan((), ()))
@@ -245,14 +243,14 @@ async def test_a_port_of_the_mail_that_something_else_has(data: Path, monkeypatc
     assert "mail ports" not in await found(data), "this machine has no full profile"
 
 
-async def test_the_first_administrators_password_lies_about(data: Path):
+async def test_the_file_with_the_first_password(data: Path):
     (data / "initial-admin").write_text("secret word\n")
     one = (await found(data))["first administrator"]
     assert one.level is Level.WARNING
     assert "secret word" not in one.message
 
 
-async def test_an_identity_provider_that_is_not_to_be_had(data: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_an_identity_provider_that_is_not_available(data: Path, monkeypatch: pytest.MonkeyPatch):
     provider = {"id": "acme", "issuer": "https://10.0.0.1", "client_id": "mailkeep"}
     monkeypatch.setenv("MAILKEEP_OIDC__PROVIDERS", json.dumps([provider]))
     one = (await found(data))["provider acme"]
@@ -264,8 +262,8 @@ async def test_an_identity_provider_that_is_not_to_be_had(data: Path, monkeypatc
 async def test_an_identity_provider_that_answers(data: Path, monkeypatch: pytest.MonkeyPatch):
     provider = Provider()
     await provider.start()
-    told = {"id": "acme", "issuer": provider.issuer, "client_id": "mailkeep"}
-    monkeypatch.setenv("MAILKEEP_OIDC__PROVIDERS", json.dumps([told]))
+    settings = {"id": "acme", "issuer": provider.issuer, "client_id": "mailkeep"}
+    monkeypatch.setenv("MAILKEEP_OIDC__PROVIDERS", json.dumps([settings]))
     monkeypatch.setenv("MAILKEEP_OIDC__ALLOWED_NETWORKS", '["127.0.0.0/8"]')
     one = (await found(data))["provider acme"]
     await provider.stop()
@@ -286,13 +284,13 @@ async def name_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncI
     finally:
         serving.cancel()
         await asyncio.wait([serving])
-        await asyncio.sleep(0)  # what was closed is gone with the next turn of the loop
+        await asyncio.sleep(0)  # lets the loop close its transports
 
 
 @pytest.mark.parametrize(
-    "ptr, forward, level, told",
+    "ptr, forward, level, expected",
     [
-        ("mx.example.test.", "192.0.2.10", Level.OK, "and back"),
+        ("mx.example.test.", "192.0.2.10", Level.OK, "resolve to each other"),
         (None, "192.0.2.10", Level.WARNING, "has no PTR record"),
         ("host-10.isp.test.", "192.0.2.10", Level.WARNING, "is host-10.isp.test, not server.hostname"),
         ("mx.example.test.", "192.0.2.99", Level.WARNING, "does not resolve to 192.0.2.10"),
@@ -305,7 +303,7 @@ async def test_the_doctor_reports_the_ptr_record_of_the_sending_host(
     ptr: str | None,
     forward: str,
     level: Level,
-    told: str,
+    expected: str,
 ):
     monkeypatch.setattr(install, "make_plan", lambda: install.Plan((), ()))
     monkeypatch.setenv("MAILKEEP_SERVER__HOSTNAME", "mx.example.test")
@@ -314,12 +312,10 @@ async def test_the_doctor_reports_the_ptr_record_of_the_sending_host(
     names.publish(name_server, "2.0.192.in-addr.arpa", *([f"10 PTR {ptr}"] if ptr else []))
     one = (await found(data))["PTR of 192.0.2.10"]
     assert one.level is level
-    assert told in one.message
+    assert expected in one.message
 
 
-async def test_the_doctor_reports_an_unset_host_name_the_certificate_and_the_queue(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-):
+async def test_the_doctor_reports_host_name_certificate_and_queue(data: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(install, "make_plan", lambda: install.Plan((), ()))
     monkeypatch.delenv("MAILKEEP_SERVER__HOSTNAME")
     findings = await found(data)

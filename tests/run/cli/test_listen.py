@@ -1,4 +1,4 @@
-"""`mailkeep listen` beside a running instance: signed like a webhook, each event once, over cuts of the connection."""
+"""`mailkeep listen` with a running instance: events are signed like webhooks and posted once."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def house() -> Iterator[House]:
 
 @dataclass
 class Sink:
-    """A program under development: it keeps what is posted, and answers `status`."""
+    """A program under development: it stores requests and answers with `status`."""
 
     port: int
     status: int = 200
@@ -65,8 +65,8 @@ def sink() -> Iterator[Sink]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
             assert self.path == "/hook?from=mailkeep"
-            made.posted.append(({name.lower(): value for name, value in self.headers.items()}, body))
-            self.send_response(made.status)
+            sink.posted.append(({name.lower(): value for name, value in self.headers.items()}, body))
+            self.send_response(sink.status)
             self.send_header("location", "/elsewhere")
             self.send_header("content-length", "2")
             self.end_headers()
@@ -76,14 +76,14 @@ def sink() -> Iterator[Sink]:
             pass
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        made = Sink(server.server_port)
+        sink = Sink(server.server_port)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield made
+        yield sink
         server.shutdown()
 
 
 class Listener:
-    """The running command; `lines` are what it says."""
+    """The running command; `lines` are its output."""
 
     def __init__(self, *args: str) -> None:
         self.process = subprocess.Popen(
@@ -96,8 +96,8 @@ class Listener:
             text=True,
         )
         self.lines: queue.Queue[str] = queue.Queue()
-        self.complaints = ""
-        self._readers = [threading.Thread(target=read, daemon=True) for read in (self._read, self._read_complaints)]
+        self.errors = ""
+        self._readers = [threading.Thread(target=read, daemon=True) for read in (self._read, self._read_errors)]
         for reader in self._readers:
             reader.start()
 
@@ -106,10 +106,10 @@ class Listener:
         for line in self.process.stdout:
             self.lines.put(line)
 
-    def _read_complaints(self) -> None:
+    def _read_errors(self) -> None:
         assert self.process.stderr
         for line in self.process.stderr:
-            self.complaints += line
+            self.errors += line
 
     def close(self) -> None:
         for reader in self._readers:
@@ -122,20 +122,20 @@ class Listener:
         try:
             return self.lines.get(timeout=seconds)
         except queue.Empty:
-            raise AssertionError(f"it says nothing: {self.process.poll()} {self.complaints}") from None
+            raise AssertionError(f"it printed nothing: {self.process.poll()} {self.errors}") from None
 
-    def told(self) -> Any:
+    def read_json(self) -> Any:
         return json.loads(self.line())
 
     def end(self, number: int = signal.SIGINT) -> tuple[int, str]:
-        """Its exit code and what it complained of."""
+        """Its exit code and standard error."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         code = self.process.wait(60)
         for reader in self._readers:
             reader.join(60)
-        assert "Traceback" not in self.complaints, self.complaints
-        return code, self.complaints
+        assert "Traceback" not in self.errors, self.errors
+        return code, self.errors
 
 
 @contextlib.contextmanager
@@ -162,23 +162,23 @@ def send(house: House, subject: str, to: str = ALICE, key: str | None = None) ->
     return content["data"]["id"]
 
 
-def test_events_are_posted_as_webhooks_are_until_ctrl_c(house: House, sink: Sink):
+def test_events_are_posted_and_signed_like_webhooks_until_ctrl_c(house: House, sink: Sink):
     place = ("--data-dir", str(house.running.data_dir))
     with listening("--forward", sink.url, "--json", *place) as listener:
-        begun = listener.told()["listening"]
+        begun = listener.read_json()["listening"]
         assert (begun["from"], begun["forward"]) == (house.running.http, sink.url)
         message_id = send(house, "first", to="customer@elsewhere.test")
-        told = [listener.told(), listener.told()]
-        assert [(each["event"], each["message_id"], each["status"]) for each in told] == [
+        results = [listener.read_json(), listener.read_json()]
+        assert [(each["event"], each["message_id"], each["status"]) for each in results] == [
             ("mail.sent", message_id, 200),
             ("mail.delivered", message_id, 200),
         ]
-        assert all(each["error"] is None and each["duration_ms"] >= 0 for each in told)
-        sink.status = 301  # a redirect is no delivery, and nobody follows it
+        assert all(each["error"] is None and each["duration_ms"] >= 0 for each in results)
+        sink.status = 301  # redirects are not followed and count as failures
         send(house, "second", to="customer@elsewhere.test")
-        assert [listener.told()["status"] for _ in range(2)] == [301, 301]
+        assert [listener.read_json()["status"] for _ in range(2)] == [301, 301]
         assert listener.end() == (0, "")
-        assert listener.told() == {"ended": {"forwarded": 4, "failed": 2}}
+        assert listener.read_json() == {"ended": {"forwarded": 4, "failed": 2}}
     assert len(sink.posted) == 4
     for headers, body in sink.posted:
         event = Webhook(begun["secret"]).verify(body, headers)
@@ -187,13 +187,13 @@ def test_events_are_posted_as_webhooks_are_until_ctrl_c(house: House, sink: Sink
         assert headers["x-svc-event"] == event["event"]
     assert json.loads(sink.posted[0][1])["data"]["subject"] == "first"
     with listening("--forward", sink.url, *place) as again:
-        assert begun["secret"] in again.line(), "the same secret whenever it is started"
+        assert begun["secret"] in again.line(), "the secret stays the same"
         assert again.line() == "Stop with Ctrl-C.\n"
         assert again.end(signal.SIGTERM)[0] == 0
         assert again.line() == "Forwarded 0; 0 of them failed.\n"
 
 
-def test_only_what_is_asked_for_is_posted_and_nobody_at_home_is_told(house: House, sink: Sink):
+def test_only_selected_events_are_posted_and_failures_are_shown(house: House, sink: Sink):
     nowhere = f"http://127.0.0.1:{free_port()}/"
     args = (
         "--data-dir",
@@ -204,20 +204,20 @@ def test_only_what_is_asked_for_is_posted_and_nobody_at_home_is_told(house: Hous
         "mail.received,mail.spam",
     )
     with listening("--forward", nowhere, "--json", *args) as listener:
-        listener.told()
+        listener.read_json()
         send(house, "to Alice")
-        told = listener.told()
-        assert (told["event"], told["status"]) == ("mail.received", None)
-        assert told["error"].startswith("connect: ")
+        result = listener.read_json()
+        assert (result["event"], result["status"]) == ("mail.received", None)
+        assert result["error"].startswith("connect: ")
         assert listener.end()[0] == 0
-        assert listener.told() == {"ended": {"forwarded": 1, "failed": 1}}
+        assert listener.read_json() == {"ended": {"forwarded": 1, "failed": 1}}
     with listening("--forward", sink.url, "--data-dir", args[1], "--domain", "unknown.test") as listener:
         assert listener.process.wait(60) == 1
         assert "There is no domain unknown.test." in listener.end()[1]
 
 
-class Cuts:
-    """Stands between the command and the server, and cuts all connections now and then."""
+class Proxy:
+    """A TCP proxy between the command and the server that can close all connections."""
 
     def __init__(self, netloc: str) -> None:
         parts = urlsplit(f"//{netloc}")
@@ -257,32 +257,30 @@ class Cuts:
         self.cut()
 
 
-def test_another_server_s_events_come_once_each_however_often_the_connection_is_cut(
-    house: House, sink: Sink, tmp_path: Path
-):
+def test_each_remote_event_is_posted_once_despite_broken_connections(house: House, sink: Sink, tmp_path: Path):
     key_file = tmp_path / "key"
     key_file.write_text(house.key + "\n")
-    between = Cuts(house.netloc)
-    server = ("--url", f"http://127.0.0.1:{between.port}/", "--key-file", str(key_file))
+    proxy = Proxy(house.netloc)
+    server = ("--url", f"http://127.0.0.1:{proxy.port}/", "--key-file", str(key_file))
     with listening("--forward", sink.url, "--events", "mail.received", "--json", *server) as listener:
-        assert listener.told()["listening"]["from"] == server[1].rstrip("/")
+        assert listener.read_json()["listening"]["from"] == server[1].rstrip("/")
         expected = [f"number {number}" for number in range(24)]
         for sent, subject in enumerate(expected, 1):
             send(house, subject)
             if sent in (4, 12, 20):
-                # What was sent since the cut before comes over a new connection: there is one to cut.
+                # Wait for events of the new connection, so that there is one to close.
                 wait_until(lambda known=sent - 8: len(sink.posted) > known)
-                between.cut()
+                proxy.cut()
             time.sleep(0.1)
         wait_until(lambda: len(sink.posted) >= len(expected))
-        wait_until(lambda: listener.complaints.count("; connecting again in ") >= 3)
+        wait_until(lambda: listener.errors.count("; connecting again in ") >= 3)
         code, _ = listener.end()
-    between.close()
+    proxy.close()
     assert code == 0
     assert [json.loads(body)["data"]["subject"] for _, body in sink.posted] == expected
 
 
-def test_a_key_that_is_refused_ends_it(house: House, sink: Sink, tmp_path: Path):
+def test_a_refused_key_stops_it(house: House, sink: Sink, tmp_path: Path):
     key_file = tmp_path / "key"
     key_file.write_text("svc_sk_" + "x" * 43)
     with listening("--forward", sink.url, "--url", house.running.http, "--key-file", str(key_file)) as listener:
@@ -291,7 +289,7 @@ def test_a_key_that_is_refused_ends_it(house: House, sink: Sink, tmp_path: Path)
 
 
 @pytest.mark.parametrize("content", [b"svc_\xff\xfe", b"\xff\xfes\0v\0c\0", "svc_sk_Ä".encode(), b"", b"hush"])
-def test_a_file_without_a_key_is_told(sink: Sink, tmp_path: Path, content: bytes):
+def test_a_key_file_without_a_key_is_an_error(sink: Sink, tmp_path: Path, content: bytes):
     key_file = tmp_path / "key"
     key_file.write_bytes(content)
     with listening("--forward", sink.url, "--url", "http://localhost:1", "--key-file", str(key_file)) as listener:
@@ -301,7 +299,7 @@ def test_a_file_without_a_key_is_told(sink: Sink, tmp_path: Path, content: bytes
 
 @contextlib.contextmanager
 def answering(status: int, body: bytes, key_file: Path) -> Iterator[tuple[str, ...]]:
-    """The options for a server that answers all the same."""
+    """The options for a server that answers every request with this."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -321,36 +319,36 @@ def answering(status: int, body: bytes, key_file: Path) -> Iterator[tuple[str, .
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_server_that_can_not_tell_its_domains_now_is_75(sink: Sink, tmp_path: Path, status: int):
+def test_the_exit_code_is_75_if_the_server_is_busy(sink: Sink, tmp_path: Path, status: int):
     busy = b'{"error": {"code": "BUSY", "message": "Not now."}}'
     with (
         answering(status, busy, tmp_path / "key") as place,
         listening("--forward", sink.url, *place, "--domain", DOMAIN, "--json") as listener,
     ):
         assert listener.process.wait(60) == 75
-        assert listener.told()["error"] == {"code": "UNAVAILABLE", "message": "127.0.0.1 answers BUSY: Not now."}
+        assert listener.read_json()["error"] == {"code": "UNAVAILABLE", "message": "127.0.0.1 answers BUSY: Not now."}
         assert listener.end()[0] == 75
 
 
 @pytest.mark.parametrize(
-    "body, args, said",
+    "body, args, message",
     [
-        (b"<html>Welcome!</html>\n", ["--domain", DOMAIN], "answers nothing of Mailkeep's."),
-        (b'{"data": [{"name": "example.test"}]}', ["--domain", DOMAIN], "answers nothing of Mailkeep's."),
-        (b"<html>\n\nWelcome!</html>\n", [], "The server's stream makes no sense."),
-        (b"id: 1\nevent: mail.sent\ndata: {}\n\n", [], "The server's stream makes no sense."),
-        (b'data: {"message_id": 5}\n\n', [], "The server's stream makes no sense."),
-        (b"data: \xff\n\n", [], "The server's stream makes no sense."),
+        (b"<html>Welcome!</html>\n", ["--domain", DOMAIN], "is not a Mailkeep server."),
+        (b'{"data": [{"name": "example.test"}]}', ["--domain", DOMAIN], "is not a Mailkeep server."),
+        (b"<html>\n\nWelcome!</html>\n", [], "The server sent an invalid event stream."),
+        (b"id: 1\nevent: mail.sent\ndata: {}\n\n", [], "The server sent an invalid event stream."),
+        (b'data: {"message_id": 5}\n\n', [], "The server sent an invalid event stream."),
+        (b"data: \xff\n\n", [], "The server sent an invalid event stream."),
     ],
 )
-def test_a_server_that_is_no_mailkeep_is_told(sink: Sink, tmp_path: Path, body: bytes, args: list[str], said: str):
+def test_answers_of_another_server_are_an_error(sink: Sink, tmp_path: Path, body: bytes, args: list[str], message: str):
     with (
         answering(200, body, tmp_path / "key") as place,
         listening("--forward", sink.url, *place, *args) as listener,
     ):
         assert listener.process.wait(60) == 1
         errors = listener.end()[1]
-        assert said in errors
+        assert message in errors
         assert "Traceback" not in errors
 
 
@@ -365,12 +363,12 @@ def test_a_server_that_is_no_mailkeep_is_told(sink: Sink, tmp_path: Path, body: 
         ["--forward", "http://localhost:3000/", "--url", "https://192.0.2.1/api/v1", "--key-file", "/dev/null"],
     ],
 )
-def test_what_makes_no_sense_is_usage(args: list[str]):
+def test_invalid_options_are_usage_errors(args: list[str]):
     ran = CliRunner().invoke(app, ["listen", *args])
     assert (ran.exit_code, "Error" in ran.output) == (2, True)
 
 
-def test_where_nothing_runs_there_is_nothing_to_follow(tmp_path: Path):
+def test_without_a_running_instance_it_fails(tmp_path: Path):
     with listening("--forward", "http://localhost:3000/", "--data-dir", str(tmp_path)) as listener:
         assert listener.process.wait(60) == 75
         assert "does not run" in listener.end()[1]

@@ -68,9 +68,7 @@ def account() -> str:
     return pwd.getpwuid(os.getuid()).pw_name
 
 
-async def test_an_allowed_account_sends_in_the_embedded_profile_and_what_is_cut_off_is_not_sent(
-    api: Api, tmp_path: Path, account: str
-):
+async def test_an_allowed_account_sends_and_incomplete_messages_are_dropped(api: Api, tmp_path: Path, account: str):
     allowed = SendmailSettings(allowed={account: (EXAMPLE,)})
     host = Smarthost()
     mta = await asyncio.start_server(host.serve, "127.0.0.1", 0)

@@ -1,4 +1,4 @@
-"""What the filter asks: for keys, and whether a recipient has a mailbox here."""
+"""The requests of the filter: signing keys, and whether a recipient has a mailbox."""
 
 from __future__ import annotations
 
@@ -36,33 +36,33 @@ async def listener(api: Api) -> KeysListener:
     "local, status",
     [("alice", 200), ("alice%2Btag", 200), ("in", 200), ("both", 200), ("out", 404), ("out%2Btag", 404), ("none", 404)],
 )
-async def test_a_recipient_is_at_home_where_a_copy_comes_to_a_mailbox(
+async def test_a_recipient_is_local_if_a_copy_goes_to_a_mailbox(
     listener: KeysListener, local: str, status: int
 ) -> None:
     assert (await listener.answer(f"/homes/{local}%40{EXAMPLE}"))[0] == status
 
 
-@pytest.mark.parametrize("asked", ["a%40far.test", "", "%40", "%ff", "no-address", "a/b%40far.test"])
-async def test_whoever_is_not_ours_is_not_at_home(listener: KeysListener, asked: str) -> None:
-    assert (await listener.answer(f"/homes/{asked}"))[0] == 404
+@pytest.mark.parametrize("recipient", ["a%40far.test", "", "%40", "%ff", "no-address", "a/b%40far.test"])
+async def test_other_recipients_are_not_local(listener: KeysListener, recipient: str) -> None:
+    assert (await listener.answer(f"/homes/{recipient}"))[0] == 404
 
 
-async def test_keys_are_given_for_a_domain_of_ours(api: Api, listener: KeysListener) -> None:
+async def test_managed_domains_have_keys(api: Api, listener: KeysListener) -> None:
     assert (await api.sue.post("/domains", {"name": "signed.test"})).status == 201
     status, body = await listener.answer("/keys/SIGNED.test")
     assert (status, b'"selector"' in body) == (200, True)
     assert (await listener.answer("/keys/far.test"))[0] == 404
 
 
-async def asked_for(listener: KeysListener, sender: str, login: str) -> tuple[int, Any]:
-    """The answer about an address in From and a login."""
+async def request_keys(listener: KeysListener, sender: str, login: str) -> tuple[int, Any]:
+    """The answer for an address in From and a login."""
     status, body = await listener.answer(f"/keys/{quote(sender, safe='')}/{quote(login, safe='')}")
     return status, json.loads(body)
 
 
 @pytest.fixture
 async def tenants(api: Api) -> KeysListener:
-    """Two domains with keys: alice and bob in one, the boss in the other, where an alias leads to alice."""
+    """Two domains with keys: alice and bob in one, the boss in the other, which has an alias for alice."""
     ids: dict[str, str] = {}
     for name in ("a.test", "b.test", "xn--e1aybc.test"):
         ids[name] = (await api.sue.post("/domains", {"name": name})).data["id"]
@@ -88,15 +88,15 @@ async def tenants(api: Api) -> KeysListener:
 async def test_a_login_signs_with_its_addresses_tags_and_aliases(
     tenants: KeysListener, sender: str, domain: str
 ) -> None:
-    status, told = await asked_for(tenants, sender, "alice@a.test")
-    assert (status, told.get("domain")) == (200, domain)
-    assert told["keys"]
+    status, answer = await request_keys(tenants, sender, "alice@a.test")
+    assert (status, answer.get("domain")) == (200, domain)
+    assert answer["keys"]
 
 
 @pytest.mark.parametrize("sender", ["alice@тест.test", "alice@xn--e1aybc.test", "alice@XN--E1aybc.test"])
 async def test_a_domain_is_known_in_each_of_its_forms(tenants: KeysListener, sender: str) -> None:
-    status, told = await asked_for(tenants, sender, "alice@xn--e1aybc.test")
-    assert (status, told["domain"]) == (200, "xn--e1aybc.test")
+    status, answer = await request_keys(tenants, sender, "alice@xn--e1aybc.test")
+    assert (status, answer["domain"]) == (200, "xn--e1aybc.test")
     domain = quote(sender.partition("@")[2])
     assert (await tenants.answer(f"/keys/{domain}"))[0] == 200
 
@@ -107,7 +107,7 @@ async def test_a_domain_is_known_in_each_of_its_forms(tenants: KeysListener, sen
         ("boss@b.test", "alice@a.test"),
         ("bob@a.test", "alice@a.test"),
         ("help@b.test", "bob@a.test"),
-        ("anything@a.test", "alice@a.test"),  # a catch-all gives nobody the right
+        ("anything@a.test", "alice@a.test"),  # a catch-all allows no sender addresses
         ("x@far.test", "alice@a.test"),
         ("alice@a.test", ""),
         ("alice@a.test", "alice"),
@@ -119,38 +119,36 @@ async def test_a_domain_is_known_in_each_of_its_forms(tenants: KeysListener, sen
         ("alice@ａ.test", "alice@a.test"),  # full-width: never mapped
     ],
 )
-async def test_a_login_signs_in_nobody_elses_name(tenants: KeysListener, sender: str, login: str) -> None:
-    assert await asked_for(tenants, sender, login) == (403, {"refused": "You may not send as this address"})
+async def test_a_login_cannot_sign_for_other_senders(tenants: KeysListener, sender: str, login: str) -> None:
+    assert await request_keys(tenants, sender, login) == (403, {"refused": "You may not send as this address"})
 
 
-async def test_bytes_that_are_no_text_are_nobodys_address(tenants: KeysListener) -> None:
+async def test_bytes_that_are_not_utf8_have_no_keys(tenants: KeysListener) -> None:
     assert (await tenants.answer("/keys/al%ffice%40a.test/alice%40a.test"))[0] == 403
     assert (await tenants.answer("/keys/%ff.test"))[0] == 404
 
 
-async def test_each_login_is_asked_about_anew(tenants: KeysListener) -> None:
-    assert (await asked_for(tenants, "alice@a.test", "alice@a.test"))[0] == 200
-    assert (await asked_for(tenants, "alice@a.test", "bob@a.test"))[0] == 403
-    assert (await asked_for(tenants, "alice@a.test", "alice@a.test"))[0] == 200
+async def test_each_login_is_checked_separately(tenants: KeysListener) -> None:
+    assert (await request_keys(tenants, "alice@a.test", "alice@a.test"))[0] == 200
+    assert (await request_keys(tenants, "alice@a.test", "bob@a.test"))[0] == 403
+    assert (await request_keys(tenants, "alice@a.test", "alice@a.test"))[0] == 200
 
 
-async def test_the_domain_of_from_must_be_one_that_may_send(api: Api, tenants: KeysListener) -> None:
+async def test_no_keys_if_sending_is_disabled_for_the_domain_of_from(api: Api, tenants: KeysListener) -> None:
     await api.sql("UPDATE domains SET sending_enabled = false WHERE name = 'b.test' RETURNING id")
     refused = (403, {"refused": "Sending is disabled for this domain"})
-    assert await asked_for(tenants, "help@b.test", "alice@a.test") == refused
+    assert await request_keys(tenants, "help@b.test", "alice@a.test") == refused
     assert (await tenants.answer("/keys/b.test"))[0] == 200
 
 
-async def test_without_the_database_nothing_is_refused_for_good(
-    tenants: KeysListener, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_the_database_the_answer_is_503(tenants: KeysListener, monkeypatch: pytest.MonkeyPatch) -> None:
     @asynccontextmanager
     async def away(self: DatabasePool) -> AsyncIterator[Any]:
         raise Unavailable
         yield
 
     monkeypatch.setattr(DatabasePool, "autocommit", away)
-    assert (await asked_for(tenants, "boss@b.test", "alice@a.test"))[0] == 503
+    assert (await request_keys(tenants, "boss@b.test", "alice@a.test"))[0] == 503
 
 
 @pytest.mark.parametrize(
@@ -162,18 +160,18 @@ async def test_without_the_database_nothing_is_refused_for_good(
         ("", 400),
     ],
 )
-async def test_who_asks_something_else_learns_nothing(listener: KeysListener, sent: str, status: int) -> None:
+async def test_unknown_requests_are_refused(listener: KeysListener, sent: str, status: int) -> None:
     assert await listener.answer(sent) == (status, b"{}")
 
 
-async def test_the_filter_asks_on_a_unix_socket_and_no_port_is_open(listener: KeysListener, tmp_path: Path) -> None:
+async def test_requests_come_by_a_unix_socket(listener: KeysListener, tmp_path: Path) -> None:
     path = tmp_path / "keys.sock"
     with unix_socket.bind_unix_socket(path, 0o660, os.getgid()) as listening:
         assert path.stat().st_mode & 0o777 == 0o660
         server = await asyncio.start_unix_server(listener.handle_connection, sock=listening)
         async with server, asyncio.timeout(30):
             reader, writer = await asyncio.open_unix_connection(path)
-            for asked, answer in ((f"/homes/alice%40{EXAMPLE}", b"200 {}\n"), ("/homes/none", b"404 {}\n")):
-                writer.write(f"{asked}\n".encode())
+            for path, answer in ((f"/homes/alice%40{EXAMPLE}", b"200 {}\n"), ("/homes/none", b"404 {}\n")):
+                writer.write(f"{path}\n".encode())
                 assert await reader.readline() == answer
             writer.close()

@@ -1,4 +1,4 @@
-"""What Sieve sends: redirected messages without a sender are counted before they are submitted."""
+"""Mail from Sieve: redirected messages with the null sender are counted before they are submitted."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ REPLY = f"X-Sieve: Pigeonhole Sieve 0.5.19\nSubject: Auto\nX-Sieve-Redirected-Fr
 
 
 @dataclass
-class Taken:
+class Result:
     rejected: Mapping[str, SmtpReply]
 
 
 @dataclass
 class Pool:
-    """Postfix, which takes everything but mail for `refused`."""
+    """Postfix: it accepts everything except mail for `refused`."""
 
     submitted: list[OutgoingEnvelope] = field(default_factory=list[OutgoingEnvelope])
 
-    async def submit(self, submission: OutgoingEnvelope, _content: Iterable[bytes]) -> Taken:
+    async def submit(self, submission: OutgoingEnvelope, _content: Iterable[bytes]) -> Result:
         self.submitted.append(submission)
-        return Taken({to: SmtpReply(550, "5.1.1", "No") for to in submission.rcpt_to if to.startswith("refused@")})
+        return Result({to: SmtpReply(550, "5.1.1", "No") for to in submission.rcpt_to if to.startswith("refused@")})
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ async def test_copies_of_messages_without_a_sender_are_counted(
     assert await forwards(api) == expected
 
 
-async def test_beyond_the_limit_they_wait(api: Api, submitter: Submitter, pool: Pool) -> None:
+async def test_messages_beyond_the_limit_wait(api: Api, submitter: Submitter, pool: Pool) -> None:
     abuse = replace(api.app.settings.abuse, forward_per_hour=1)
     api.app.settings = replace(api.app.settings, abuse=abuse)
     for _ in range(2):

@@ -26,7 +26,7 @@ def worker(data_dir: Path, log: Path) -> subprocess.Popen[bytes]:
         )
 
 
-def test_it_works_beside_an_instance_until_it_is_told_to_end(instance: Instance, tmp_path: Path):
+def test_it_works_beside_an_instance_until_sigterm(instance: Instance, tmp_path: Path):
     log = tmp_path / "worker.log"
     process = worker(instance.data_dir, log)
     try:
@@ -44,17 +44,17 @@ def test_it_works_beside_an_instance_until_it_is_told_to_end(instance: Instance,
     assert b"Traceback" not in log.read_bytes()
 
 
-def test_it_tells_programs_that_it_works(instance: Instance, tmp_path: Path):
+def test_it_reports_that_it_works_as_json(instance: Instance, tmp_path: Path):
     log = tmp_path / "worker.log"
     with (
-        log.open("wb") as complaints,
+        log.open("wb") as errors,
         subprocess.Popen(
             [*PROGRAM, "worker", "--json", "--data-dir", str(instance.data_dir)],
             cwd=ROOT,
             env=Launch().environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=complaints,
+            stderr=errors,
         ) as process,
     ):
         try:
@@ -69,8 +69,8 @@ def test_it_tells_programs_that_it_works(instance: Instance, tmp_path: Path):
 
 
 @pytest.mark.parametrize("name, code", [("", 75), ("none", 1)])
-def test_without_an_instance_it_refuses(tmp_path: Path, name: str, code: int):
-    """Once one runs it will do, but not where there is no data directory."""
+def test_without_an_instance_it_fails(tmp_path: Path, name: str, code: int):
+    """Temporary without a running instance, permanent without a data directory."""
     done = subprocess.run(
         [sys.executable, "-m", "mailkeep.run.cli.main", "worker", "--data-dir", str(tmp_path / name)],
         check=False,

@@ -1,7 +1,7 @@
-"""What breaks around a running instance, and that nothing else breaks with it: the real command, killed and starved.
+"""Faults around a running instance: killed processes, outages, hanging clients.
 
-A ledger is kept meanwhile: whatever was answered with success must be there afterwards, and no answer may put the
-blame on the caller.
+A load runs meanwhile: everything that was answered with success must exist afterwards, and no answer may be an error of
+the client.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ALICE = "alice@example.test"
 
 
 @dataclass(frozen=True)
-class Told:
+class Response:
     status: int
     headers: dict[str, str]
     body: Any
@@ -59,7 +59,7 @@ class Told:
         return self.body["error"] and self.body["error"]["code"]
 
 
-def call(url: str, method: str, path: str, body: Any = None, cookie: str = "") -> Told:
+def call(url: str, method: str, path: str, body: Any = None, cookie: str = "") -> Response:
     """One call on a connection of its own; 30 seconds at most."""
     host, _, port = url.removeprefix("http://").rpartition(":")
     connection = http.client.HTTPConnection(host, int(port), timeout=30)
@@ -73,24 +73,24 @@ def call(url: str, method: str, path: str, body: Any = None, cookie: str = "") -
     finally:
         connection.close()
     shown = {name.lower(): value for name, value in answer.getheaders()}
-    return Told(answer.status, shown, json.loads(content) if content.startswith(b"{") else content)
+    return Response(answer.status, shown, json.loads(content) if content.startswith(b"{") else content)
 
 
 @dataclass
 class House:
-    """A running instance with example.test and Alice's mailbox in it, and Sue, who may all."""
+    """A running instance with the domain example.test, Alice's mailbox, and the super admin Sue."""
 
     instance: Instance
     cookie: str = ""
     domain_id: str = ""
 
-    def __call__(self, method: str, path: str, body: Any = None) -> Told:
+    def __call__(self, method: str, path: str, body: Any = None) -> Response:
         return call(self.instance.http, method, f"/api/v1{path}", body, self.cookie)
 
     def log_in(self) -> None:
-        told = self("POST", "/auth/login", {"email": EMAIL, "password": PASSWORD})
-        assert told.status == 200, told
-        self.cookie = told.headers["set-cookie"].partition(";")[0]
+        response = self("POST", "/auth/login", {"email": EMAIL, "password": PASSWORD})
+        assert response.status == 200, response
+        self.cookie = response.headers["set-cookie"].partition(";")[0]
 
     def furnish(self) -> None:
         self.log_in()
@@ -99,7 +99,7 @@ class House:
         assert self("POST", "/mailboxes", box).status == 201
 
     def deliver(self, subject: str) -> tuple[int, str]:
-        """Bring Alice a letter: the last code, and what it answered (connect, mail, rcpt, data)."""
+        """Deliver a message to Alice; the last SMTP code, and its command (connect, mail, rcpt, data)."""
         host, _, port = self.instance.smtp.rpartition(":")
         step = "connect"
         try:
@@ -115,27 +115,27 @@ class House:
             return error.smtp_code, step
 
     def subjects(self) -> set[str]:
-        """Of the letters in Alice's mailbox."""
+        """The subjects of the messages in Alice's mailbox."""
         letters = (self.instance.data_dir / "mail").glob("*/Maildir/new/*")
         return {message_from_bytes(path.read_bytes())["Subject"] for path in letters}
 
     def sources(self) -> set[str]:
-        """Of the aliases there are."""
+        """The local parts of all aliases."""
         found: set[str] = set()
         cursor = ""
         while True:
-            told = self("GET", f"/aliases?limit=200{cursor}")
-            assert told.status == 200, told
-            found |= {alias["source_local_part"] for alias in told.body["data"]}
-            pages = told.body["meta"]["pagination"]
+            response = self("GET", f"/aliases?limit=200{cursor}")
+            assert response.status == 200, response
+            found |= {alias["source_local_part"] for alias in response.body["data"]}
+            pages = response.body["meta"]["pagination"]
             if not pages["next_cursor"]:
                 return found
             cursor = f"&cursor={pages['next_cursor']}"
 
 
 @dataclass(frozen=True)
-class Try:
-    """One try: what, when it began and ended, whether it succeeded, and the token that it used."""
+class Attempt:
+    """One attempt: its kind, start and end, whether it succeeded, the answer, and its token."""
 
     what: str
     began: float
@@ -147,16 +147,16 @@ class Try:
 
 @dataclass
 class Load:
-    """Readers, writers and senders who go on trying, and what they were answered."""
+    """Threads that read, write and send again and again, and their answers."""
 
     house: House
-    tries: list[Try] = field(default_factory=list[Try])
+    tries: list[Attempt] = field(default_factory=list[Attempt])
     wrong: list[str] = field(default_factory=list[str])
     _stop: threading.Event = field(default_factory=threading.Event)
     _name: str = field(default_factory=lambda: secrets.token_hex(4))
 
     def read(self, token: str) -> str:
-        return self._judged(self.house("GET", "/domains"))
+        return self._check(self.house("GET", "/domains"))
 
     def write(self, token: str) -> str:
         body = {
@@ -164,15 +164,19 @@ class Load:
             "source_local_part": token,
             "destination": "out@elsewhere.test",
         }
-        return self._judged(self.house("POST", "/aliases", body))
+        return self._check(self.house("POST", "/aliases", body))
 
-    def _judged(self, told: Told) -> str:
-        if told.status in (200, 201):
+    def _check(self, response: Response) -> str:
+        if response.status in (200, 201):
             return "ok"
-        fits = told.status == 503 and told.code == "UNAVAILABLE" and int(told.headers.get("retry-after", 0)) > 0
+        fits = (
+            response.status == 503
+            and response.code == "UNAVAILABLE"
+            and int(response.headers.get("retry-after", 0)) > 0
+        )
         if not fits:
-            self.wrong.append(f"{told.status} {told.headers} {told.body}")
-        return str(told.status)
+            self.wrong.append(f"{response.status} {response.headers} {response.body}")
+        return str(response.status)
 
     def mail(self, token: str) -> str:
         code, step = self.house.deliver(token)
@@ -192,12 +196,12 @@ class Load:
             except (OSError, ValueError, http.client.HTTPException, smtplib.SMTPException) as error:
                 self.wrong.append(f"{what}: {error!r}")
                 answer = repr(error)
-            self.tries.append(Try(what, began, time.monotonic(), answer == "ok", answer, token))
+            self.tries.append(Attempt(what, began, time.monotonic(), answer == "ok", answer, token))
             time.sleep(0.01)
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """From the first success of each kind on."""
+        """Run the load; the block starts after the first success of each kind."""
         works = {"read": self.read, "write": self.write, "mail": self.mail}
         threads = [
             threading.Thread(target=self._go_on, args=(what, number, work), daemon=True)
@@ -215,7 +219,7 @@ class Load:
                 thread.join(60)
 
     def wait_until_back(self, since: float, seconds: float = 60, quiet: float = 1.0) -> float:
-        """Wait until all kinds succeed and none has failed for a while; seconds from `since` to then."""
+        """Wait until all kinds succeed and none has failed for `quiet` seconds; the seconds from `since` to then."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             seen = [each for each in list(self.tries) if each.ended > since]
@@ -227,25 +231,25 @@ class Load:
         raise AssertionError(f"not back after {seconds} s: {[each.answer for each in self.tries[-20:]]}")
 
     def answers(self, what: str, between: tuple[float, float]) -> set[str]:
-        """Of the tries that began and ended in this time: whatever began before may be answered late."""
+        """The answers to attempts that began and ended in this time."""
         tries = [each for each in list(self.tries) if each.what == what]
         return {each.answer for each in tries if between[0] < each.began and each.ended < between[1]}
 
     def wait_until_each_is_answered(self, since: float) -> None:
-        """Wait until a try of each kind that began after that has ended."""
+        """Wait until an attempt of each kind that began after `since` has ended."""
         deadline = time.monotonic() + 60
         while not all(self.answers(what, (since, inf)) for what in ("read", "write", "mail")):
             assert time.monotonic() < deadline, [each.answer for each in self.tries[-20:]]
             time.sleep(0.05)
 
     def check_ledger(self) -> None:
-        """What was answered with success is there, and nothing that was not asked for."""
+        """Everything that was answered with success exists, and nothing that was not requested."""
         assert not self.wrong, self.wrong[:5]
         for what, there in (("write", self.house.sources()), ("mail", self.house.subjects())):
-            asked = {each.token for each in self.tries if each.what == what}
-            kept = {each.token for each in self.tries if each.what == what and each.ok}
-            assert kept <= there, f"lost: {kept - there}"
-            assert {token for token in there if token.startswith(self._name)} <= asked
+            attempted = {each.token for each in self.tries if each.what == what}
+            accepted = {each.token for each in self.tries if each.what == what and each.ok}
+            assert accepted <= there, f"lost: {accepted - there}"
+            assert {token for token in there if token.startswith(self._name)} <= attempted
 
 
 def database_of(instance: Instance) -> int:
@@ -256,10 +260,10 @@ def database_of(instance: Instance) -> int:
 
 
 def next_database_of(instance: Instance, before: int) -> int:
-    """The process of the private database server, once it is another: the one before may be a while in ending."""
+    """The process of the private database server, once it has been replaced."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        with contextlib.suppress(ValueError, OSError, AssertionError):  # none just now, or not yet one
+        with contextlib.suppress(ValueError, OSError, AssertionError):  # none yet
             if (found := database_of(instance)) != before:
                 return found
         time.sleep(0.02)
@@ -268,11 +272,11 @@ def next_database_of(instance: Instance, before: int) -> int:
 
 @contextmanager
 def watched(pids: list[int]) -> Iterator[Callable[[float], list[int]]]:
-    """A function that waits until these processes are gone; answers those that are not after that many seconds."""
+    """A function that waits for these processes to exit; it returns those that have not after that many seconds."""
     with ExitStack() as stack:
         handles: dict[int, int] = {}
         for pid in pids:
-            with contextlib.suppress(ProcessLookupError):  # it has ended by itself
+            with contextlib.suppress(ProcessLookupError):  # it has exited
                 handles[pid] = os.pidfd_open(pid)
                 stack.callback(os.close, handles[pid])
 
@@ -289,7 +293,7 @@ def watched(pids: list[int]) -> Iterator[Callable[[float], list[int]]]:
 
 @pytest.fixture(scope="module")
 def furnished() -> Iterator[House]:
-    """A data directory with a house in it, at rest; where the database's account can reach it."""
+    """The data directory of a stopped instance with its records; the database's account can reach it."""
     folder = new_directory("mailkeep-faults-", 0o755)
     data_dir = folder / "data"
     data_dir.mkdir()
@@ -305,7 +309,7 @@ def furnished() -> Iterator[House]:
 
 @pytest.fixture
 def house(furnished: House) -> Iterator[House]:
-    """The house, started once more; the test may end it."""
+    """The instance, started again; the test may stop it."""
     running = instances.start(furnished.instance.data_dir, FIRST)
     yield House(running, furnished.cookie, furnished.domain_id)
     if running.process.poll() is None:
@@ -314,7 +318,7 @@ def house(furnished: House) -> Iterator[House]:
 
 @pytest.fixture
 def closed(tmp_path: Path) -> Iterator[Path]:
-    """A folder that nobody else may enter; what lies elsewhere for a data directory in it goes, too."""
+    """A folder that no other account may enter; the database folder outside it is removed, too."""
     folder = tmp_path / "closed"
     folder.mkdir(mode=0o700)
     yield folder
@@ -326,7 +330,7 @@ def shelter_of(data_dir: Path) -> Path:
     return FALLBACK_DIR / (data_dir / "instance-id").read_text().strip()
 
 
-def test_a_killed_database_is_back_without_us(house: House):
+def test_a_killed_database_is_restarted(house: House):
     load = Load(house)
     with load.running():
         first = database_of(house.instance)
@@ -346,7 +350,7 @@ def test_a_killed_database_is_back_without_us(house: House):
     assert house.instance.process.poll() is None
 
 
-async def test_while_the_database_is_away_the_answer_is_try_again():
+async def test_during_a_database_outage_errors_are_temporary():
     folder = new_directory("mailkeep-outage-", 0o755)
     (folder / "pg").mkdir()
     server = await postgres.start(folder / "pg")
@@ -364,7 +368,7 @@ async def test_while_the_database_is_away_the_answer_is_try_again():
         with load.running():
             await server.stop()
             away_at = time.monotonic()
-            told = await asyncio.to_thread(_asked_without_database, house.instance)
+            answers = await asyncio.to_thread(_get_answers, house.instance)
             await asyncio.sleep(6.5 - (time.monotonic() - away_at))
             await asyncio.to_thread(load.wait_until_each_is_answered, away_at)
             back_at = time.monotonic()
@@ -374,7 +378,7 @@ async def test_while_the_database_is_away_the_answer_is_try_again():
         await asyncio.to_thread(load.check_ledger)
         outage = (away_at, back_at)
         assert [load.answers(what, outage) for what in ("read", "write", "mail")] == [{"503"}, {"503"}, {"451"}]
-        assert told == {
+        assert answers == {
             "/api/v1/health": (503, "UNAVAILABLE"),
             "/readyz": (503, "UNAVAILABLE"),
             "/healthz": (200, None),
@@ -397,24 +401,24 @@ def _as_url(conninfo: str) -> str:
     )
 
 
-def _asked_without_database(instance: Instance) -> dict[str, tuple[int, str | None]]:
+def _get_answers(instance: Instance) -> dict[str, tuple[int, str | None]]:
     paths = ("/api/v1/health", "/readyz", "/healthz", "/version", "/api/v1/domains", "/api/v1/nowhere")
-    return {path: ((told := call(instance.http, "GET", path)).status, told.code) for path in paths}
+    return {path: ((response := call(instance.http, "GET", path)).status, response.code) for path in paths}
 
 
-def until_told(client: socket.socket, words: bytes, times: int = 1) -> None:
-    """Wait until these words have come so often; they stay unread."""
+def wait_for_text(client: socket.socket, words: bytes, times: int = 1) -> None:
+    """Wait until this text has arrived this many times; it stays unread."""
     deadline = time.monotonic() + 60
-    while (told := client.recv(65536, socket.MSG_PEEK)).count(words) < times:
-        assert time.monotonic() < deadline, told
+    while (text := client.recv(65536, socket.MSG_PEEK)).count(words) < times:
+        assert time.monotonic() < deadline, text
         time.sleep(0.02)
 
 
-def test_it_ends_in_order_though_clients_hang(house: House):
+def test_it_stops_in_order_despite_hanging_clients(house: House):
     address = house.instance.http.removeprefix("http://").split(":")
     smtp_address = house.instance.smtp.split(":")
     half_a_body = b"POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-    # Said in turn: who speaks before the greeting is sent away.
+    # One command at a time: a client that sends before the greeting is refused.
     dialogue = (b"EHLO x\r\n", b"MAIL FROM:<a@b.test>\r\n", f"RCPT TO:<{ALICE}>\r\n".encode(), b"DATA\r\n")
     wanted = [
         (address, half_a_body + b'Content-Length: 100\r\n\r\n{"email": '),
@@ -430,13 +434,13 @@ def test_it_ends_in_order_though_clients_hang(house: House):
         for (host, port), sent in wanted:
             hanging.append(stack.enter_context(socket.create_connection((host, int(port)), timeout=30)))
             hanging[-1].sendall(sent)
-        # The last of HTTP is answered, so that those before it are served.
-        until_told(hanging[3], b"HTTP/1.1 200 ")
+        # The last HTTP request is answered, so the connections before it are accepted.
+        wait_for_text(hanging[3], b"HTTP/1.1 200 ")
         for client, lines in zip(hanging[4:], ((), dialogue[:1], dialogue), strict=True):
-            until_told(client, b"220 ")
+            wait_for_text(client, b"220 ")
             for number, line in enumerate(lines, 1):
                 client.sendall(line)
-                until_told(client, *((b"\r\n354 ", 1) if line == b"DATA\r\n" else (b"\r\n250 ", number)))
+                wait_for_text(client, *((b"\r\n354 ", 1) if line == b"DATA\r\n" else (b"\r\n250 ", number)))
         hanging[6].sendall(b"Subject: half\r\n\r\n")
         with watched(descendants(house.instance.process.pid)) as left:
             began = time.monotonic()
@@ -451,7 +455,7 @@ def test_it_ends_in_order_though_clients_hang(house: House):
     assert "half" not in house.subjects()
 
 
-def test_after_a_kill_nothing_stays_and_the_next_start_is_well(house: House):
+def test_after_a_kill_no_process_stays_and_the_next_start_works(house: House):
     load = Load(house)
     with load.running(), watched(descendants(house.instance.process.pid)) as left:
         house.instance.process.kill()
@@ -461,7 +465,7 @@ def test_after_a_kill_nothing_stays_and_the_next_start_is_well(house: House):
     again = House(instances.start(house.instance.data_dir), house.cookie, house.domain_id)
     try:
         assert again("GET", "/health").body["data"]["status"] == "ok"
-        # Those who were cut off heard nothing; only what was answered counts.
+        # Only answered requests count: the others were cut off.
         load.wrong, load.house = [wrong for wrong in load.wrong if wrong[0].isdigit()], again
         load.check_ledger()
         assert again.deliver("after the kill")[0] == 250
@@ -469,7 +473,7 @@ def test_after_a_kill_nothing_stays_and_the_next_start_is_well(house: House):
         assert again.instance.stop() == 0, again.instance.log
 
 
-def test_a_second_one_on_the_same_data_is_refused(house: House):
+def test_a_second_instance_on_the_same_data_is_refused(house: House):
     launch = Launch()
     second = subprocess.run(
         launch.command(house.instance.data_dir),
@@ -487,14 +491,14 @@ def test_a_second_one_on_the_same_data_is_refused(house: House):
     assert house.deliver("beside the second")[0] == 250
 
 
-def test_the_second_start_is_well(furnished: House):
+def test_the_second_start_works(furnished: House):
     running = instances.start(furnished.instance.data_dir)
     assert call(running.http, "GET", "/health").body["data"]["status"] == "ok"
     assert running.stop() == 0, running.log
 
 
 def test_it_runs_below_a_closed_folder(closed: Path):
-    """As root the database, which can't enter, lies elsewhere, and one line says so; no folder is opened for it."""
+    """As root: the database can't enter, so it is elsewhere and a line says so; no folder is opened for it."""
     house = House(instances.start(closed / "data", FIRST))
     house.furnish()
     assert house.deliver("hello")[0] == 250
@@ -508,7 +512,7 @@ def test_it_runs_below_a_closed_folder(closed: Path):
 
 
 def test_it_runs_without_being_root():
-    """Where the tests are not root, as themselves: then all else runs so, too."""
+    """As nobody if the tests run as root, else as the current account."""
     user = "nobody" if os.geteuid() == 0 else None
     folder = new_directory("mailkeep-nobody-", 0o755, programs=True)
     (folder / "home").mkdir(mode=0o700)
@@ -523,7 +527,7 @@ def test_it_runs_without_being_root():
         assert house.subjects() == {"hello"}
         owners: set[int] = set()
         for pid in descendants(house.instance.process.pid):
-            with contextlib.suppress(FileNotFoundError):  # it has just ended
+            with contextlib.suppress(FileNotFoundError):  # it has just exited
                 owners.add(Path(f"/proc/{pid}").stat().st_uid)
         assert owners == {(folder / "home").stat().st_uid}
         assert house.instance.stop() == 0, house.instance.log

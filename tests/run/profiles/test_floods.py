@@ -1,4 +1,4 @@
-"""Floods and a full disk, against the real command: small here, at full size in `bench/flood.py`."""
+"""Many large requests, and a full disk, with the real command; `bench/flood.py` has the full size."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.scratch import new_directory
 pytestmark = pytest.mark.timeout(400)
 
 MIB = 1 << 20
-# What is told where the disk is full.
+# The answers while the disk is full.
 FULL = {("send", "503 UNAVAILABLE"), ("mail", "452")}
 
 
@@ -42,21 +42,21 @@ def started(data_dir: Path, **settings: str) -> Iterator[House]:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    made = new_directory("mailkeep-floods-", 0o755)
-    yield made
-    shutil.rmtree(made)
+    path = new_directory("mailkeep-floods-", 0o755)
+    yield path
+    shutil.rmtree(path)
 
 
 def test_large_sends_beside_slow_connections_stay_within_the_budget(folder: Path):
     with started(folder / "data", MAILKEEP_LIMITS__BODY_BUDGET_MB="48") as house:
-        figures = flood(house, sends=8, size=20 * MIB, connections=300, seconds=150)
+        result = flood(house, sends=8, size=20 * MIB, connections=300, seconds=150)
         assert house.running.process.poll() is None
-        print(figures.rest, figures.peak, figures.p95, figures.sends)
-    assert set(figures.sends) <= {"200", "503"}
-    assert figures.sends["200"] == figures.delivered == 8
+        print(result.rest, result.peak, result.p95, result.sends)
+    assert set(result.sends) <= {"200", "503"}
+    assert result.sends["200"] == result.delivered == 8
     # Eight bodies without the budget are 160 MiB.
-    assert figures.peak - figures.rest < 48 + 80
-    assert figures.p95 < 10  # loosely: the machine may be busy with other tests
+    assert result.peak - result.rest < 48 + 80
+    assert result.p95 < 10  # generous: other tests may be running
 
 
 @pytest.fixture
@@ -70,13 +70,13 @@ def small_disk(folder: Path) -> Iterator[Path]:
 
 
 class Client:
-    """Who sends, delivers and makes aliases, and remembers what was accepted."""
+    """Sends, delivers and creates aliases, and records what was accepted."""
 
     def __init__(self, house: House) -> None:
         self.house = house
         self.domain_id = self._call("GET", "/domains")[1]["data"][0]["id"]
         self.accepted: dict[str, set[str]] = {"send": set(), "mail": set(), "alias": set()}
-        self.told: set[tuple[str, str]] = set()
+        self.refusals: set[tuple[str, str]] = set()
 
     def _call(self, method: str, path: str, body: object = None) -> tuple[int, dict, str | None]:
         connection = http.client.HTTPConnection(urlsplit(self.house.running.http).netloc, timeout=60)
@@ -88,25 +88,25 @@ class Client:
         finally:
             connection.close()
 
-    def _judged(self, what: str, token: str, told: tuple[int, dict, str | None]) -> bool:
-        status, content, retry_after = told
+    def _record(self, what: str, token: str, answer: tuple[int, dict, str | None]) -> bool:
+        status, content, retry_after = answer
         if status in (200, 201):
             self.accepted[what].add(token)
             return True
         assert retry_after, content
-        self.told.add((what, f"{status} {content['error']['code']}"))
+        self.refusals.add((what, f"{status} {content['error']['code']}"))
         return False
 
     def send(self, token: str, size: int) -> bool:
         file = {"filename": "a.bin", "content_type": "application/octet-stream", "content": "QUJD" * (size // 4)}
         letter = {"from": {"email": "shop@example.test"}, "to": [{"email": ALICE}], "subject": token}
-        return self._judged(
+        return self._record(
             "send", token, self._call("POST", "/send", letter | {"attachments": [file], "text_body": "a"})
         )
 
     def alias(self, token: str, size: int) -> bool:
         body = {"domain_id": self.domain_id, "source_local_part": token, "destination": "out@elsewhere.test"}
-        return self._judged("alias", token, self._call("POST", "/aliases", body))
+        return self._record("alias", token, self._call("POST", "/aliases", body))
 
     def mail(self, token: str, size: int) -> bool:
         host, _, port = self.house.running.smtp.rpartition(":")
@@ -117,10 +117,10 @@ class Client:
                 )
         except smtplib.SMTPRecipientsRefused as refused:
             ((code, _),) = refused.recipients.values()
-            self.told.add(("mail", str(code)))
+            self.refusals.add(("mail", str(code)))
             return False
         except smtplib.SMTPResponseException as refused:
-            self.told.add(("mail", str(refused.smtp_code)))
+            self.refusals.add(("mail", str(refused.smtp_code)))
             return False
         self.accepted["mail"].add(token)
         return True
@@ -137,9 +137,9 @@ class Client:
         found: set[str] = set()
         cursor = ""
         while True:
-            told = self._call("GET", f"/aliases?limit=200{cursor}")[1]
-            found |= {each["source_local_part"] for each in told["data"]}
-            if not (following := told["meta"]["pagination"]["next_cursor"]):
+            page = self._call("GET", f"/aliases?limit=200{cursor}")[1]
+            found |= {each["source_local_part"] for each in page["data"]}
+            if not (following := page["meta"]["pagination"]["next_cursor"]):
                 return found
             cursor = f"&cursor={following}"
 
@@ -148,7 +148,7 @@ def fill(disk: Path) -> Path:
     path = disk / "filler"
     deadline = time.monotonic() + 30
     with path.open("wb", buffering=0) as file:
-        while True:  # what the instance removes meanwhile makes room again
+        while True:  # the instance may remove files meanwhile
             for piece in (1 << 20, 1 << 12, 1):
                 with contextlib.suppress(OSError):
                     while True:
@@ -159,8 +159,8 @@ def fill(disk: Path) -> Path:
 
 
 @pytest.mark.root
-def test_a_full_disk_is_told_honestly_and_nothing_accepted_is_lost(small_disk: Path):
-    """Database, sandbox, mailboxes and the log itself lie on it."""
+def test_a_full_disk_is_reported_and_nothing_accepted_is_lost(small_disk: Path):
+    """It holds database, sandbox, mailboxes and the log."""
     with started(small_disk / "data") as house:
         client = Client(house)
         assert client.try_all("before")
@@ -168,18 +168,18 @@ def test_a_full_disk_is_told_honestly_and_nothing_accepted_is_lost(small_disk: P
             filler = fill(small_disk)
             ends, deadline = time.monotonic() + 4, time.monotonic() + 60
             number = 0
-            while time.monotonic() < ends or not (client.told >= FULL or time.monotonic() > deadline):
+            while time.monotonic() < ends or not (client.refusals >= FULL or time.monotonic() > deadline):
                 number += 1
                 client.try_all(f"full-{turn}-{number}")
             filler.unlink()
             deadline, number = time.monotonic() + 60, 0
             while not client.try_all(f"after-{turn}-{number}"):
                 number += 1
-                assert time.monotonic() < deadline, client.told
+                assert time.monotonic() < deadline, client.refusals
                 time.sleep(0.2)
         assert house.running.process.poll() is None
-        print(client.told, {what: len(tokens) for what, tokens in client.accepted.items()})
-        assert FULL <= client.told <= FULL | {("alias", "503 UNAVAILABLE"), ("mail", "451")}
+        print(client.refusals, {what: len(tokens) for what, tokens in client.accepted.items()})
+        assert FULL <= client.refusals <= FULL | {("alias", "503 UNAVAILABLE"), ("mail", "451")}
         deadline = time.monotonic() + 60
         wanted = client.accepted["send"] | client.accepted["mail"]
         while not wanted <= client.subjects() and time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""Where an instance listens: beside a second one, and where a port is taken."""
+"""The listeners of an instance: with a second instance, and with ports in use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DEFAULT = ("127.0.0.1", 8081)
 
 @contextlib.contextmanager
 def held(address: tuple[str, int]) -> Iterator[None]:
-    """The address is taken: by us, or by another program of this machine."""
+    """The address is in use, by this test or another program."""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
             stack.enter_context(socket.create_server(address))
@@ -53,7 +53,7 @@ def test_an_internal_port_that_was_set_is_not_replaced(tmp_path: Path):
 @pytest.mark.parametrize(
     "option, setting", [("--http", "http.listen"), ("--smtp", "smtp.listen"), ("--internal", "http.internal")]
 )
-def test_a_taken_port_names_the_setting_and_the_option(tmp_path: Path, option: str, setting: str):
+def test_the_error_of_a_used_port_names_setting_and_option(tmp_path: Path, option: str, setting: str):
     with socket.create_server(("127.0.0.1", free_port())) as other:
         command = Launch().command(tmp_path / "data")
         command[command.index(option) + 1] = taken = f"127.0.0.1:{other.getsockname()[1]}"
@@ -96,11 +96,11 @@ def test_the_first_password_is_printed_to_a_terminal(tmp_path: Path):
         stderr=subprocess.PIPE,
     )
     os.close(theirs)
-    said = ""
+    output = ""
     with contextlib.suppress(OSError):
-        while "until the first login" not in said and (piece := os.read(ours, 4096)):
-            said += piece.decode()
+        while "until the first login" not in output and (piece := os.read(ours, 4096)):
+            output += piece.decode()
     os.close(ours)
     process.terminate()
     process.communicate(timeout=60)
-    assert (tmp_path / "data" / "initial-admin").read_text().strip() in said
+    assert (tmp_path / "data" / "initial-admin").read_text().strip() in output

@@ -1,4 +1,4 @@
-"""The certificate: what is served is a pair, what was renewed is served next, and what can't be is refused."""
+"""The certificate: a renewed pair is served next, and an invalid one is refused."""
 
 from __future__ import annotations
 
@@ -55,15 +55,15 @@ _LATER = itertools.count(1)
 
 
 def put(path: Path, content: bytes) -> None:
-    """Write a file as of another time than any before: within one tick of the kernel's clock times are the same."""
+    """Write a file with a new modification time: the kernel's clock is too coarse."""
     path.write_bytes(content)
     at = next(_LATER)
     os.utime(path, (at, at))
 
 
-def write(folder: Path, given: KeyPair) -> None:
-    put(folder / "their.pem", given.certificate)
-    put(folder / "their.key", given.key)
+def write(folder: Path, new_pair: KeyPair) -> None:
+    put(folder / "their.pem", new_pair.certificate)
+    put(folder / "their.key", new_pair.key)
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def served(folder: Path) -> KeyPair:
 
 
 class Reloads:
-    """Counts what the daemons were told."""
+    """Counts reloads of the daemons."""
 
     count = 0
 
@@ -95,10 +95,10 @@ class Reloads:
         self.count += 1
 
 
-def test_without_a_setting_there_is_one_of_our_own_which_lasts(folder: Path, tmp_path: Path):
+def test_without_settings_a_self_signed_certificate_is_kept(folder: Path, tmp_path: Path):
     none = load_settings(tmp_path, {}).settings
-    told = certificate.install(none, folder, "mx.example.test", NOW)
-    assert told == (str(folder / "served/certificate.pem"), str(folder / "served/key.pem"))
+    paths = certificate.install(none, folder, "mx.example.test", NOW)
+    assert paths == (str(folder / "served/certificate.pem"), str(folder / "served/key.pem"))
     first = served(folder)
     begins, ends = certificate.find_validity(first)
     assert begins < NOW < NOW + timedelta(days=3000) < ends
@@ -108,14 +108,14 @@ def test_without_a_setting_there_is_one_of_our_own_which_lasts(folder: Path, tmp
     assert served(folder) != first
 
 
-def test_the_key_is_for_root_alone(folder: Path, settings: Settings, tmp_path: Path):
+def test_only_root_can_read_the_key(folder: Path, settings: Settings, tmp_path: Path):
     write(tmp_path, pair())
     certificate.install(settings, folder, "mx.example.test", NOW)
     assert (folder / "served/key.pem").stat().st_mode & 0o777 == 0o600
     assert (folder / "served").resolve().stat().st_mode & 0o777 == 0o700
 
 
-async def test_what_was_renewed_is_served_and_the_daemons_are_told(folder: Path, settings: Settings, tmp_path: Path):
+async def test_a_renewed_certificate_is_served_and_daemons_reload(folder: Path, settings: Settings, tmp_path: Path):
     write(tmp_path, pair())
     certificate.install(settings, folder, "mx.example.test", NOW)
     reloads = Reloads()
@@ -154,15 +154,15 @@ OTHER = rsa.generate_private_key(65537, 2048).private_bytes(Encoding.PEM, Privat
         pytest.param(KeyPair(pair().certificate, pair().key), "not the key", id="another's key"),
         pytest.param(KeyPair(pair().certificate, OTHER), "not the key", id="a key of another kind"),
         pytest.param(KeyPair(b"", pair().key), "no certificate", id="an empty file"),
-        pytest.param(KeyPair(b"-----BEGIN CERTIFICATE-----\nAAAA\n", pair().key), "no certificate", id="a part of one"),
+        pytest.param(KeyPair(b"-----BEGIN CERTIFICATE-----\nAAAA\n", pair().key), "no certificate", id="incomplete"),
         pytest.param(KeyPair(pair().certificate, b"\xff\xfe"), "no private key", id="no key"),
         pytest.param(pair(password=b"secret"), "no private key", id="a key with a password"),
-        pytest.param(pair(ends=-timedelta(hours=1)), "valid from", id="one that is over"),
-        pytest.param(pair(begins=timedelta(hours=1)), "valid from", id="one that has not begun"),
+        pytest.param(pair(ends=-timedelta(hours=1)), "valid from", id="expired"),
+        pytest.param(pair(begins=timedelta(hours=1)), "valid from", id="not yet valid"),
         pytest.param(None, "can't be read", id="no file"),
     ],
 )
-async def test_what_cant_be_served_is_refused_and_the_one_before_stays(
+async def test_an_invalid_renewal_is_refused_and_the_old_pair_stays(
     bad: KeyPair | None, why: str, folder: Path, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     write(tmp_path, pair())
@@ -173,16 +173,16 @@ async def test_what_cant_be_served_is_refused_and_the_one_before_stays(
         (tmp_path / "their.key").unlink()
     else:
         write(tmp_path, bad)
-    told: list[str] = []
-    monkeypatch.setattr(certificate.log, "error", lambda _, reason: told.append(reason))
+    reasons: list[str] = []
+    monkeypatch.setattr(certificate.log, "error", lambda _, reason: reasons.append(reason))
     assert not await renewal.renew_if_changed(NOW)
     assert served(folder) == before
     assert reloads.count == 0
-    (reason,) = told
+    (reason,) = reasons
     assert why in reason
 
 
-def test_a_pair_that_is_none_refuses_the_start(folder: Path, settings: Settings, tmp_path: Path):
+def test_a_mismatched_pair_fails_the_start(folder: Path, settings: Settings, tmp_path: Path):
     write(tmp_path, KeyPair(pair().certificate, pair().key))
     with pytest.raises(Failure, match=r"tls\.key_file is not the key of tls\.certificate_file"):
         certificate.install(settings, folder, "mx.example.test", NOW)
@@ -191,14 +191,14 @@ def test_a_pair_that_is_none_refuses_the_start(folder: Path, settings: Settings,
         certificate.install(settings, folder, "mx.example.test", NOW)
 
 
-def test_one_that_is_over_is_served_at_the_start_for_better_than_none(folder: Path, settings: Settings, tmp_path: Path):
+def test_an_expired_certificate_is_served_at_the_start(folder: Path, settings: Settings, tmp_path: Path):
     over = pair(ends=-timedelta(hours=1))
     write(tmp_path, over)
     certificate.install(settings, folder, "mx.example.test", NOW)
     assert served(folder) == over
 
 
-async def test_the_files_are_looked_at_again_and_again_and_at_once_when_asked(
+async def test_files_are_checked_periodically_and_on_request(
     folder: Path, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(certificate, "utc_now", lambda: NOW)

@@ -1,5 +1,4 @@
-"""Event streams of a running instance: they outlast the deadlines of requests, a reader that stops reading is cut off,
-and the server's end ends them."""
+"""Event streams of a running instance: they outlast request deadlines; clients that stop reading are disconnected."""
 
 from __future__ import annotations
 
@@ -42,7 +41,7 @@ def house() -> Iterator[House]:
 
 
 class Reader(threading.Thread):
-    """Follows the stream, and reads whatever comes."""
+    """Follows the stream and reads everything."""
 
     def __init__(self, house: House) -> None:
         super().__init__(daemon=True)
@@ -81,20 +80,20 @@ def ask(
 
 
 def follow_without_reading(house: House) -> socket.socket:
-    """A connection whose stream has begun, from the first event on, and of which nothing is read."""
+    """A connection whose stream has begun, with all events, and is not read."""
     idle = socket.create_connection(("127.0.0.1", int(house.netloc.rpartition(":")[2])), timeout=30)
     path = f"/api/v1/events/stream?after={BEGINNING}"
     idle.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {house.key}\r\n\r\n".encode())
     deadline = time.monotonic() + 30
-    while b"\r\nretry: 2000\n" not in (seen := idle.recv(4096, socket.MSG_PEEK)):  # the first line of its place
+    while b"\r\nretry: 2000\n" not in (seen := idle.recv(4096, socket.MSG_PEEK)):  # the first line of the stream
         assert seen.startswith(b"HTTP/1.1 200 "[: len(seen)]), seen
         assert time.monotonic() < deadline
         time.sleep(0.01)
     return idle
 
 
-def left_to_read(connection: socket.socket) -> int:
-    """How many bytes there are until the end, or until a reset."""
+def count_unread_bytes(connection: socket.socket) -> int:
+    """The number of bytes until the end or a reset."""
     count = 0
     try:
         while piece := connection.recv(1 << 16):
@@ -113,8 +112,8 @@ def send(house: House, subject: str) -> None:
     connection.close()
 
 
-def tell_much(house: House, count: int) -> None:
-    """So many events of 8 KiB, of another kind than readers follow, who may be too slow for them on a busy machine."""
+def emit_many(house: House, count: int) -> None:
+    """Emit events of 8 KiB, of a kind that other readers do not follow: they may be too slow for them."""
     urls = postgres.running_urls(house.running.data_dir)
     assert urls
     with psycopg.connect(urls.owner, autocommit=True) as conn:
@@ -129,7 +128,7 @@ def tell_much(house: House, count: int) -> None:
 
 
 @pytest.mark.timeout(120)
-def test_a_stream_lasts_a_reader_that_stops_is_cut_off_and_the_end_is_told(house: House):
+def test_streams_last_until_the_server_stops_or_a_reader_stalls(house: House):
     reader = Reader(house)
     assert reader.answer.status == 200
     assert reader.answer.headers["transfer-encoding"] == "chunked"
@@ -137,26 +136,26 @@ def test_a_stream_lasts_a_reader_that_stops_is_cut_off_and_the_end_is_told(house
     send(house, "still there")
     reader.until("still there")
 
-    # Another asks for 20 MB and reads none of them: it gives up its place to others.
-    tell_much(house, 2500)
+    # Another client requests 20 MB and does not read: it is disconnected, so others get its slot.
+    emit_many(house, 2500)
     with follow_without_reading(house) as idle:
         deadline = time.monotonic() + 60
         while True:
-            third, told = ask(house, "/events/stream?duration=0")
-            told.read()
+            third, answer = ask(house, "/events/stream?duration=0")
+            answer.read()
             third.close()
-            if told.status == 200:
+            if answer.status == 200:
                 break
-            assert told.status == 503
+            assert answer.status == 503
             assert time.monotonic() < deadline
             time.sleep(0.1)
-        assert left_to_read(idle) < 20_000_000
+        assert count_unread_bytes(idle) < 20_000_000
 
-    # And the first one has gone on.
+    # The first stream has continued.
     send(house, "to the end")
     reader.until("to the end")
     with listening("--forward", "http://127.0.0.1:9/", "--json", "--data-dir", str(house.running.data_dir)) as listener:
-        assert "listening" in listener.told()
+        assert "listening" in listener.read_json()
         started = time.monotonic()
         assert house.running.stop() == 0, house.running.log
         assert time.monotonic() - started < 8
@@ -169,7 +168,7 @@ def test_a_stream_lasts_a_reader_that_stops_is_cut_off_and_the_end_is_told(house
         running = instances.start(house.running.data_dir, SETTINGS | HURRIED)
         try:
             send(House(running, house.key), "after the restart")
-            assert listener.told()["event"] == "mail.sent"
+            assert listener.read_json()["event"] == "mail.sent"
             assert listener.end() == (0, "")
         finally:
             assert running.stop() == 0, running.log

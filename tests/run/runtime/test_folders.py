@@ -1,4 +1,4 @@
-"""What an embedded instance has left is taken over, each by the account that works with it."""
+"""The files of an embedded instance get the owners of the full profile."""
 
 import os
 import pwd
@@ -11,7 +11,7 @@ from mailkeep.run.runtime.folders import change_owner_of_tree
 pytestmark = pytest.mark.root
 
 
-def test_mail_and_content_that_were_one_file_become_two_of_two_owners(tmp_path: Path):
+def test_hard_links_of_mail_and_content_become_two_files(tmp_path: Path):
     one, other = pwd.getpwnam("nobody"), pwd.getpwnam("daemon")
     mail, content = tmp_path / "mail/1/new", tmp_path / "content/2026-11-21"
     mail.mkdir(parents=True)
@@ -27,7 +27,7 @@ def test_mail_and_content_that_were_one_file_become_two_of_two_owners(tmp_path: 
     assert Path("/etc/passwd").stat().st_uid == 0
 
 
-def test_what_a_later_start_as_embedded_has_added_is_taken_over_as_well(tmp_path: Path):
+def test_files_of_a_later_embedded_start_get_their_owner(tmp_path: Path):
     account = pwd.getpwnam("nobody")
     change_owner_of_tree(tmp_path, account)
     (tmp_path / "2026-11-22").mkdir()

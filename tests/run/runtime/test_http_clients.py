@@ -54,7 +54,7 @@ def by_http_client(url: str, body: Path) -> tuple[int, Any]:
 
 
 def by_urllib(url: str, body: Path) -> tuple[int, Any]:
-    """It asks to close the connection after the answer."""
+    """It requests to close the connection after the answer."""
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(urllib.request.Request(url, body.read_bytes(), JSON), timeout=60)
     with refused.value as answer:
@@ -62,7 +62,7 @@ def by_urllib(url: str, body: Path) -> tuple[int, Any]:
 
 
 def by_chunks(url: str, body: Path) -> tuple[int, Any]:
-    """Of no announced length, so that nothing is known before the limit is passed."""
+    """Without a content length, so that the limit is only noticed while reading."""
     netloc, _, path = url.removeprefix("http://").partition("/")
     connection = http.client.HTTPConnection(netloc, timeout=60)
     pieces = (piece for piece in [body.read_bytes()[:65536]] * (SIZE >> 16))
@@ -77,8 +77,8 @@ def by_chunks(url: str, body: Path) -> tuple[int, Any]:
 def by_curl(url: str, body: Path, *options: str) -> tuple[int, Any]:
     fields = [option for name, value in JSON.items() for option in ("-H", f"{name}: {value}")]
     command = ["curl", "-sS", "-m", "60", *options, *fields, "--data-binary", f"@{body}", "-w", "\n%{http_code}", url]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=90, check=True).stdout
-    content, _, status = told.rpartition("\n")
+    output = subprocess.run(command, capture_output=True, text=True, timeout=90, check=True).stdout
+    content, _, status = output.rpartition("\n")
     return int(status), json.loads(content)
 
 
@@ -105,9 +105,9 @@ def by_node(url: str, body: Path) -> tuple[int, Any]:
     """
     script = body.with_name("post.mjs")
     script.write_text(program)
-    asked = json.dumps({"url": url, "body": str(body), "headers": JSON}).encode()
-    status, told = json.loads(run_node(script, asked, timeout=90))
-    return status, told
+    request = json.dumps({"url": url, "body": str(body), "headers": JSON}).encode()
+    status, answer = json.loads(run_node(script, request, timeout=90))
+    return status, answer
 
 
 @pytest.mark.parametrize(
@@ -116,11 +116,11 @@ def by_node(url: str, body: Path) -> tuple[int, Any]:
     ids=lambda each: each.__name__,
 )
 async def test_a_body_of_80_mib_gets_a_clean_413(url: str, body: Path, post: Callable[[str, Path], tuple[int, Any]]):
-    status, told = await asyncio.to_thread(post, url, body)
-    assert (status, told["error"]["code"]) == (413, "PAYLOAD_TOO_LARGE")
+    status, answer = await asyncio.to_thread(post, url, body)
+    assert (status, answer["error"]["code"]) == (413, "PAYLOAD_TOO_LARGE")
 
 
-async def test_a_body_that_does_not_end_is_not_read_for_ever():
+async def test_an_endless_body_is_not_read_for_ever():
     listener = HttpListener("127.0.0.1", 0, "The test")
     await listener.start(PipelineSetup().pipeline, grace_seconds=1, limits=replace(HttpLimits(), unread_bytes=1 << 20))
     reader, writer = await asyncio.open_connection(listener.host, listener.port)
@@ -144,7 +144,7 @@ FLOOD = 16 << 20
 
 
 def _exchange(listener: HttpListener, *sent: bytes) -> bytes:
-    """What is answered to a client that reads only once it has sent everything; raises where the server resets."""
+    """The answer to a client that reads after it has sent everything; raises if the server resets."""
     with socket.create_connection((listener.host, listener.port), timeout=20) as client:
         for piece in sent:
             client.sendall(piece)
@@ -155,7 +155,7 @@ def _exchange(listener: HttpListener, *sent: bytes) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "sent, told",
+    "sent, expected",
     [
         ([b"POST /x HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % FLOOD, b"x" * FLOOD], b"HTTP/1.1 400 "),
         ([b"NONSENSE\r\n\r\n", b"x" * FLOOD], b"HTTP/1.1 400 "),
@@ -164,11 +164,11 @@ def _exchange(listener: HttpListener, *sent: bytes) -> bytes:
     ],
     ids=["without Host", "nonsense", "header flood", "late"],
 )
-async def test_what_follows_a_refused_head_is_read_so_that_the_answer_is(sent: list[bytes], told: bytes):
+async def test_data_after_a_refused_head_is_read_so_the_answer_arrives(sent: list[bytes], expected: bytes):
     listener = HttpListener("127.0.0.1", 0, "The test")
     await listener.start(PipelineSetup().pipeline, grace_seconds=1, limits=replace(HttpLimits(), header_seconds=1))
     try:
-        assert (await asyncio.to_thread(_exchange, listener, *sent)).startswith(told)
+        assert (await asyncio.to_thread(_exchange, listener, *sent)).startswith(expected)
     finally:
         await listener.stop()
 
@@ -182,7 +182,7 @@ async def test_what_follows_a_refused_head_is_read_so_that_the_answer_is(sent: l
         b"Transfer-Encoding: xchunked\r\n\r\n{}",
     ],
 )
-async def test_a_body_with_wrong_framing_is_told_so(framing: bytes, caplog: pytest.LogCaptureFixture):
+async def test_a_body_with_wrong_framing_gets_400(framing: bytes, caplog: pytest.LogCaptureFixture):
     listener = HttpListener("127.0.0.1", 0, "The test")
     await listener.start(PipelineSetup().pipeline, grace_seconds=1, limits=HttpLimits())
     fields = "".join(f"{name}: {value}\r\n" for name, value in JSON.items())
@@ -197,7 +197,7 @@ async def test_a_body_with_wrong_framing_is_told_so(framing: bytes, caplog: pyte
     assert [line for line in caplog.messages if "Exception" in line or "ASGI" in line] == []
 
 
-async def test_who_goes_on_sending_after_a_refusal_is_cut_off():
+async def test_a_client_that_keeps_sending_after_a_refusal_is_cut_off():
     listener = HttpListener("127.0.0.1", 0, "The test")
     await listener.start(PipelineSetup().pipeline, grace_seconds=1, limits=replace(HttpLimits(), unread_bytes=1 << 20))
     with pytest.raises(ConnectionError):

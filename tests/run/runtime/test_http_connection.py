@@ -1,4 +1,4 @@
-"""Connections that are slow, endless or too many, against the listener as it runs; deadlines are short where needed."""
+"""Slow, endless and too many connections to a listener; deadlines are short where needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mailkeep.run.runtime.http import HttpListener
 
 PATIENT = HttpLimits(connections=8, per_address=6, header_seconds=60, body_seconds=60, read_seconds=60)
 QUICK = replace(PATIENT, header_seconds=0.8, body_seconds=0.8, read_seconds=2, slowest_bytes_per_second=10**9)
-LATE = 1.2  # later than a head may come
+LATE = 1.2  # beyond the deadline of a head
 LARGE = 16 << 20
 HEAD = b"GET /hello HTTP/1.1\r\nHost: x\r\n"
 HELLO = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"
@@ -25,27 +25,27 @@ HELLO = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello"
 
 async def application(scope: Any, receive: Any, send: Any) -> None:
     """/hello answers at once, /late after `LATE`, /large with 16 MiB in one piece, /refused without reading, /echo with
-    what came.
+    the body.
     """
-    came = b""
+    body = b""
     if scope["path"] == "/late":
         await asyncio.sleep(LATE)
     elif scope["path"] != "/refused":
         more = True
         while more:
             message = await receive()
-            came += message.get("body", b"")
+            body += message.get("body", b"")
             more = message.get("more_body")
-    content = {"/large": b"x" * LARGE, "/echo": came}.get(scope["path"], b"hello")
+    content = {"/large": b"x" * LARGE, "/echo": body}.get(scope["path"], b"hello")
     headers = [(b"content-length", str(len(content)).encode())]
     await send({"type": "http.response.start", "status": 200, "headers": headers})
     await send({"type": "http.response.body", "body": content})
 
 
 @asynccontextmanager
-async def listening(bounds: HttpLimits) -> AsyncIterator[HttpListener]:
+async def listening(limits: HttpLimits) -> AsyncIterator[HttpListener]:
     listener = HttpListener("127.0.0.1", 0, "The test")
-    await listener.start(application, grace_seconds=1, limits=bounds)
+    await listener.start(application, grace_seconds=1, limits=limits)
     try:
         yield listener
     finally:
@@ -82,15 +82,15 @@ class Client:
         return self
 
     async def rest(self, seconds: float = 30) -> bytes:
-        """All that comes until the server closes; what came before a reset counts, as for any client that reads."""
-        told = b""
+        """Everything until the server closes, also what came before a reset."""
+        received = b""
         try:
             async with asyncio.timeout(seconds):
                 while piece := await self.reader.read(1 << 20):
-                    told += piece
+                    received += piece
         except ConnectionError:
-            return told or b"(reset)"
-        return told
+            return received or b"(reset)"
+        return received
 
     async def answer(self, length: int = 5) -> bytes:
         head = await asyncio.wait_for(self.reader.readuntil(b"\r\n\r\n"), 30)
@@ -106,7 +106,7 @@ async def connect(listener: HttpListener, address: str = "127.0.0.1") -> Client:
 
 
 @pytest.mark.parametrize(
-    "pieces, told",
+    "pieces, expected",
     [
         ([], b""),
         ([b"\r\n"], b""),
@@ -117,23 +117,23 @@ async def connect(listener: HttpListener, address: str = "127.0.0.1") -> Client:
         ([HEAD, *[b"a"] * 100], b"HTTP/1.1 408 "),
     ],
 )
-async def test_a_head_that_does_not_come_is_not_waited_for(quick: HttpListener, pieces: list[bytes], told: bytes):
+async def test_an_incomplete_head_times_out(quick: HttpListener, pieces: list[bytes], expected: bytes):
     began = asyncio.get_running_loop().time()
     client = await connect(quick)
     sending = asyncio.create_task(client.send(*pieces, pause=0.02))
     answer = await client.rest(9)
     assert asyncio.get_running_loop().time() - began > 0.75
-    assert len(pieces) < 100 or not sending.done(), "what comes in pieces does not put it off"
-    assert answer.startswith(told)
-    assert told or answer in (b"", b"(reset)")
+    assert len(pieces) < 100 or not sending.done(), "more pieces do not extend the deadline"
+    assert answer.startswith(expected)
+    assert expected or answer in (b"", b"(reset)")
     sending.cancel()
     client.close()
 
 
-async def test_the_next_head_on_a_kept_connection_has_its_deadline_too():
+async def test_the_next_head_on_a_connection_has_its_own_deadline():
     async with listening(replace(QUICK, header_seconds=2)) as listener:
         client = await connect(listener)
-        for rest in (2.1, 0):  # it may rest between requests, and its deadline begins anew
+        for rest in (2.1, 0):  # it may be idle between requests; then the deadline starts again
             await client.send(HEAD, b"\r\n", pause=0.05)
             assert (await client.answer()).startswith(b"HTTP/1.1 200 ")
             await asyncio.sleep(rest)
@@ -141,7 +141,7 @@ async def test_the_next_head_on_a_kept_connection_has_its_deadline_too():
         assert (await client.rest(20)).startswith(b"HTTP/1.1 408 ")
 
 
-async def test_what_is_asked_for_is_answered_though_the_next_head_hangs(quick: HttpListener):
+async def test_a_request_is_answered_though_the_next_head_hangs(quick: HttpListener):
     client = await connect(quick)
     await client.send(b"GET /late HTTP/1.1\r\nHost: x\r\n\r\n" + HEAD)
     answer = await client.rest()
@@ -150,7 +150,7 @@ async def test_what_is_asked_for_is_answered_though_the_next_head_hangs(quick: H
 
 
 @pytest.mark.parametrize(
-    "sent, told",
+    "sent, expected",
     [
         (HEAD + b"X-Long: " + b"a" * (2 << 20), b"HTTP/1.1 431 "),
         (HEAD + b"X-Many: b\r\n" * 201 + b"\r\n", b"HTTP/1.1 431 "),
@@ -158,10 +158,10 @@ async def test_what_is_asked_for_is_answered_though_the_next_head_hangs(quick: H
         (b"NONSENSE\r\n\r\n", b"HTTP/1.1 400 "),
     ],
 )
-async def test_an_endless_head_is_refused(listener: HttpListener, sent: bytes, told: bytes):
+async def test_an_endless_head_is_refused(listener: HttpListener, sent: bytes, expected: bytes):
     client = await connect(listener)
     answer = (await client.send(*[sent[at : at + 20_000] for at in range(0, len(sent), 20_000)])).rest
-    assert (await answer()).startswith(told)
+    assert (await answer()).startswith(expected)
 
 
 POST = b"POST /hello HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -170,13 +170,13 @@ POST = b"POST /hello HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 @pytest.mark.parametrize(
     "sent", [b"0\r\nX-Trailer: " + b"a" * (2 << 20), b"1;" + b"a" * (2 << 20)], ids=["trailers", "chunk extensions"]
 )
-async def test_bytes_that_are_no_body_do_not_count_as_one(listener: HttpListener, sent: bytes):
+async def test_trailers_and_chunk_extensions_are_limited(listener: HttpListener, sent: bytes):
     client = await connect(listener)
     await client.send(POST, *[sent[at : at + 20_000] for at in range(0, len(sent), 20_000)])
     assert await client.rest() in (b"", b"(reset)")
 
 
-async def test_trailers_are_passed_over(listener: HttpListener):
+async def test_trailers_are_ignored(listener: HttpListener):
     client = await connect(listener)
     await client.send(POST, b"5\r\nhello\r\n0\r\nX-Trailer: a\r\n\r\n", HEAD + b"\r\n")
     assert [await client.answer() for _ in range(2)] == [HELLO] * 2
@@ -185,7 +185,7 @@ async def test_trailers_are_passed_over(listener: HttpListener):
 
 OFFER = b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\n"
 ECHO = b"POST /echo HTTP/1.1\r\nHost: x\r\n" + OFFER
-BODY = HEAD + b"\r\n"  # would be a request, were it not a body
+BODY = HEAD + b"\r\n"  # looks like a request
 OFFERED = {
     "length": ECHO + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY,
     "chunked": ECHO + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\nX-A: b\r\n\r\n" % (len(BODY), BODY),
@@ -195,20 +195,18 @@ OFFERED = {
 
 @pytest.mark.parametrize("offered", OFFERED.values(), ids=OFFERED.keys())
 @pytest.mark.parametrize("at_once", [1, 40, 1000])
-async def test_who_offers_another_protocol_is_answered_in_this_one(
-    listener: HttpListener, offered: bytes, at_once: int
-):
-    told = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(BODY) + BODY
+async def test_offers_of_another_protocol_are_ignored(listener: HttpListener, offered: bytes, at_once: int):
+    echo = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n" % len(BODY) + BODY
     sent = offered + HEAD + OFFER + b"\r\n" + offered + HEAD + b"\r\n"
     client = await connect(listener)
     await client.send(*[sent[at : at + at_once] for at in range(0, len(sent), at_once)])
-    for expected in (told, HELLO, told, HELLO):
+    for expected in (echo, HELLO, echo, HELLO):
         assert await client.answer(len(expected.partition(b"\r\n\r\n")[2])) == expected
     client.close()
 
 
 @pytest.mark.parametrize("pause", [0, 0.05], ids=["together", "apart"])
-async def test_the_body_behind_an_offer_may_come_later(listener: HttpListener, pause: float):
+async def test_the_body_after_an_offer_may_come_later(listener: HttpListener, pause: float):
     client = await connect(listener)
     head, _, body = OFFERED["length"].partition(b"\r\n\r\n")
     await client.send(head + b"\r\n\r\n", body, HEAD + b"Connection: close\r\n\r\n", pause=pause)
@@ -219,13 +217,13 @@ async def test_the_body_behind_an_offer_may_come_later(listener: HttpListener, p
 @pytest.mark.parametrize(
     "framing", [b"Transfer-Encoding: identity", b"Content-Length: 5\r\nTransfer-Encoding: chunked"]
 )
-async def test_an_offer_makes_no_body_right_that_has_no_certain_end(listener: HttpListener, framing: bytes):
+async def test_an_offer_does_not_allow_ambiguous_framing(listener: HttpListener, framing: bytes):
     client = await connect(listener)
     await client.send(ECHO + framing + b"\r\n\r\n" + BODY)
     assert b"HTTP/1.1 200 " not in await client.rest()
 
 
-async def test_requests_in_a_row_are_answered_up_to_a_bound(listener: HttpListener):
+async def test_pipelined_requests_are_answered_up_to_a_limit(listener: HttpListener):
     client = await connect(listener)
     await client.send((HEAD + b"\r\n") * 20)
     assert [await client.answer() for _ in range(20)] == [HELLO] * 20
@@ -233,7 +231,7 @@ async def test_requests_in_a_row_are_answered_up_to_a_bound(listener: HttpListen
     assert (await client.rest()).count(b"hello") < 100
 
 
-async def test_who_is_cut_off_in_the_midst_of_answers_costs_no_line_of_the_log(
+async def test_a_disconnect_during_answers_is_not_logged_as_an_error(
     quick: HttpListener, caplog: pytest.LogCaptureFixture
 ):
     late = b"GET /late HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -248,7 +246,7 @@ async def test_who_is_cut_off_in_the_midst_of_answers_costs_no_line_of_the_log(
     assert [line for line in caplog.messages if "Exception" in line] == []
 
 
-async def test_the_rest_of_a_refused_body_is_read_for_a_while(quick: HttpListener):
+async def test_the_rest_of_a_refused_body_is_read_for_a_limited_time(quick: HttpListener):
     client = await connect(quick)
     began = asyncio.get_running_loop().time()
     await client.send(b"POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
@@ -259,43 +257,43 @@ async def test_the_rest_of_a_refused_body_is_read_for_a_while(quick: HttpListene
     sending.cancel()
 
 
-async def test_an_answer_that_nobody_reads_is_not_kept(quick: HttpListener):
+async def test_an_answer_that_is_not_read_is_dropped(quick: HttpListener):
     with socket.socket() as reader:
         reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         reader.connect((quick.host, quick.port))
         reader.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
-        door = _door_of(quick)
-        for inside in (1, 0):
+        limiter = _limiter_of(quick)
+        for count in (1, 0):
             async with asyncio.timeout(60):
-                while door.count != inside:
+                while limiter.count != count:
                     await asyncio.sleep(0.01)
     reading = await connect(quick)
     await reading.send(b"GET /large HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     assert (await reading.rest()).count(b"x") >= LARGE
 
 
-def _door_of(listener: HttpListener) -> ConnectionLimiter:
+def _limiter_of(listener: HttpListener) -> ConnectionLimiter:
     assert listener._server
     made: Any = listener._server.config.http
     return made.args[0]
 
 
-def _refusal(told: bytes) -> tuple[int, str]:
+def _refusal(answer: bytes) -> tuple[int, str]:
     """Status and code of an answer that must be a whole envelope."""
-    head, _, body = told.partition(b"\r\n\r\n")
+    head, _, body = answer.partition(b"\r\n\r\n")
     status, *fields = head.decode().split("\r\n")
     headers = dict(field.split(": ", 1) for field in fields)
-    answer = json.loads(body)
+    content = json.loads(body)
     assert int(headers["content-length"]) == len(body)
-    assert headers["x-request-id"] == answer["meta"]["request_id"]
+    assert headers["x-request-id"] == content["meta"]["request_id"]
     assert (
         headers.items()
         >= {"content-type": "application/json", "connection": "close", "cache-control": "no-store"}.items()
     )
-    assert answer.keys() == {"data", "error", "meta"}
-    assert answer["data"] is None
-    assert answer["error"].keys() == {"code", "message", "details"}
-    return int(status.split()[1]), answer["error"]["code"]
+    assert content.keys() == {"data", "error", "meta"}
+    assert content["data"] is None
+    assert content["error"].keys() == {"code", "message", "details"}
+    return int(status.split()[1]), content["error"]["code"]
 
 
 @pytest.mark.parametrize(
@@ -310,14 +308,14 @@ def _refusal(told: bytes) -> tuple[int, str]:
     ],
     ids=["nonsense", "not ascii", "late", "many", "long", "long address"],
 )
-async def test_what_is_told_before_there_is_a_request_is_in_the_envelope_too(sent: bytes, status: int, code: str):
+async def test_refusals_of_a_head_are_in_the_json_envelope(sent: bytes, status: int, code: str):
     async with listening(QUICK if status == 408 else PATIENT) as listener:
         client = await connect(listener)
         await client.send(sent)
         assert _refusal(await client.rest()) == (status, code)
 
 
-async def test_there_are_so_many_connections_by_address_and_in_all(listener: HttpListener):
+async def test_connections_are_limited_by_address_and_in_total(listener: HttpListener):
     clients = [await connect(listener, "127.0.0.2") for _ in range(6)]
     crowded = await connect(listener, "127.0.0.2")
     crowd = await crowded.rest()
@@ -328,16 +326,16 @@ async def test_there_are_so_many_connections_by_address_and_in_all(listener: Htt
     for client in clients:
         client.close()
     async with asyncio.timeout(60):
-        while _door_of(listener).count:
+        while _limiter_of(listener).count:
             await asyncio.sleep(0.01)
-    assert not _door_of(listener)._sources
+    assert not _limiter_of(listener)._sources
     client = await connect(listener, "127.0.0.2")
     await client.send(HEAD, b"\r\n")
     assert await client.answer() == HELLO
     client.close()
 
 
-async def test_a_trusted_proxy_brings_as_many_as_it_likes():
+async def test_a_trusted_proxy_has_no_limit_by_address():
     async with listening(HttpLimits(connections=8, per_address=1, trusted=("127.0.0.2/32",))) as listener:
         clients = [await connect(listener, "127.0.0.2") for _ in range(4)]
         for client in clients:
@@ -347,7 +345,7 @@ async def test_a_trusted_proxy_brings_as_many_as_it_likes():
 
 
 @pytest.mark.parametrize(
-    "fields, told",
+    "fields, expected",
     [
         (["Authorization: Bearer a", "authorization: Bearer b"], "Authorization is given more than once"),
         (["Authorization: Bearer a", "AUTHORIZATION: Bearer a"], "Authorization is given more than once"),
@@ -357,7 +355,7 @@ async def test_a_trusted_proxy_brings_as_many_as_it_likes():
     ],
 )
 async def test_duplicate_single_fields_and_a_missing_host_are_refused(
-    listener: HttpListener, fields: list[str] | None, told: str
+    listener: HttpListener, fields: list[str] | None, expected: str
 ):
     head = ["GET /hello HTTP/1.1", *([] if fields is None else ["Host: x", *fields]), "", ""]
     client = await connect(listener)
@@ -366,7 +364,7 @@ async def test_duplicate_single_fields_and_a_missing_host_are_refused(
     assert answer.startswith(b"HTTP/1.1 400 ")
     error = json.loads(answer.partition(b"\r\n\r\n")[2])["error"]
     assert error["code"] == "BAD_REQUEST"
-    assert told in error["message"]
+    assert expected in error["message"]
 
 
 async def test_other_fields_may_be_repeated_and_http_1_0_needs_no_host(listener: HttpListener):

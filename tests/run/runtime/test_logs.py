@@ -25,12 +25,12 @@ for level in ("info", "warning", "error"):
 
 @pytest.mark.parametrize("imported", ["before", "after"])
 @pytest.mark.parametrize(
-    "level, told", [("debug", ["warning", "error"]), ("warning", ["warning", "error"]), ("error", ["error"])]
+    "level, expected", [("debug", ["warning", "error"]), ("warning", ["warning", "error"]), ("error", ["error"])]
 )
-def test_the_drivers_own_level_gives_way_to_ours(level: str, told: list[str], imported: str):
+def test_the_drivers_log_level_follows_the_setting(level: str, expected: list[str], imported: str):
     done = subprocess.run(
         [sys.executable, "-c", SAY, level, imported], capture_output=True, text=True, cwd=ROOT, timeout=90, check=True
     )
     lines = [json.loads(line) for line in done.stderr.splitlines()]
-    assert [line["event"] for line in lines] == told
+    assert [line["event"] for line in lines] == expected
     assert {line["logger"] for line in lines} == {"psycopg"}

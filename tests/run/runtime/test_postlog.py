@@ -1,4 +1,4 @@
-"""Who may read Postfix's log, which Postfix makes anew for root alone."""
+"""Read access to Postfix's log, which Postfix creates for root only at each rotation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.root
 _GROUP = 12345
 
 
-async def test_each_file_of_the_log_is_let_read_also_one_that_was_rotated_at_once(
+async def test_every_file_of_the_log_becomes_readable_for_the_group(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postlog, "_LOOK_SECONDS", 0.02)

@@ -1,4 +1,4 @@
-"""Which parts run, as the supervisor writes it down and the API reads it."""
+"""The states of services, written by the supervisor and read by the API."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ async def until(look: object, run: Path) -> None:
         await asyncio.sleep(0.01)
 
 
-async def test_a_change_is_told_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+async def test_a_change_is_published_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(service_status, "_LOOK_SECONDS", 0.01)
     state = {"postfix": True, "lmtp": True}
-    telling = asyncio.create_task(service_status.keep_publishing(tmp_path, lambda: dict(state)))
+    publishing = asyncio.create_task(service_status.keep_publishing(tmp_path, lambda: dict(state)))
     await until({"postfix": True, "lmtp": True, "supervisor": True}, tmp_path)
     state["lmtp"] = False
     await until({"postfix": True, "lmtp": False, "supervisor": True}, tmp_path)
-    telling.cancel()
+    publishing.cancel()
 
 
-async def test_a_supervisor_that_tells_no_more_is_a_part_that_does_not_run(tmp_path: Path):
-    telling = asyncio.create_task(service_status.keep_publishing(tmp_path, lambda: {"postfix": True}))
+async def test_a_supervisor_that_stops_publishing_is_not_running(tmp_path: Path):
+    publishing = asyncio.create_task(service_status.keep_publishing(tmp_path, lambda: {"postfix": True}))
     await until({"postfix": True, "supervisor": True}, tmp_path)
-    telling.cancel()
+    publishing.cancel()
     old = time.time() - 60
     os.utime(tmp_path / "services.json", (old, old))
     assert service_status.read_running(tmp_path) == {"postfix": True, "supervisor": False}

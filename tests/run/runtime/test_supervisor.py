@@ -23,16 +23,16 @@ SLEEP = ("sleep", "60")
 
 @pytest.fixture
 async def supervisor(tmp_path: Path) -> AsyncIterator[Supervisor]:
-    made = Supervisor(tmp_path)
-    yield made
-    await made.stop()
+    supervisor = Supervisor(tmp_path)
+    yield supervisor
+    await supervisor.stop()
 
 
 async def _yes() -> bool:
     return True
 
 
-def part(
+def make_service(
     folder: Path,
     name: str = "one",
     argv: tuple[str, ...] = SLEEP,
@@ -56,8 +56,8 @@ async def until(look: Callable[[], object], seconds: float = 60) -> None:
         await asyncio.sleep(0.02)
 
 
-async def test_what_is_killed_is_started_again(supervisor: Supervisor, tmp_path: Path):
-    await supervisor.start(part(tmp_path))
+async def test_a_killed_service_is_restarted(supervisor: Supervisor, tmp_path: Path):
+    await supervisor.start(make_service(tmp_path))
     running = supervisor.running["one"]
     first = running.process.pid
     os.kill(first, signal.SIGKILL)
@@ -66,19 +66,19 @@ async def test_what_is_killed_is_started_again(supervisor: Supervisor, tmp_path:
     assert running.process.poll() is None
 
 
-async def test_a_part_that_is_away_is_told_so_until_it_is_back(
+async def test_the_state_shows_a_service_that_is_down(
     supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("mailkeep.run.runtime.supervisor._FIRST_PAUSE", 0.5)
     monkeypatch.setattr("mailkeep.run.runtime.supervisor._LONGEST_PAUSE", 0.5)
-    await supervisor.start(part(tmp_path))
+    await supervisor.start(make_service(tmp_path))
     assert supervisor.state() == {"one": True}
     os.kill(supervisor.running["one"].process.pid, signal.SIGKILL)
     await until(lambda: supervisor.state() == {"one": False})
     await until(lambda: supervisor.state() == {"one": True})
 
 
-async def test_what_hangs_is_ended_and_started_again(
+async def test_a_service_that_hangs_is_restarted(
     supervisor: Supervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr("mailkeep.run.runtime.supervisor._ALIVE_CHECK_SECONDS", 0.05)
@@ -87,23 +87,23 @@ async def test_what_hangs_is_ended_and_started_again(
     async def alive() -> bool:
         return supervisor.running["one"].process.pid not in hung
 
-    await supervisor.start(part(tmp_path, alive=alive))
+    await supervisor.start(make_service(tmp_path, alive=alive))
     running = supervisor.running["one"]
     hung.add(running.process.pid)
     await until(lambda: running.process.pid not in hung)
 
 
-async def test_waves_start_one_after_the_other_and_end_the_other_way_round(supervisor: Supervisor, tmp_path: Path):
+async def test_waves_start_in_order_and_stop_in_reverse(supervisor: Supervisor, tmp_path: Path):
     order: list[str] = []
 
-    def telling(name: str, wave: int) -> Service:
+    def recording(name: str, wave: int) -> Service:
         async def ready() -> bool:
             order.append(name)
             return True
 
-        return part(tmp_path, name, wave=wave, ready=ready)
+        return make_service(tmp_path, name, wave=wave, ready=ready)
 
-    await supervisor.start_all([telling("last", 3), telling("first", 1), telling("second", 2)])
+    await supervisor.start_all([recording("last", 3), recording("first", 1), recording("second", 2)])
     assert order == ["first", "second", "last"]
     pids = {name: running.process.pid for name, running in supervisor.running.items()}
     await supervisor.stop()
@@ -111,21 +111,21 @@ async def test_waves_start_one_after_the_other_and_end_the_other_way_round(super
     assert list(tmp_path.glob("*.pid")) == []
 
 
-async def test_a_part_that_ends_at_once_fails_with_its_last_words(supervisor: Supervisor, tmp_path: Path):
+async def test_a_failed_start_reports_the_end_of_the_log(supervisor: Supervisor, tmp_path: Path):
     async def never() -> bool:
         return False
 
-    dying = part(tmp_path, argv=("sh", "-c", "echo no such folder; exit 3"), ready=never)
+    dying = make_service(tmp_path, argv=("sh", "-c", "echo no such folder; exit 3"), ready=never)
     with pytest.raises(Failure, match="one did not start: no such folder"):
         await supervisor.start(dying)
 
 
-async def test_one_who_fails_leaves_nobody_of_its_wave_behind(supervisor: Supervisor, tmp_path: Path):
+async def test_after_a_failed_start_the_rest_of_the_wave_can_be_stopped(supervisor: Supervisor, tmp_path: Path):
     async def never() -> bool:
         return False
 
-    good = part(tmp_path, "good")
-    bad = part(tmp_path, "bad", argv=("false",), ready=never)
+    good = make_service(tmp_path, "good")
+    bad = make_service(tmp_path, "bad", argv=("false",), ready=never)
     with pytest.raises(Failure, match="bad did not start"):
         await supervisor.start_all([good, bad])
     pid = supervisor.running["good"].process.pid
@@ -133,7 +133,7 @@ async def test_one_who_fails_leaves_nobody_of_its_wave_behind(supervisor: Superv
     assert child.list_session(pid) == []
 
 
-async def test_what_an_earlier_run_has_left_is_ended_with_all_that_it_started(tmp_path: Path):
+async def test_leftover_processes_of_an_earlier_run_are_stopped(tmp_path: Path):
     # A leader that is killed, as by kill -9, leaves its child in its session.
     script = "import subprocess, time; subprocess.Popen(['sleep', '60']); print(1, flush=True); time.sleep(60)"
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, start_new_session=True) as left:
@@ -147,7 +147,7 @@ async def test_what_an_earlier_run_has_left_is_ended_with_all_that_it_started(tm
         assert child.list_session(left.pid) == []
 
 
-async def test_a_number_that_was_given_to_another_process_is_left_alone(tmp_path: Path):
+async def test_a_reused_process_id_is_left_alone(tmp_path: Path):
     with subprocess.Popen(SLEEP, start_new_session=True) as other:
         (tmp_path / "one.pid").write_text(f"{other.pid} 1\n")  # of one that started long before
         await Supervisor(tmp_path).end_leftovers(["one"])
@@ -155,14 +155,14 @@ async def test_a_number_that_was_given_to_another_process_is_left_alone(tmp_path
         other.kill()
 
 
-async def test_who_ignores_sigterm_is_killed(supervisor: Supervisor, tmp_path: Path):
+async def test_a_service_that_ignores_sigterm_is_killed(supervisor: Supervisor, tmp_path: Path):
     ready = tmp_path / "deaf"
 
     async def is_deaf() -> bool:
         return ready.exists()
 
     argv = ("sh", "-c", f"trap '' TERM; touch {ready}; while true; do sleep 0.1; done")
-    await supervisor.start(part(tmp_path, argv=argv, ready=is_deaf))
+    await supervisor.start(make_service(tmp_path, argv=argv, ready=is_deaf))
     began = time.monotonic()
     await supervisor.stop()
     assert time.monotonic() - began < 30
