@@ -165,6 +165,11 @@ class LimitsSettings:
         """What the MTA accepts: `message_size_bytes` plus line breaks and fields that the API does not count."""
         return self.message_size_bytes * 103 // 100 + (64 << 10)
 
+    @property
+    def largest_queued_message_bytes(self) -> int:
+        """What processes accept from Postfix: `largest_message_bytes` plus the fields that Postfix and Rspamd add."""
+        return self.largest_message_bytes + (1 << 20)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionsSettings:
@@ -366,3 +371,8 @@ class Settings:
     filter: FilterSettings = FilterSettings()
     outbound: OutboundSettings = OutboundSettings()  # noqa: RUF009 - frozen
     sendmail: SendmailSettings = SendmailSettings()  # noqa: RUF009 - frozen
+
+    @property
+    def is_full_profile(self) -> bool:
+        """Whether Postfix, Dovecot and Rspamd belong to the instance: only then is mode `postfix` possible."""
+        return self.mta.mode == "postfix"

@@ -110,7 +110,7 @@ async def serve(app: App, process: Process) -> None:
     dovecot = LmtpClient(process.paths.dovecot_lmtp, hostname)
     answering = LmtpClient(process.paths.dovecot_lmtp_verified, hostname)
     limits = SmtpLimits(
-        message_size=app.settings.limits.message_size_bytes * 103 // 100 + (1 << 20),
+        message_size=app.settings.limits.largest_queued_message_bytes,
         drain_size=app.settings.limits.message_size_bytes * 4,
         recipients=5000,
         refused_recipients=5000,

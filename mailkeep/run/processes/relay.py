@@ -75,10 +75,9 @@ class RelayHandler:
 
 async def serve(app: App, process: Process) -> None:
     """Relay until told to end; a message under way may be finished."""
-    size = app.settings.limits.message_size_bytes
     limits = SmtpLimits(
-        message_size=size * 103 // 100 + (1 << 20),
-        drain_size=size * 4,
+        message_size=app.settings.limits.largest_queued_message_bytes,
+        drain_size=app.settings.limits.message_size_bytes * 4,
         recipients=5000,
         refused_recipients=5000,
         errors=1000,

@@ -126,8 +126,8 @@ class SendmailListener:
             except KeyError:
                 raise SendmailError(ExitCode.NOPERM, f"the user ID {uid} has no account on this machine") from None
             asked = msgspec.json.decode(await _frame(reader, _MAX_OPTIONS), type=SendmailOptions)
-            limit = self._app.settings.limits.message_size_bytes
-            incoming = SubmittedContent(self._app.data_dir / "tmp", limit * 103 // 100 + (1 << 16))
+            limit = self._app.settings.limits.largest_message_bytes
+            incoming = SubmittedContent(self._app.data_dir / "tmp", limit)
             while chunk := await _frame(reader, _MAX_FRAME):
                 await incoming.write(chunk)
             return SendmailReply(ExitCode.OK, await service.send(self._app, account, asked, await incoming.finish()))

@@ -19,7 +19,7 @@ from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
 from mailkeep.features.mailflow.abuse.model import SendVerdict
 from mailkeep.features.mailflow.sending import store, writes
-from mailkeep.features.record.messages.model import Message
+from mailkeep.features.mailflow.sending.model import SendAttempt
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import AbuseSettings
 from tests.plugins.api import NO_RATE_LIMITS
@@ -140,7 +140,7 @@ async def test_a_call_of_another_minute_is_counted_in_its_own(post: Post, monkey
     begun: list[datetime] = []
     groups: list[int] = []
 
-    async def noted(app: App, who: Principal, at: datetime, attempts: Sequence[Message]) -> dict[UUID, Refusal]:
+    async def noted(app: App, who: Principal, at: datetime, attempts: Sequence[SendAttempt]) -> dict[UUID, Refusal]:
         begun.append(at)
         return await begin(app, who, at, attempts)
 

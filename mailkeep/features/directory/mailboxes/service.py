@@ -75,7 +75,7 @@ async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequen
     INVALID_FIELD, MISSING_FIELDS, WEAK_PASSWORD; then DOMAIN_NOT_FOUND, DOMAIN_INACTIVE, FORBIDDEN; CONFLICT
     `address_taken`, `limit_reached` or `alias_loop`.
     """
-    local_part = rules.parse_local_part(new.local_part, ascii_only=_has_dovecot(app))
+    local_part = rules.parse_local_part(new.local_part, ascii_only=app.settings.is_full_profile)
     forward = rules.forward_to(rules.parse_destinations(destinations), new.forward.keep_copy)
     _check(new.secret, required=True)
     async with app.db.autocommit() as conn:
@@ -196,14 +196,10 @@ async def restore(app: App, who: Principal, mailbox_id: UUID) -> Mailbox:
         return await _reload(conn, mailbox_id)
 
 
-def _has_dovecot(app: App) -> bool:
-    return app.settings.mta.mode == "postfix"
-
-
 def _parse(app: App, wanted: MailboxChanges) -> MailboxChanges:
     """The changes with validated local part and destinations."""
     if wanted.local_part is not None:
-        local_part = rules.parse_local_part(wanted.local_part, ascii_only=_has_dovecot(app))
+        local_part = rules.parse_local_part(wanted.local_part, ascii_only=app.settings.is_full_profile)
         wanted = replace(wanted, local_part=local_part)
     if wanted.destinations is not None:
         parsed = rules.parse_destinations(wanted.destinations)

@@ -30,7 +30,7 @@ _Listing = Callable[[], Awaitable[list[postfix_queue.PostqueueEntry]]]
 
 def expect_full_profile(app: App) -> None:
     """UNAVAILABLE if Postfix does not run here."""
-    if app.settings.mta.mode != "postfix":
+    if not app.settings.is_full_profile:
         raise Unavailable("The queue is available in the full profile only.", reason="needs_full_profile")
 
 

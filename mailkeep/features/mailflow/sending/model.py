@@ -1,24 +1,26 @@
-"""A message that somebody asks to send, on its way."""
+"""A message to send, from the request to its acceptance."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from mailkeep.core.address import Address
+from mailkeep.features.mailflow.abuse.model import SendCharge
+from mailkeep.features.record.messages.model import Message
 from mailkeep.mail.message.compose import ComposedMessage, OutgoingMessage
 from mailkeep.mail.message.headers import MailboxAddress
 from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, SmtpRefusal
 
 SubmissionResult = AcceptedSubmission | SmtpRefusal | ConnectionLost
-"""What came of a submission."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddressInput:
-    """An address as it was asked for, not yet parsed, with its display name."""
+    """An address of a request, not yet parsed, with its display name."""
 
     email: str
     name: str = ""
@@ -26,7 +28,7 @@ class AddressInput:
 
 @dataclass(frozen=True, slots=True)
 class AttachmentInput:
-    """An attachment as it was asked for; `content` is base64 text, still the request body's own bytes."""
+    """An attachment of a request; `content` is base64 text, a slice of the request body."""
 
     filename: str
     content_type: str
@@ -37,7 +39,7 @@ class AttachmentInput:
 
 @dataclass(frozen=True, slots=True)
 class SendRequest:
-    """A message as it was asked for: the types are right, nothing else has been looked at."""
+    """A message as requested: only the types are checked."""
 
     sender: AddressInput
     to: Sequence[AddressInput]
@@ -58,7 +60,7 @@ class SendRequest:
 
 @dataclass(frozen=True, slots=True)
 class SenderDomain:
-    """A sender's domain, as far as sending cares; `owner_rank`: of the administrator whose address the sender is."""
+    """The domain of a sender; `owner_rank` is the rank of the administrator whose address the sender is, if any."""
 
     id: UUID
     name: str
@@ -70,7 +72,7 @@ class SenderDomain:
 
 @dataclass(frozen=True, slots=True)
 class PreparedMessage:
-    """A checked message: ready to be written down and submitted. `envelope` has each recipient once."""
+    """A checked message, ready to be filed and submitted. `envelope` has each recipient once."""
 
     id: UUID
     sender: MailboxAddress
@@ -82,8 +84,21 @@ class PreparedMessage:
 
 
 @dataclass(frozen=True, slots=True)
+class SendAttempt:
+    """The history's row of a message to submit, and what is counted for it."""
+
+    message: Message
+    charge: SendCharge
+
+    @property
+    def count(self) -> tuple[datetime, SendCharge]:
+        """The charge with the time at which it was counted, to uncount it."""
+        return self.message.created_at, self.charge
+
+
+@dataclass(frozen=True, slots=True)
 class AcceptedMessage:
-    """A message that the MTA took: our id, its Message-ID, and the recipients with their first status."""
+    """A message that the MTA accepted: our ID, its Message-ID, and the recipients with their first status."""
 
     id: UUID
     message_id: str
@@ -93,7 +108,7 @@ class AcceptedMessage:
 
 @dataclass(frozen=True, slots=True)
 class OpenSubmission:
-    """An attempt that nobody ended; `queue_id` where the sandbox has the message."""
+    """An attempt without a recorded result; `queue_id` if the sandbox or our MTA has the message."""
 
     id: UUID
     message_id: str

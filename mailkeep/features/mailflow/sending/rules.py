@@ -1,8 +1,8 @@
-"""What may be sent, in the order in which it is refused."""
+"""The checks of a message to send, and the errors for what the MTA answers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
@@ -23,7 +23,13 @@ from mailkeep.core.errors import (
 )
 from mailkeep.core.principal import Principal
 from mailkeep.features.mailflow.abuse.model import ExternalCopies
-from mailkeep.features.mailflow.sending.model import AddressInput, AttachmentInput, SenderDomain, SendRequest
+from mailkeep.features.mailflow.sending.model import (
+    AddressInput,
+    AttachmentInput,
+    SenderDomain,
+    SendRequest,
+    SubmissionResult,
+)
 from mailkeep.features.record.messages.model import Message
 from mailkeep.mail.message.attachments import OutgoingAttachment, check_content_id, check_content_type, clean_file_name
 from mailkeep.mail.message.base64_content import Base64, Base64Error
@@ -36,16 +42,16 @@ MAX_BATCH = 100
 MAX_RECIPIENTS = 1000
 MAX_HEADERS = 200
 MAX_HEADER_OCTETS = 64 << 10
-"""Of the names and values of all custom headers together, in UTF-8."""
+"""The size of the names and values of all custom headers, in UTF-8."""
 _MANY_RECIPIENTS = 100
 _RECIPIENTS_AT_ONCE = 1000
 _MUCH_CONTENT = 256 << 10
-_HEADER = 400  # bytes of a body that take as long to write as a header field
+_HEADER = 400  # bytes of a body that take as long to compose as a header field
 _BEFORE_ANY_MESSAGE = ("connect", "greeting", "ehlo", "tls", "login")
 
 
 def parse_sender(asked: SendRequest) -> MailboxAddress:
-    """The sender, parsed: the address that is checked is the one that is written."""
+    """The sender, parsed: the address that is checked is the one in the message. INVALID_SENDER."""
     try:
         return MailboxAddress(parse_address(asked.sender.email, min_labels=2), asked.sender.name)
     except AddressError as error:
@@ -53,14 +59,14 @@ def parse_sender(asked: SendRequest) -> MailboxAddress:
 
 
 def recipient_domains(asked: SendRequest) -> set[str]:
-    """The domains of a message's recipients as written, in lower case: nothing is parsed yet."""
+    """The domains of a message's unparsed recipients, in lower case."""
     domains = {each.email.rpartition("@")[2].lower() for each in (*asked.to, *asked.cc, *asked.bcc)}
-    # The database takes no string with a NUL; such an address is refused when it is parsed.
+    # PostgreSQL accepts no string with a NUL; such an address is refused when it is parsed.
     return {domain for domain in domains if len(domain) <= MAX_DOMAIN_OCTETS and "\0" not in domain}
 
 
 def domain_may_send(domain: SenderDomain | None) -> SenderDomain:
-    """The sender's domain, where it is managed, active and may send."""
+    """The sender's domain, if it is managed, active and may send. DOMAIN_NOT_FOUND, DOMAIN_INACTIVE."""
     if domain is None:
         raise SenderDomainUnknown
     if not domain.active:
@@ -71,18 +77,18 @@ def domain_may_send(domain: SenderDomain | None) -> SenderDomain:
 
 
 def refuse_lower_rank(who: Principal, owner_rank: int | None) -> None:
-    """FORBIDDEN where the sender's address belongs to an administrator of a higher rank than the caller's."""
+    """FORBIDDEN if the sender's address belongs to an administrator of a higher rank than the caller's."""
     if owner_rank is not None and owner_rank > who.role.rank:
         raise Forbidden("The sender's address belongs to an administrator of higher rank.", reason="higher_rank")
 
 
 def parse_recipients(field: str, named: Iterable[AddressInput]) -> list[MailboxAddress]:
-    """The mailboxes of a recipient field; INVALID_RECIPIENT names the field and the position of the first fault."""
+    """The mailboxes of a recipient field; INVALID_RECIPIENT names the field and position of the first error."""
     return [_mailbox(field, index, each) for index, each in enumerate(named)]
 
 
 def parse_reply_to(named: AddressInput | None) -> MailboxAddress | None:
-    """The Reply-To mailbox, if one is asked for."""
+    """The Reply-To mailbox, if there is one."""
     return None if named is None else _mailbox("reply_to", None, named)
 
 
@@ -95,7 +101,7 @@ def _mailbox(field: str, index: int | None, named: AddressInput) -> MailboxAddre
 
 
 def envelope(recipients: Iterable[MailboxAddress]) -> list[Address]:
-    """Every recipient once, compared as mail is routed. Decoding has limited their number (`MAX_RECIPIENTS`)."""
+    """Each recipient once, compared by its routing key. Decoding limits their number (`MAX_RECIPIENTS`)."""
     return list({mailbox.address.key: mailbox.address for mailbox in recipients}.values())
 
 
@@ -110,13 +116,13 @@ def refuse_expansion(beyond: ExternalCopies, asked: SendRequest, limit: int) -> 
     raise AssertionError(f"{beyond.address} is no recipient of the message")
 
 
-def check_headers(given: Any) -> dict[str, str]:
-    """Custom headers, every fault of theirs INVALID_HEADER."""
-    if given is None:
+def check_headers(headers: Any) -> dict[str, str]:
+    """Custom headers, checked. INVALID_HEADER; VALIDATION_ERROR if they are no object."""
+    if headers is None:
         return {}
-    if not isinstance(given, dict):
+    if not isinstance(headers, dict):
         raise invalid_field("headers", "must be an object")
-    fields = cast(dict[str, Any], given)
+    fields = cast(dict[str, Any], headers)
     if len(fields) > MAX_HEADERS:
         raise InvalidHeader(f"headers must have at most {MAX_HEADERS} fields (got {len(fields)}).", limit=MAX_HEADERS)
     checked: dict[str, str] = {}
@@ -134,14 +140,14 @@ def check_headers(given: Any) -> dict[str, str]:
             )
         check_header_value(name, value)
         if name.lower() in seen:
-            raise InvalidHeader("A header stands twice.", header=name)
+            raise InvalidHeader("A header is given twice.", header=name)
         seen.add(name.lower())
         checked[name] = value
     return checked
 
 
 def check_attachment(index: int, asked: AttachmentInput) -> OutgoingAttachment:
-    """A checked attachment; its content stays the slice that it is."""
+    """A checked attachment; its content is not copied."""
     field = f"attachments[{index}]"
     name = clean_file_name(f"{field}.filename", asked.filename)
     check_content_type(f"{field}.content_type", asked.content_type)
@@ -154,13 +160,8 @@ def check_attachment(index: int, asked: AttachmentInput) -> OutgoingAttachment:
     return OutgoingAttachment(name, asked.content_type, content, asked.content_id, asked.inline)
 
 
-def unsubscribe(given: Mapping[str, Any] | None) -> Unsubscribe | None:
-    """List-Unsubscribe as asked for; the composer checks its grammar."""
-    return None if given is None else Unsubscribe(**given)
-
-
 def is_heavy(asked: Iterable[SendRequest]) -> bool:
-    """Whether checking and composing messages takes longer than the event loop should be held up."""
+    """Whether checking and composing the messages would block the event loop too long."""
     recipients = content = 0
     for each in asked:
         recipients += len(each.to) + len(each.cc) + len(each.bcc)
@@ -170,7 +171,7 @@ def is_heavy(asked: Iterable[SendRequest]) -> bool:
 
 
 def split_batch(asked: Sequence[SendRequest | Refusal]) -> Iterator[Sequence[SendRequest | Refusal]]:
-    """The messages in order, in groups that are written by one statement each: of few recipients, or of one message."""
+    """The messages in order, in groups of at most 1,000 recipients (or one message), each filed by one statement."""
     start = recipients = 0
     for place, each in enumerate(asked):
         more = 0 if isinstance(each, Refusal) else len(each.to) + len(each.cc) + len(each.bcc)
@@ -182,67 +183,62 @@ def split_batch(asked: Sequence[SendRequest | Refusal]) -> Iterator[Sequence[Sen
 
 
 def outgoing(
-    message: UUID, at: datetime, asked: SendRequest, who: MailboxAddress, boxes: Sequence[list[MailboxAddress]]
+    message: UUID, at: datetime, asked: SendRequest, sender: MailboxAddress, boxes: Sequence[list[MailboxAddress]]
 ) -> OutgoingMessage:
     """The message to compose; `boxes` are to, cc and bcc. Checks reply_to, headers and attachments, in this order."""
     to, cc, bcc = boxes
-    answer_to = parse_reply_to(asked.reply_to)
-    custom = check_headers(asked.headers)
+    reply_to = parse_reply_to(asked.reply_to)
+    headers = check_headers(asked.headers)
     attachments = [check_attachment(index, each) for index, each in enumerate(asked.attachments)]
     return OutgoingMessage(
-        sender=who,
+        sender=sender,
         to=to,
         cc=cc,
         bcc=bcc,
-        reply_to=answer_to,
+        reply_to=reply_to,
         subject=asked.subject,
-        message_id=f"<{message}@{who.address.domain}>",
+        message_id=f"<{message}@{sender.address.domain}>",
         date=at,
         text_body=asked.text_body,
         html_body=asked.html_body,
         attachments=attachments,
-        headers=custom,
+        headers=headers,
         in_reply_to=asked.in_reply_to,
         references=asked.references,
-        list_unsubscribe=unsubscribe(asked.unsubscribe),
+        list_unsubscribe=None if asked.unsubscribe is None else Unsubscribe(**asked.unsubscribe),
     )
 
 
 def refuse_too_large(size: int, limit: int) -> None:
-    """Hold a message to the size limit: headers, bodies and base64 without its line breaks, exact to the byte."""
+    """PAYLOAD_TOO_LARGE over the size limit in bytes: headers, bodies, and base64 without its line breaks."""
     if size > limit:
-        raise PayloadTooLarge(f"The message has {size} bytes, {limit} are allowed.", limit=limit, size=size)
+        raise PayloadTooLarge(f"The message has {size} bytes; at most {limit} are allowed.", limit=limit, size=size)
 
 
 def first_status(mode: str) -> str:
-    """Of a recipient that the MTA took: `relayed` by a smarthost, whose further word we never get, else `queued`."""
+    """The status of an accepted recipient: `relayed` by a smarthost, which reports no delivery; else `queued`."""
     return "relayed" if mode == "smtp" else "queued"
 
 
-def is_relay_failure(result: AcceptedSubmission | SmtpRefusal | ConnectionLost) -> bool:
-    """Whether the MTA itself is in trouble, as any other message would find it."""
+def is_relay_failure(result: SubmissionResult) -> bool:
+    """Whether the MTA failed in a way that is not about the message: the next one would fail alike."""
     if isinstance(result, SmtpRefusal):
         return result.stage in _BEFORE_ANY_MESSAGE or result.reply.code == 421
     return isinstance(result, ConnectionLost)
 
 
 def failure_status(result: SmtpRefusal | ConnectionLost) -> tuple[str, str]:
-    """The status of an attempt that came to nothing, and why: `failed` where the message itself was refused."""
+    """The status of a failed attempt, and the reason: `failed` if the message was refused, `lost`, or `unknown`."""
     if isinstance(result, SmtpRefusal):
         return ("lost" if result.stage in _BEFORE_ANY_MESSAGE else "failed"), str(result.reply)
     return ("unknown" if result.submitted == "unknown" else "lost"), str(result)
 
 
-def is_certainly_not_accepted(result: AcceptedSubmission | SmtpRefusal | ConnectionLost) -> bool:
-    """Whether the MTA does not have a message."""
-    return isinstance(result, SmtpRefusal) or (isinstance(result, ConnectionLost) and result.submitted == "no")
-
-
 def submission_refusal(result: SmtpRefusal | ConnectionLost) -> SendFailed | Unavailable:
-    """SEND_FAILED: `details.submitted` no or unknown; `reason` relay where it is not about the message.
+    """SEND_FAILED: `details.submitted` is `no` or `unknown`; `reason` is `relay` if it is not about the message.
 
-    UNAVAILABLE where the MTA's disk is full (452 4.3.1, RFC 3463 §3.4), which passes.
-    With a reply of the MTA `smtp_code`, `enhanced_code` and `diagnostic`; `recipients` where it refused them all.
+    UNAVAILABLE if the MTA's disk is full (452 4.3.1, RFC 3463 §3.4). If the MTA replied, the details have `smtp_code`,
+    `enhanced_code` and `diagnostic`, and `recipients` if it refused all of them.
     """
     if isinstance(result, ConnectionLost):
         if result.submitted == "unknown":
@@ -256,9 +252,11 @@ def submission_refusal(result: SmtpRefusal | ConnectionLost) -> SendFailed | Una
         "diagnostic": reply.text,
     }
     if (reply.code, reply.enhanced) == (452, "4.3.1"):
-        return Unavailable(f"The mail transfer agent has no room: {reply}", retry_after=30, **details)
+        return Unavailable(f"The mail transfer agent has no free disk space: {reply}", retry_after=30, **details)
     if result.stage in _BEFORE_ANY_MESSAGE:
-        return SendFailed(f"The mail transfer agent takes no mail from us: {reply}", reason="relay", **details)
+        return SendFailed(
+            f"The mail transfer agent accepts no mail from this server: {reply}", reason="relay", **details
+        )
     if result.rejected:
         details["recipients"] = [
             {"address": address, "smtp_code": said.code, "enhanced_code": said.enhanced, "diagnostic": said.text}
@@ -267,19 +265,17 @@ def submission_refusal(result: SmtpRefusal | ConnectionLost) -> SendFailed | Una
     return SendFailed(f"The mail transfer agent refused the message: {reply}", **details)
 
 
-def unrecorded_refusal(
-    results: Sequence[tuple[Message, AcceptedSubmission | SmtpRefusal | ConnectionLost]],
-) -> Unavailable:
-    """UNAVAILABLE after the MTA was asked: `details.submitted` yes, no, unknown or partly, and what it took."""
-    said = {_submission_state(result) for _, result in results}
+def unrecorded_refusal(results: Sequence[tuple[Message, SubmissionResult]]) -> Unavailable:
+    """UNAVAILABLE after the submission: `submitted` is yes, no, unknown or partly; `message_ids` the accepted."""
+    states = {_submission_state(result) for _, result in results}
     return Unavailable(
-        "The database went away while the message was sent. Do not send it again where it is submitted.",
-        submitted=said.pop() if len(said) == 1 else "partly",
+        "The database went away while the message was sent. Do not send it again if it is submitted.",
+        submitted=states.pop() if len(states) == 1 else "partly",
         message_ids=[message.message_id for message, result in results if isinstance(result, AcceptedSubmission)],
     )
 
 
-def _submission_state(result: AcceptedSubmission | SmtpRefusal | ConnectionLost) -> str:
+def _submission_state(result: SubmissionResult) -> str:
     if isinstance(result, AcceptedSubmission):
         return "yes"
     return result.submitted if isinstance(result, ConnectionLost) else "no"

@@ -1,4 +1,4 @@
-"""Sending messages: check, write the attempt, submit, write what came of it."""
+"""Sends messages: check, file the attempt, submit, record the result."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ from mailkeep.mail.smtp.pool import SmtpPool
 
 log = structlog.get_logger("mailkeep.sending")
 
-_SMALL = 64 << 10  # bytes of a message whose content is kept together with others
+_SMALL = 64 << 10  # bytes of a message whose content is saved in a batch with others
 
 SendOutcome = AcceptedMessage | Refusal
 
-_SENT = IdempotencyInProgress()  # in the place of a message that a batch has sent already
+_SENT = IdempotencyInProgress()  # stands for a message of a batch that is already sent
 
 
 async def send(app: App, who: Principal, asked: SendRequest) -> AcceptedMessage:
-    """Send one message; refuses where it is not accepted."""
+    """Send one message; raises the refusal if it is not accepted."""
     outcome = (await send_all(app, who, [asked]))[0]
     if isinstance(outcome, Refusal):
         raise outcome
@@ -53,7 +53,7 @@ async def send(app: App, who: Principal, asked: SendRequest) -> AcceptedMessage:
 
 
 async def send_batch(app: App, who: Principal, asked: Sequence[SendRequest | Refusal]) -> list[SendOutcome]:
-    """`send_all`, with an audit row also where none of them was accepted."""
+    """`send_all`, with an audit entry also if none is accepted."""
     outcomes = await send_all(app, who, asked)
     refused = [each for each in outcomes if isinstance(each, Refusal)]
     if len(refused) == len(outcomes):
@@ -63,7 +63,7 @@ async def send_batch(app: App, who: Principal, asked: Sequence[SendRequest | Ref
 
 
 def _failed_batch_action(refused: Sequence[Refusal]) -> AuditAction:
-    """Denied where rights alone were in the way of each message; the code is the first one's."""
+    """Denied if each message was refused for missing rights; the error code is that of the first."""
     more = {"messages": len(refused), "succeeded": 0, "codes": sorted({each.code for each in refused})}
     denied = all(each.status == 403 for each in refused)
     outcome = "denied" if denied else "failed"
@@ -73,9 +73,9 @@ def _failed_batch_action(refused: Sequence[Refusal]) -> AuditAction:
 
 
 async def send_all(app: App, who: Principal, asked: Sequence[SendRequest | Refusal]) -> list[SendOutcome]:
-    """Send messages; an outcome for each, in order. What was refused before stays refused.
+    """Send messages and return the outcome of each, in order. A refusal in `asked` is its own outcome.
 
-    A refusal of all (UNAVAILABLE) is raised where nothing was sent before; else it is the outcome of what was left.
+    A refusal of a whole group (UNAVAILABLE) is raised for the first group; later it is the outcome of all that remain.
     """
     outcomes: list[SendOutcome] = []
     for group in rules.split_batch(asked):
@@ -95,7 +95,7 @@ async def _send_group(
     at = app.clock()
     prepared, charged = await _charge_forwards(app, at, *await _prepare_all(app, who, asked))
     attempts = {
-        each.id: _build_message(who, each, at, first + index)
+        each.id: writes.api_attempt(_build_message(who, each, at, first + index))
         for index, each in enumerate(prepared)
         if isinstance(each, PreparedMessage)
     }
@@ -114,23 +114,19 @@ async def _send_group(
     failpoint.reach("send.attempt_written")
     submitted = await _submit_batch(app, app.mta, ready)
     results = dict(zip((each.id for each in ready), submitted, strict=True))
-    if charged:
-        await _release_forwards(
-            app, charged & {each for each, result in results.items() if rules.is_certainly_not_accepted(result)}
-        )
-    settling = writes.settle(app, who, [(attempts[each.id], results[each.id]) for each in ready])
-    taken = [each for each in ready if isinstance(results[each.id], AcceptedSubmission)]
-    await asyncio.gather(_save_contents(app, taken), settling)
+    settling = writes.settle(app, who, [(attempts[message_id], result) for message_id, result in results.items()])
+    accepted = [each for each in ready if isinstance(results[each.id], AcceptedSubmission)]
+    await asyncio.gather(_save_contents(app, accepted), settling)
     failpoint.reach("send.committed")
     return [
-        each if isinstance(each, Refusal) else _outcome(app, attempts[each.id], results[each.id]) for each in prepared
+        each if isinstance(each, Refusal) else _outcome(app, attempts[each.id].message, results[each.id])
+        for each in prepared
     ]
 
 
 async def find_sent(app: App, request_id: UUID) -> dict[int, AcceptedMessage]:
-    """What a request that was cut off has sent, by the place in it; IDEMPOTENCY_IN_PROGRESS while that is not known.
-
-    What is not there was never submitted, or certainly not taken: it may be sent anew.
+    """The accepted messages of an interrupted request, by their index in it. IDEMPOTENCY_IN_PROGRESS while a result is
+    not known. The other messages were certainly not accepted and may be sent again.
     """
     async with app.db.autocommit() as conn:
         found = await messages.find_by_request(conn, request_id)
@@ -148,33 +144,33 @@ async def find_sent(app: App, request_id: UUID) -> dict[int, AcceptedMessage]:
 async def resume_batch(
     app: App, who: Principal, asked: Sequence[SendRequest | Refusal], before: Mapping[int, AcceptedMessage]
 ) -> list[SendOutcome]:
-    """Send of a batch what was not sent before; an outcome for each message, in order."""
+    """Send those messages of a batch that are not in `before`; returns the outcome of each, in order."""
     outcomes = await send_all(app, who, [_SENT if index in before else each for index, each in enumerate(asked)])
     return [before.get(index, outcome) for index, outcome in enumerate(outcomes)]
 
 
-async def _save_contents(app: App, taken: Sequence[PreparedMessage]) -> None:
-    if not taken or app.settings.mta.mode == "sandbox":  # that keeps what it signed
+async def _save_contents(app: App, accepted: Sequence[PreparedMessage]) -> None:
+    if not accepted or app.settings.mta.mode == "sandbox":  # the sandbox stores the signed content
         return
-    if len(taken) == 1 and taken[0].composed.size <= _SMALL:
-        await app.write_in_batch(_write_contents, taken[0])
+    if len(accepted) == 1 and accepted[0].composed.size <= _SMALL:
+        await app.write_in_batch(_write_contents, accepted[0])
     else:
-        await _write_contents(app, taken)
+        await _write_contents(app, accepted)
 
 
-async def _write_contents(app: App, taken: Sequence[PreparedMessage]) -> list[None]:
-    contents = [(each.id, each.composed.chunks()) for each in taken]
+async def _write_contents(app: App, accepted: Sequence[PreparedMessage]) -> list[None]:
+    contents = [(each.id, each.composed.chunks()) for each in accepted]
     await asyncio.to_thread(content.save_contents, app.data_dir, contents)
-    return [None] * len(taken)
+    return [None] * len(accepted)
 
 
 async def _charge_forwards(
     app: App, at: datetime, prepared: list[PreparedMessage | Refusal], managed: Collection[str]
 ) -> tuple[list[PreparedMessage | Refusal], set[UUID]]:
-    """The messages, those refused that aliases and forwards lead too far outside; and those whose copies count."""
+    """Count external copies of aliases and forwards; returns the messages or refusals, and the IDs of those counted."""
     charged: set[UUID] = set()
     for place, each in enumerate(prepared):
-        # What is not ASCII was not asked about: which domain it is, is only known now.
+        # `managed` has no IDNs written in Unicode: their A-labels are known since parsing.
         if isinstance(each, Refusal) or not any(one.domain in managed or "xn--" in one.domain for one in each.envelope):
             continue
         async with app.db.autocommit() as conn:
@@ -197,7 +193,7 @@ async def _release_forwards(app: App, ids: Collection[UUID]) -> None:
 async def _prepare_all(
     app: App, who: Principal, asked: Sequence[SendRequest | Refusal]
 ) -> tuple[list[PreparedMessage | Refusal], Collection[str]]:
-    """The messages, checked; and which of their domains are managed, senders' and recipients'."""
+    """The checked messages, and the managed domains among those of their senders and recipients."""
     known = [address for each in asked if isinstance(each, SendRequest) and (address := _sender_or_none(each))]
     names = {name for address in known for name in (address.domain, address.key)}
     for message in asked:
@@ -222,8 +218,8 @@ async def _sender_domains(app: App, senders: Sequence[set[str]]) -> list[dict[st
 
 
 async def refuse_senders(app: App, who: Principal, senders: Collection[Address]) -> None:
-    """What the API refuses of senders: FORBIDDEN by role and for the address of a higher-ranked administrator,
-    API_KEY_DOMAIN_SCOPE. For a feature that submits by itself; their domains are managed.
+    """Check the rights to senders whose domains are managed: FORBIDDEN by role, or for the address of a higher-ranked
+    administrator; API_KEY_DOMAIN_SCOPE.
     """
     found = await app.write_in_batch(_sender_domains, {each.key for each in senders})
     for domain in found.values():
@@ -300,13 +296,13 @@ def _build_message(who: Principal, prepared: PreparedMessage, at: datetime, inde
 
 
 async def _submit_batch(app: App, mta: SmtpPool, ready: Sequence[PreparedMessage]) -> list[SubmissionResult]:
-    """Submit side by side; a relay that fails on every connection at once is not asked by those still waiting."""
-    places = asyncio.Semaphore(mta.size)
+    """Submit in parallel. After failures of the MTA on all connections the remaining messages are not tried."""
+    connections = asyncio.Semaphore(mta.size)
     failures = 0
 
     async def one(prepared: PreparedMessage) -> SubmissionResult:
         nonlocal failures
-        async with places:
+        async with connections:
             if failures >= mta.size:
                 return ConnectionLost("the mail transfer agent failed for the messages before", "connect")
             result = await _submit(app, mta, prepared)
@@ -325,18 +321,17 @@ async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage) -> Submiss
         eight_bit=composed.is_8bit,
         smtputf8=composed.needs_smtputf8,
     )
-    # In the full profile Postfix asks for the relay, at each attempt.
     domain = prepared.domain.name if prepared.domain.has_relay else None
     try:
         return await _submit_to(app, mta, domain, submission, (composed.data_chunks(), True))
     except Exception:
-        # The others of the batch are under way: what they came to must be written down.
+        # Other messages of the batch are being submitted: their results must still be recorded.
         log.exception("a message could not be submitted", message_id=str(prepared.id))
         return ConnectionLost("it could not be written to the connection", "envelope")
 
 
 async def submit(app: App, domain: str | None, submission: OutgoingEnvelope, body: Iterable[bytes]) -> SubmissionResult:
-    """Submit a message of another feature, which has checked and counted it, for a sender of this domain."""
+    """Submit a message that another feature has checked and filed; `domain` is the sender's, if it is managed."""
     if app.mta is None:
         return ConnectionLost("sending is not configured (mta.mode)", "connect")
     return await _submit_to(app, app.mta, domain, submission, (body, False))
@@ -345,7 +340,9 @@ async def submit(app: App, domain: str | None, submission: OutgoingEnvelope, bod
 async def _submit_to(
     app: App, mta: SmtpPool, domain: str | None, submission: OutgoingEnvelope, content: tuple[Iterable[bytes], bool]
 ) -> SubmissionResult:
-    """By the relay of the domain, where it has one, in the mode `smtp`; `content` with whether it is dot-stuffed."""
+    """Submit by the domain's relay in mode `smtp` (in the full profile Postfix chooses it). `content`: the chunks, and
+    whether they are dot-stuffed.
+    """
     body, stuffed = content
     try:
         if app.settings.mta.mode == "smtp" and domain and (relay := await relays.find_domain_relay(app, domain)):

@@ -1,4 +1,4 @@
-"""What sending reads of other tables, and the statements for what others write; it has no table of its own."""
+"""The SQL of sending, which has no table of its own."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from mailkeep.features.mailflow.sending.model import OpenSubmission, SenderDomai
 
 
 async def sender_domains(conn: Conn, names: Collection[str]) -> dict[str, SenderDomain]:
-    """The managed ones among these domains, and the domains of these senders (folded addresses), by name; a sender's
-    with the rank of the administrator whose address it is.
+    """The managed domains among `names` (domains and senders' folded addresses), by these names. A sender has the rank
+    of the administrator whose address it is.
     """
     cursor = await conn.execute(
         """
-        SELECT n.name AS asked, d.id, d.name, d.active, d.sending_enabled, d.relay_host IS NOT NULL AS has_relay,
+        SELECT n.name AS requested, d.id, d.name, d.active, d.sending_enabled, d.relay_host IS NOT NULL AS has_relay,
                CASE WHEN strpos(n.name, '@') > 0 THEN address_rank(n.name) END AS owner_rank
         FROM unnest(%(names)s::text[]) AS n (name)
         JOIN domains d ON d.name = CASE WHEN strpos(n.name, '@') > 0 THEN split_part(n.name, '@', 2) ELSE n.name END
         """,
         {"names": list(names)},
     )
-    return {row.pop("asked"): SenderDomain(**row) for row in await cursor.fetchall()}
+    return {row.pop("requested"): SenderDomain(**row) for row in await cursor.fetchall()}
 
 
 async def begin(
     conn: Conn, at: datetime, counted: Mapping[str, Any], ids: Sequence[UUID], attempts: Mapping[str, Any]
 ) -> list[SendVerdict]:
-    """Count messages, and write the attempts of those that may go out: all of it committed at once. Nothing is done
-    where a sender is to be suspended for its rate. The arguments are of `abuse.counted` and `messages.attempted`.
+    """Count messages and write the attempts of those that may be sent, in one commit. Nothing is written if a sender
+    has to be suspended for its rate. The arguments come from `abuse.count_arguments` and `messages.insert_arguments`.
     """
     cursor = await conn.execute(
         """
@@ -54,8 +54,8 @@ async def begin(
 async def settle(
     conn: Conn, at: datetime, status: str, accepted: Sequence[dict[str, Any]], calls: Sequence[dict[str, Any]]
 ) -> None:
-    """The MTA took these messages (`messages.acceptances`): they are accepted. The calls that they are of (`ids` and
-    `entry`) are written in the audit log where that is news of any of theirs. Done again, it does nothing.
+    """Mark messages (`messages.acceptance_rows`) as accepted. A call (`ids` and `entry`) gets its audit entry if any of
+    its messages was not yet marked. Idempotent.
     """
     await conn.execute(
         "SELECT settle_sends(%(at)s, %(status)s, %(accepted)s, %(calls)s)",
@@ -69,7 +69,7 @@ async def settle(
 
 
 async def log_read_at(conn: Conn) -> datetime | None:
-    """The instant up to which our own MTA's log is known; None where it was never read to its end."""
+    """The time up to which Postfix's log has been read; None if it was never read to its end."""
     cursor = await conn.execute(
         "SELECT CASE WHEN bool_and(caught_up_at IS NOT NULL) THEN min(caught_up_at) END AS at FROM mail_logs"
     )
@@ -78,11 +78,10 @@ async def log_read_at(conn: Conn) -> datetime | None:
 
 
 async def open_attempts(
-    conn: Conn, before: datetime, untaken_before: datetime, most: int, *, told_by_log: bool
+    conn: Conn, before: datetime, unaccepted_before: datetime, limit: int, *, by_log: bool
 ) -> list[OpenSubmission]:
-    """Attempts begun before an instant that nobody ended or answered, and those called unknown that the sandbox has
-    after all. Of those that nobody took only the ones begun before `untaken_before`, and with `told_by_log` also those
-    called unknown.
+    """Attempts without a result, begun before `before`, or before `unaccepted_before` if no MTA is known to have them;
+    `unknown` ones that the sandbox has; and with `by_log` also those that Postfix's log does not show.
     """
     cursor = await conn.execute(
         """
@@ -92,23 +91,23 @@ async def open_attempts(
             SELECT s.queue_id FROM sandbox_messages s
             WHERE s.message_id = m.message_id AND s.mail_from = m.mail_from ORDER BY s.id LIMIT 1
         ) s ON true
-        WHERE (m.status = 'submitting' AND m.created_at < CASE WHEN s.queue_id IS NULL THEN %(untaken_before)s
+        WHERE (m.status = 'submitting' AND m.created_at < CASE WHEN s.queue_id IS NULL THEN %(unaccepted_before)s
                                                                ELSE %(before)s END)
            OR (m.status = 'unknown' AND s.queue_id IS NOT NULL)
-           -- Of what our own MTA was asked and did not answer, its log would have told.
-           OR (m.status = 'unknown' AND %(told_by_log)s AND m.accepted_at IS NULL AND m.source = 'api'
-               AND m.created_at < %(untaken_before)s)
-           -- The fate of a recipient told of its acceptance, and whoever sent it was cut off before the answer.
+           -- Postfix did not answer; its log would show an acceptance.
+           OR (m.status = 'unknown' AND %(by_log)s AND m.accepted_at IS NULL AND m.source = 'api'
+               AND m.created_at < %(unaccepted_before)s)
+           -- The log showed the acceptance, and the process ended before Postfix answered it.
            OR (m.answered_at IS NULL AND m.accepted_at IS NOT NULL AND coalesce(s.queue_id, m.queue_id) IS NOT NULL
-               AND m.source = 'api' AND m.direction = 'outbound' AND m.created_at < %(before)s AND m.id >= %(lately)s)
-        ORDER BY m.id LIMIT %(most)s
+               AND m.source = 'api' AND m.direction = 'outbound' AND m.created_at < %(before)s AND m.id >= %(recent)s)
+        ORDER BY m.id LIMIT %(limit)s
         """,
         {
             "before": before,
-            "untaken_before": untaken_before,
-            "told_by_log": told_by_log,
-            "most": most,
-            "lately": uuid7_floor(before - timedelta(days=2)),
+            "unaccepted_before": unaccepted_before,
+            "by_log": by_log,
+            "limit": limit,
+            "recent": uuid7_floor(before - timedelta(days=2)),
         },
     )
     return [OpenSubmission(**row) for row in await cursor.fetchall()]

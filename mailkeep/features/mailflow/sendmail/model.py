@@ -1,4 +1,4 @@
-"""What a program hands in, and what it is answered."""
+"""A message that a local program submits, and the reply."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class ExitCode(IntEnum):
 
 
 class SendmailOptions(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the program's options say. `sender` is the envelope sender (None: not given, empty: `<>`), `name` the full
-    name for a From field that is missing, `extract`: recipients are also those of To, Cc and Bcc.
+    """The program's options. `sender`: the envelope sender (None: not given, empty: `<>`); `name`: the full name for a
+    missing From field; `extract`: the addresses of To, Cc and Bcc are recipients too.
     """
 
     sender: str | None = None
@@ -36,14 +36,14 @@ class SendmailOptions(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SendmailReply(Struct, frozen=True):
-    """The exit code, and what to print on standard error."""
+    """The exit code, and the text for standard error."""
 
     code: int
     text: str = ""
 
 
 class SendmailError(Exception):
-    """The message is not sent; with the exit code and the reason."""
+    """The message is not sent."""
 
     def __init__(self, code: ExitCode, reason: str) -> None:
         super().__init__(reason)
@@ -53,7 +53,7 @@ class SendmailError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SendmailContent:
-    """A message with CRLF line ends. `is_8bit`, `is_utf8` and `longest` (octets of a line) are those of all of it."""
+    """A message with CRLF line ends; `longest` is the length of its longest line in octets."""
 
     received: ReceivedMessage
     is_8bit: bool
@@ -63,7 +63,7 @@ class SendmailContent:
 
 @dataclass(frozen=True, slots=True)
 class HeaderFields:
-    """A header: fields in order as (name, raw value without its line end), and where the body begins."""
+    """The fields in order as (name, raw value without its line end), and the offset of the body."""
 
     fields: list[tuple[str, bytes]]
     body_at: int
@@ -79,7 +79,7 @@ class SendmailBody:
     wrap: bool  # lines over 998 octets broken
 
     def chunks(self) -> Iterator[bytes]:
-        """The body without transformations."""
+        """The unchanged body."""
         position = 0
         for chunk in self.content.received.chunks():
             end = position + len(chunk)

@@ -1,10 +1,10 @@
-"""The header and body of a message from a local program: pure."""
+"""The header and body of a message from a local program."""
 
 from __future__ import annotations
 
 import binascii
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from mailkeep.core.address import Address, AddressError, normalize_domain, parse_address
@@ -34,7 +34,7 @@ _ADDRESSES = ("to", "cc", "reply-to", "resent-to", "resent-cc")
 def read_fields(head: bytes) -> HeaderFields:
     """The header at the start of a message; one that does not begin with a field is all body.
 
-    A first line `From …` of the mbox format is left out.
+    A first line `From …` (mbox format) is skipped.
     """
     fields: list[tuple[str, list[bytes]]] = []
     at = 0
@@ -83,12 +83,12 @@ def values(fields: HeaderFields, *names: str) -> list[str]:
 
 def author(fields: HeaderFields) -> MailboxAddress | None:
     """The From field's mailbox, None without the field; it must be one address."""
-    given = values(fields, "from")
-    if not given:
+    lines = values(fields, "from")
+    if not lines:
         return None
-    found = parse_addresses(given[0])
-    if len(given) > 1 or len(found) != 1:
-        raise SendmailError(ExitCode.DATAERR, "From must be one address")
+    found = parse_addresses(lines[0])
+    if len(lines) > 1 or len(found) != 1:
+        raise SendmailError(ExitCode.DATAERR, "From must have exactly one address")
     return MailboxAddress(address(found[0].email, "From"), _printable(found[0].name))
 
 
@@ -115,15 +115,15 @@ def address(text: str, what: str) -> Address:
 
 
 def qualify(text: str, host: str) -> str:
-    """An address; a bare name is one at the host."""
+    """An address; a name without a domain gets the host name."""
     text = text.strip()
     text = text[1:-1].strip() if text.startswith("<") and text.endswith(">") else text
     return text if "@" in text else f"{text}@{host}"
 
 
-def recipients(given: Sequence[str], fields: HeaderFields | None, host: str) -> list[Address]:
-    """The recipients, each once: those given, each perhaps a list, and with `fields` those of To, Cc and Bcc."""
-    texts = [part for each in given for part in _split_addresses(each)]
+def recipients(arguments: Sequence[str], fields: HeaderFields | None, host: str) -> list[Address]:
+    """The recipients, each once: of the arguments (lists of addresses) and, with `fields`, of To, Cc and Bcc."""
+    texts = [part for each in arguments for part in _split_addresses(each)]
     if fields:
         listed = values(fields, "to", "cc", "bcc") or values(fields, "resent-to", "resent-cc", "resent-bcc")
         texts += [part for each in listed for part in _split_addresses(each)]
@@ -134,7 +134,7 @@ def recipients(given: Sequence[str], fields: HeaderFields | None, host: str) -> 
         if len(found) > MAX_RECIPIENTS:
             raise SendmailError(ExitCode.DATAERR, f"too many recipients; at most {MAX_RECIPIENTS}")
     if not found:
-        raise SendmailError(ExitCode.USAGE, "no recipient: name one, or use -t")
+        raise SendmailError(ExitCode.USAGE, "no recipient: name one, or use -t to read them from the header")
     return list(found.values())
 
 
@@ -157,11 +157,6 @@ def _covers(entry: str, address: Address) -> bool:
         return False
 
 
-def senders_of(account: str, allowed: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """The account's entry of `sendmail.allowed`."""
-    return allowed.get(account, ())
-
-
 def message_id(fields: HeaderFields) -> str | None:
     """The Message-ID, None for none and for one that is malformed."""
     for value in values(fields, "message-id")[:1]:
@@ -173,14 +168,14 @@ def message_id(fields: HeaderFields) -> str | None:
     return None
 
 
-def header(fields: HeaderFields, sender: MailboxAddress, at: datetime, given_id: str, body: SendmailBody) -> bytes:
-    """The header to send: From as it was checked, what is missing added, what is not for recipients removed, ASCII."""
+def header(fields: HeaderFields, sender: MailboxAddress, at: datetime, header_id: str, body: SendmailBody) -> bytes:
+    """The header to send, in ASCII: the checked From, missing fields, and no fields that recipients must not see."""
     lines = [_field(name, value) for name, value in fields.fields if _is_kept(name.lower(), body)]
     names = {name.lower() for name, _ in fields.fields}
     lines.insert(0, address_field("From", [sender]))
     if "date" not in names:
         lines.append(f"Date: {date_text(at)}\r\n")
-    lines.append(f"Message-ID: {given_id}\r\n")
+    lines.append(f"Message-ID: {header_id}\r\n")
     if not names & {"to", "cc"}:
         lines.append("To: undisclosed-recipients:;\r\n")
     if body.encode or (body.content.is_8bit and "content-type" not in names):
@@ -217,8 +212,8 @@ def _field(name: str, value: bytes) -> str:
 
 
 def body_of(fields: HeaderFields, content: SendmailContent) -> SendmailBody:
-    """The body, with what has to be done about lines over 998 octets: text is encoded as quoted-printable; within parts
-    of a message, whose encoding is theirs, lines are broken.
+    """The body and how lines over 998 octets are changed: text becomes quoted-printable; in multipart bodies, whose
+    parts have their own encoding, the lines are broken.
     """
     if content.longest <= MAX_LINE:
         return SendmailBody(content, fields.body_at, encode=False, wrap=False)
@@ -229,7 +224,7 @@ def body_of(fields: HeaderFields, content: SendmailContent) -> SendmailBody:
 
 
 def body_chunks(body: SendmailBody) -> Iterator[bytes]:
-    """The body as it is sent, in pieces of which each is quickly made."""
+    """The body as it is sent, in small pieces."""
     if body.encode:
         yield from map(_quote_printable, _pieces(body.chunks()))
     elif body.wrap:
@@ -239,7 +234,7 @@ def body_chunks(body: SendmailBody) -> Iterator[bytes]:
 
 
 def _pieces(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Content in pieces that end with a line, or within one; never between CR and LF."""
+    """Split content into pieces, never between CR and LF."""
     rest = b""
     for chunk in chunks:
         rest += chunk
@@ -252,30 +247,30 @@ def _pieces(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _quote_printable(piece: bytes) -> bytes:
-    """As quoted-printable; a piece that ends within a line is followed by a soft line break."""
+    """Encode as quoted-printable; a piece that ends within a line gets a soft line break."""
     if piece.endswith(b"\r\n") or not piece:
         return binascii.b2a_qp(piece, istext=True)
     return binascii.b2a_qp(piece, istext=True).replace(b"\n", b"\r\n") + b"=\r\n"
 
 
 def _wrap_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """With lines of at most 998 octets."""
+    """Break lines over 998 octets."""
     column = 0
     for piece in pieces:
-        made: list[bytes] = []
-        for number, part in enumerate(piece.split(b"\r\n")):
+        parts: list[bytes] = []
+        for number, line in enumerate(piece.split(b"\r\n")):
             if number:
-                made.append(b"\r\n")
+                parts.append(b"\r\n")
                 column = 0
             at = 0
-            while at < len(part):
+            while at < len(line):
                 if column == MAX_LINE:
-                    made.append(b"\r\n")
+                    parts.append(b"\r\n")
                     column = 0
-                made.append(part[at : at + MAX_LINE - column])
-                at += len(made[-1])
-                column += len(made[-1])
-        yield b"".join(made)
+                parts.append(line[at : at + MAX_LINE - column])
+                at += len(parts[-1])
+                column += len(parts[-1])
+        yield b"".join(parts)
 
 
 def subject(fields: HeaderFields) -> str:

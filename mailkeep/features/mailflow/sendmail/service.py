@@ -1,16 +1,15 @@
-"""Sending what a program on this machine hands in."""
+"""Sends messages of programs on this machine."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import pwd
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from uuid import UUID
-
-import structlog
 
 from mailkeep.app import App
 from mailkeep.core.address import Address, AddressError, parse_address
@@ -23,7 +22,8 @@ from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.abuse.model import SendCharge
-from mailkeep.features.mailflow.sending import rules as sending_rules, service as sending, writes
+from mailkeep.features.mailflow.sending import service as sending, writes
+from mailkeep.features.mailflow.sending.model import SendAttempt
 from mailkeep.features.mailflow.sendmail import rules
 from mailkeep.features.mailflow.sendmail.model import (
     ExitCode,
@@ -33,32 +33,26 @@ from mailkeep.features.mailflow.sendmail.model import (
     SendmailError,
     SendmailOptions,
 )
-from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.messages import content as content_files, service as messages
-from mailkeep.features.record.messages.model import DeliveryOutcome, HeaderSummary, Message, MessageDomain, ServerReply
+from mailkeep.features.record.messages.model import HeaderSummary, MessageDomain
 from mailkeep.features.record.messages.rules import outbound_message
 from mailkeep.mail.message import srs
 from mailkeep.mail.message.headers import MailboxAddress, date_text
 from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, OutgoingEnvelope, SmtpRefusal
 
-log = structlog.get_logger("mailkeep.sendmail")
-
 _LOCAL_NAMES = ("postmaster", "abuse", "mailer-daemon")
-_ADDRESS = "127.0.0.1"  # of whoever calls on the Unix socket, for keys that are bound to networks
-_RETRIES, _PAUSE = 5, 2.0
-
-_unwritten: set[asyncio.Task[None]] = set()
+_ADDRESS = "127.0.0.1"  # of clients on the Unix socket, for keys that are limited to networks
 
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who sends: the principal, and its addresses. `own` is the account's; what counts is `use`."""
+    """The principal that sends, its addresses, and what is counted. `domain` is None for an unmanaged host name."""
 
     who: Principal
     envelope: str
     author: MailboxAddress
     domain: Domain | None
-    use: SendCharge
+    charge: SendCharge
 
 
 def host_of(app: App) -> str:
@@ -67,7 +61,7 @@ def host_of(app: App) -> str:
 
 
 async def send(app: App, account: pwd.struct_passwd, asked: SendmailOptions, content: SendmailContent) -> str:
-    """Send a message; returns once the MTA has it, with what to say. Raises `Rejected`."""
+    """Send a message; returns after the MTA's 250, with the text for standard error. Raises `SendmailError`."""
     try:
         return await _send(app, account, asked, content)
     except Unavailable:
@@ -80,9 +74,8 @@ async def _send(app: App, account: pwd.struct_passwd, asked: SendmailOptions, co
     at, host = app.clock(), host_of(app)
     fields = await asyncio.to_thread(rules.read_fields, content.received.head(rules.MAX_HEAD))
     sender = await _sender(app, account, asked, fields)
-    given = await asyncio.to_thread(rules.recipients, asked.recipients, fields if asked.extract else None, host)
-    envelope = await _deliverable(app, given, host)
-    sender = replace(sender, use=replace(sender.use, recipients=len(envelope)))
+    named = await asyncio.to_thread(rules.recipients, asked.recipients, fields if asked.extract else None, host)
+    envelope = await _route_accounts(app, named, host)
     body = rules.body_of(fields, content)
     message = uuid7(at)
     header_id = rules.message_id(fields) or f"<{message}@{sender.author.address.domain}>"
@@ -112,44 +105,44 @@ async def _send(app: App, account: pwd.struct_passwd, asked: SendmailOptions, co
         api_key_id=sender.who.key_id,
     )
     await _charge_forwards(app, at, message, envelope)
-    (refusal,) = await abuse.count(app, sender.who, at, [sender.use])
-    if refusal is not None:
+    charge = replace(sender.charge, recipients=len(envelope))
+    refused = await writes.begin(app, sender.who, at, [SendAttempt(attempt, charge)])
+    if refused:
         async with app.db.autocommit() as conn:
             await abuse.uncount_forwards(conn, [str(message)])
-        raise _to_error(refusal)
-    return await _hand_over(app, sender, attempt, (head, body))
+        raise refused[message]
+    return await _submit(app, sender, SendAttempt(attempt, charge), (head, body))
 
 
 async def _charge_forwards(app: App, at: datetime, message: UUID, envelope: Sequence[Address]) -> None:
-    """Count what aliases and forwards of managed domains lead outside, as for the API's messages."""
+    """Count the external copies of aliases and forwards, as for messages of the API."""
     async with app.db.autocommit() as conn:
         found = await abuse.external_copies(conn, envelope)
     limit = app.settings.limits.external_expansion
     if beyond := abuse.find_over_limit(found, limit):
-        reason = f"{beyond.address} leads to more than {limit} addresses outside"
+        reason = f"{beyond.address} forwards the message to more than {limit} external recipients"
         raise SendmailError(ExitCode.UNAVAILABLE, f"{reason} (limits.external_expansion)")
     if found and (refusal := await abuse.charge_forwards(app, at, str(message), abuse.copies_by_domain(found))):
-        raise _to_error(refusal)
+        raise refusal
 
 
 def _list_addresses(fields: HeaderFields, name: str) -> list[str]:
     return [each for value in rules.values(fields, name) for each in rules.addresses_in(value)]
 
 
-async def _hand_over(app: App, sender: Sender, attempt: Message, content: tuple[bytes, SendmailBody]) -> str:
+async def _submit(app: App, sender: Sender, attempt: SendAttempt, content: tuple[bytes, SendmailBody]) -> str:
     head, body = content
-    async with app.db.autocommit() as conn:
-        await messages.insert_messages(conn, [attempt])
-    smtputf8 = not (sender.envelope + "".join(each.address for each in attempt.recipients)).isascii()
+    recipients = [each.address for each in attempt.message.recipients]
+    smtputf8 = not (sender.envelope + "".join(recipients)).isascii()
     eight_bit = (body.content.is_8bit and not body.encode) or not head.isascii()
-    to = [each.address for each in attempt.recipients]
-    submission = OutgoingEnvelope(sender.envelope, to, None, eight_bit, smtputf8 or not head.isascii())
+    submission = OutgoingEnvelope(sender.envelope, recipients, None, eight_bit, smtputf8 or not head.isascii())
     chunks = chain((head,), rules.body_chunks(body))
     result = await sending.submit(app, sender.domain.name if sender.domain else None, submission, chunks)
-    if isinstance(result, AcceptedSubmission) and app.settings.mta.mode != "sandbox":  # that keeps what it signed
-        kept = [(attempt.id, chain((head,), rules.body_chunks(body)))]
-        await asyncio.to_thread(content_files.save_contents, app.data_dir, kept)
-    await _settle(app, sender, attempt, result)
+    if isinstance(result, AcceptedSubmission) and app.settings.mta.mode != "sandbox":  # which stores signed content
+        contents = [(attempt.message.id, chain((head,), rules.body_chunks(body)))]
+        await asyncio.to_thread(content_files.save_contents, app.data_dir, contents)
+    with contextlib.suppress(Unavailable):  # the exit code is the MTA's answer; recording is retried
+        await writes.settle(app, sender.who if sender.who.key_id else None, [(attempt, result)])
     if isinstance(result, AcceptedSubmission):
         rejected = ", ".join(f"{each}: {reply}" for each, reply in result.rejected.items())
         return f"not accepted for {rejected}" if rejected else ""
@@ -157,14 +150,14 @@ async def _hand_over(app: App, sender: Sender, attempt: Message, content: tuple[
 
 
 async def _sender(app: App, account: pwd.struct_passwd, asked: SendmailOptions, fields: HeaderFields) -> Sender:
-    """Who sends this, or `Rejected`: envelope sender and From are each checked."""
+    """The sender of a message; checks the envelope sender and From. Raises `SendmailError`."""
     host, author = host_of(app), await asyncio.to_thread(rules.author, fields)
-    given = rules.address(rules.qualify(asked.sender, host), "-f") if asked.sender else None
-    wanted = _RequestedSenders(author and author.address, given, asked.sender == "")
+    envelope = rules.address(rules.qualify(asked.sender, host), "-f") if asked.sender else None
+    requested = _RequestedSenders(author and author.address, envelope, asked.sender == "")
     if asked.key is not None:
-        sender = await _by_key(app, asked.key, wanted)
+        sender = await _check_key(app, asked.key, requested)
     else:
-        sender = await _by_account(app, account, wanted)
+        sender = await _check_account(app, account, requested)
     name = author.name if author else asked.name
     if not (author or name or asked.key):
         name = _full_name(account)
@@ -173,31 +166,31 @@ async def _sender(app: App, account: pwd.struct_passwd, asked: SendmailOptions, 
 
 @dataclass(frozen=True, slots=True)
 class _RequestedSenders:
-    """The senders that a message names: of From, of the envelope, and whether that is to be empty."""
+    """The senders that a message names: From, `-f`, and whether `-f` is the null sender."""
 
     author: Address | None
-    given: Address | None
+    envelope: Address | None
     is_null: bool
 
 
-async def _by_key(app: App, key: str, wanted: _RequestedSenders) -> Sender:
-    who = await _key(app, key)
+async def _check_key(app: App, key: str, requested: _RequestedSenders) -> Sender:
+    who = await _authenticate(app, key)
     allow(who, "send")
-    first = wanted.author or wanted.given
-    if first is None:
+    author = requested.author or requested.envelope
+    if author is None:
         raise SendmailError(ExitCode.USAGE, "with an API key, From or -f is required")
-    envelope = None if wanted.is_null else wanted.given or first
-    domain = await _find_managed(app, first)
-    if envelope and envelope.domain != first.domain:
+    envelope = None if requested.is_null else requested.envelope or author
+    domain = await _find_managed(app, author)
+    if envelope and envelope.domain != author.domain:
         await _find_managed(app, envelope)
-    await sending.refuse_senders(app, who, [first, envelope or first])
+    await sending.refuse_senders(app, who, [author, envelope or author])
     return Sender(
-        who, envelope.text if envelope else "", MailboxAddress(first), domain, SendCharge(first, domain.id, 1)
+        who, envelope.text if envelope else "", MailboxAddress(author), domain, SendCharge(author, domain.id, 1)
     )
 
 
-async def _key(app: App, raw: str) -> Principal:
-    """Who sends with an API key. API_KEY_INVALID, RATE_LIMIT_EXCEEDED."""
+async def _authenticate(app: App, raw: str) -> Principal:
+    """The principal of an API key. API_KEY_INVALID, RATE_LIMIT_EXCEEDED."""
     networks = app.settings.auth.allowed_networks
     async with app.db.autocommit() as conn:
         key = await api_keys.authenticate(conn, raw, app.clock(), _ADDRESS, count=True)
@@ -220,15 +213,17 @@ async def _key(app: App, raw: str) -> Principal:
     )
 
 
-async def _by_account(app: App, account: pwd.struct_passwd, wanted: _RequestedSenders) -> Sender:
+async def _check_account(app: App, account: pwd.struct_passwd, requested: _RequestedSenders) -> Sender:
     host = host_of(app)
     own = _own(account, host)
     if own is None:
-        raise SendmailError(ExitCode.NOPERM, f"the account name {account.pw_name!r} is no local part of an address")
-    first = wanted.author or wanted.given or own
-    envelope = None if wanted.is_null else wanted.given or own
-    allowed = rules.senders_of(account.pw_name, app.settings.sendmail.allowed)
-    for each in (first, envelope or own):
+        raise SendmailError(
+            ExitCode.NOPERM, f"the account name {account.pw_name!r} can't be the local part of an address"
+        )
+    author = requested.author or requested.envelope or own
+    envelope = None if requested.is_null else requested.envelope or own
+    allowed = app.settings.sendmail.allowed.get(account.pw_name, ())
+    for each in (author, envelope or own):
         if not rules.may_send(each, own, allowed):
             raise SendmailError(
                 ExitCode.NOPERM,
@@ -236,10 +231,10 @@ async def _by_account(app: App, account: pwd.struct_passwd, wanted: _RequestedSe
                 "setting sendmail.allowed",
             )
     who = Principal(None, f"account {account.pw_name}", Role.DOMAIN_ADMIN, ActorType.SYSTEM)
-    domain = await _domain(app, first, host)
+    domain = await _domain(app, author, host)
     home = await _domain(app, own, host)
-    use = SendCharge(own, home.id if home else None, 1, written=first)
-    return Sender(who, envelope.text if envelope else "", MailboxAddress(first), domain, use)
+    charge = SendCharge(own, home.id if home else None, 1, written=author)
+    return Sender(who, envelope.text if envelope else "", MailboxAddress(author), domain, charge)
 
 
 def _own(account: pwd.struct_passwd, host: str) -> Address | None:
@@ -254,7 +249,7 @@ def _full_name(account: pwd.struct_passwd) -> str:
 
 
 async def _domain(app: App, address: Address, host: str) -> Domain | None:
-    """The sender's domain; None for the host name where that is no managed domain."""
+    """The sender's domain; None for the host name if that is not a managed domain."""
     async with app.db.autocommit() as conn:
         domain = await domains.find_by_name(conn, address.domain)
     if domain is None:
@@ -274,23 +269,23 @@ async def _find_managed(app: App, address: Address) -> Domain:
     return domain
 
 
-async def _deliverable(app: App, given: Sequence[Address], host: str) -> list[Address]:
-    """The recipients; an account of this machine has no mailbox, its mail goes to the administrators."""
-    if all(each.domain != host for each in given):
-        return list(given)
+async def _route_accounts(app: App, recipients: Sequence[Address], host: str) -> list[Address]:
+    """Replace accounts of this machine, which have no mailbox, by the address of its administrators."""
+    if all(each.domain != host for each in recipients):
+        return list(recipients)
     async with app.db.autocommit() as conn:
         if await domains.find_by_name(conn, host) is not None:
-            return list(given)
+            return list(recipients)
     postmaster = rules.address(f"postmaster@{host}", "recipient")
-    found: dict[str, Address] = {}
-    for each in given:
+    routed: dict[str, Address] = {}
+    for each in recipients:
         if each.domain == host:
             if each.local_part.lower() not in _LOCAL_NAMES and not _is_account(each.local_part):
                 raise SendmailError(ExitCode.NOUSER, f"{each}: no such account on this machine")
-            found[postmaster.key] = postmaster
+            routed[postmaster.key] = postmaster
         else:
-            found[each.key] = each
-    return list(found.values())
+            routed[each.key] = each
+    return list(routed.values())
 
 
 def _is_account(name: str) -> bool:
@@ -299,54 +294,6 @@ def _is_account(name: str) -> bool:
     except (KeyError, ValueError):
         return False
     return True
-
-
-async def _settle(
-    app: App, sender: Sender, attempt: Message, result: AcceptedSubmission | SmtpRefusal | ConnectionLost
-) -> None:
-    """Write down what came of the attempt. What the MTA has is sent, whether or not this succeeds: it is tried on."""
-    try:
-        await _write_down(app, sender, attempt, result)
-    except Unavailable:
-        task = asyncio.create_task(_keep_trying(app, sender, attempt, result))
-        _unwritten.add(task)
-        task.add_done_callback(_unwritten.discard)
-
-
-async def _keep_trying(
-    app: App, sender: Sender, attempt: Message, result: AcceptedSubmission | SmtpRefusal | ConnectionLost
-) -> None:
-    for _ in range(_RETRIES):
-        await asyncio.sleep(_PAUSE)
-        try:
-            await _write_down(app, sender, attempt, result)
-        except Unavailable:
-            continue
-        return
-    log.error("the outcome of a message was not written down", id=str(attempt.id))
-
-
-async def _write_down(
-    app: App, sender: Sender, attempt: Message, result: AcceptedSubmission | SmtpRefusal | ConnectionLost
-) -> None:
-    at = app.clock()
-    async with app.db.tx() as conn:
-        if isinstance(result, AcceptedSubmission):
-            status = sending_rules.first_status(app.settings.mta.mode)
-            await messages.accept(conn, at, [(attempt, result.queue_id or "")], status=status)
-            for address, said in result.rejected.items():
-                reply = ServerReply(said.code, said.enhanced, said.text, None)
-                await messages.record_outcome(conn, at, DeliveryOutcome(attempt.id, address, "bounced", 1, reply))
-            if sender.who.key_id:
-                await audit.record(conn, sender.who, at, writes.send_action([attempt], 1))
-        else:
-            status, said = sending_rules.failure_status(result)
-            ended = await messages.end_submissions(conn, at, [(attempt.id, status, said)])
-            if ended and status != "unknown":
-                await abuse.uncount_forwards(conn, [str(attempt.id)])
-                await abuse.uncount(conn, [(attempt.created_at, sender.use)])
-    if isinstance(result, AcceptedSubmission):
-        app.counters.add("messages_accepted", "outbound", attempt.source)
 
 
 def _to_error(refusal: Refusal) -> SendmailError:

@@ -20,7 +20,7 @@ async def _details(app: App, call: Call) -> HttpResponse:
 
 
 async def _version(app: App, call: Call) -> HttpResponse:
-    return HttpResponse(wire.version(service.build(), full=app.settings.mta.mode == "postfix"))
+    return HttpResponse(wire.version(service.build(), full=app.settings.is_full_profile))
 
 
 async def _alive(app: App, call: Call) -> HttpResponse:

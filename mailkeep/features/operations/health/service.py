@@ -51,7 +51,7 @@ async def details(app: App) -> list[Component]:
     """All components in detail, within 2 seconds each; `since`: when this process first saw the status."""
     at = app.clock()
     found = [await _database_component(app), *_mail(app), await _disk_component(app)]
-    if app.settings.mta.mode == "postfix":
+    if app.settings.is_full_profile:
         report = await asyncio.to_thread(app.node_report) if app.node_report else None
         found += rules.node_components(report, app.settings.server.hostname, at)
     else:
@@ -82,10 +82,10 @@ async def _database_component(app: App) -> Component:
 
 def _mail(app: App) -> list[Component]:
     """MTA, filter and mailboxes."""
-    mode = app.settings.mta.mode
-    if mode == "postfix":
+    if app.settings.is_full_profile:
         running: Mapping[str, bool] = app.running_services() if app.running_services else {}
         return [rules.processes(name, running, needed) for name, needed in _PROCESSES.items()]
+    mode = app.settings.mta.mode
     mta = Component("mta", "disabled" if mode == "none" else "ok", None, {"mode": mode})
     return [mta, Component("filter", "disabled", "Available in the full profile only."), Component("mailboxes", "ok")]
 
