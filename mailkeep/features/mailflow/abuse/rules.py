@@ -75,6 +75,12 @@ def refusal(charge: SendCharge, verdict: SendVerdict, sender_threshold: int, dom
     return RateLimitExceeded(text, retry_after=wait, reason=verdict.kind, limit=limit)
 
 
+def is_permanent(refusal: Refusal) -> bool:
+    """Whether the same message can never be sent: its sender is suspended, or it exceeds a whole hourly limit."""
+    too_large = (refusal.details or {}).get("reason") == "message_above_threshold"
+    return isinstance(refusal, MailboxSuspended) or (isinstance(refusal, RateLimitExceeded) and too_large)
+
+
 def find_over_limit(found: Iterable[ExternalCopies], limit: int) -> ExternalCopies | None:
     """The first of a message's recipients with which it exceeds `limit` external copies, None if it does not."""
     total = 0

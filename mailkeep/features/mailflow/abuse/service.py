@@ -117,6 +117,7 @@ async def external_copies(conn: Conn, addresses: Sequence[Address]) -> list[Exte
 
 
 find_over_limit = rules.find_over_limit
+is_permanent = rules.is_permanent
 copies_by_domain = rules.copies_by_domain
 
 

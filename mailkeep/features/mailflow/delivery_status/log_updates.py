@@ -1,4 +1,4 @@
-"""Applies the updates that the log gives of messages to the history."""
+"""Applies the updates in the log to the history."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ async def apply_lines(
     intervals: RetryIntervals,
     counted: Counters,
 ) -> set[str]:
-    """What lines tell of mail that was sent, and how much of it; answers the queue ids of such mail among theirs."""
+    """Apply the lines about sent and forwarded mail; returns the queue IDs of sent mail among them."""
     known = await store.find_tracked(conn, _queue_ids(line for _, line in timed))
-    if strangers := rules.find_unknown_queue_ids((line for _, line in timed), known):
-        known |= await store.restore_tracked(conn, strangers, at)
+    if unknown := rules.find_unknown_queue_ids((line for _, line in timed), known):
+        known |= await store.restore_tracked(conn, unknown, at)
     updates = await _attach_messages(conn, at, rules.collect_updates(timed, known, intervals))
     updates = [await _hide_attempts(conn, update) for update in updates]
     updates = await _attach_forwarded_messages(conn, at, updates)
     for source, new in rules.count_new_messages(updates, known):
         counted.add("messages_accepted", "outbound", source, times=new)
-    kept: dict[str, TrackedMessage] = {}
+    open_mail: dict[str, TrackedMessage] = {}
     outcomes: list[DeliveryOutcome] = []
     for update in updates:
         mail = update.mail
@@ -60,7 +60,7 @@ async def apply_lines(
             mail, decided = rules.decide_outcomes(update)
             outcomes += decided
         if update.end is None:
-            kept[mail.queue_id] = mail
+            open_mail[mail.queue_id] = mail
     await _add_recipients(conn, updates)
     if outcomes:
         for attempt in await messages.record_outcomes(conn, at, outcomes):
@@ -69,18 +69,17 @@ async def apply_lines(
     if held := [message_id for update in updates if update.held for message_id in rules.message_ids(update)]:
         await messages.clear_next_attempts(conn, held)
     await _end_messages(conn, at, [update for update in updates if update.end], counted)
-    if ended := known.keys() - kept.keys():
+    if ended := known.keys() - open_mail.keys():
         await store.delete_tracked(conn, ended)
-    if changed := [mail for queue_id, mail in kept.items() if known.get(queue_id) != mail]:
+    if changed := [mail for queue_id, mail in open_mail.items() if known.get(queue_id) != mail]:
         await store.save_tracked(conn, changed)
-    # What came from other servers stands in the history by its recipients, also what the filter refused.
+    # Mail of other servers is in the history by its recipients, also if the filter refused it.
     return {
         mail.queue_id for mail in [update.mail for update in updates] + list(known.values()) if not mail.is_forwarded
     }
 
 
 def _queue_ids(lines: Iterable[postfix_log.LogLine]) -> set[str]:
-    """The queue ids that lines name."""
     named: set[str] = set()
     for line in lines:
         if line.queue_id:
@@ -91,7 +90,7 @@ def _queue_ids(lines: Iterable[postfix_log.LogLine]) -> set[str]:
 
 
 def _expanded_attempts(update: LogUpdate, at: datetime) -> list[DeliveryAttempt]:
-    """What the timeline shows of the expansions of aliases."""
+    """The timeline entries of expanded recipients."""
     mail = update.mail
     if mail.message_id is None or rules.is_unexpanded(mail):
         return []
@@ -105,7 +104,7 @@ def _expanded_attempts(update: LogUpdate, at: datetime) -> list[DeliveryAttempt]
 
 
 async def _add_recipients(conn: Conn, updates: Sequence[LogUpdate]) -> None:
-    """Recipients of mail whose envelope was not noted, as they show."""
+    """Add the recipients of mail without a known envelope when they appear in the log."""
     for update in updates:
         if (
             update.attempts
@@ -119,27 +118,27 @@ async def _add_recipients(conn: Conn, updates: Sequence[LogUpdate]) -> None:
 
 
 async def _hide_attempts(conn: Conn, update: LogUpdate) -> LogUpdate:
-    """The update of sent mail, its tries marked that lie behind what the sender's domain may not see."""
+    """Mark the attempts behind aliases and forwards that the sender's domain may not see."""
     mail = update.mail
     if mail.is_forwarded or all(each.recipient == each.original_recipient for each in update.attempts):
         return update
     domain = await domains.find_by_name(conn, rules.domain_of(mail.sender))
-    seen: dict[str, Collection[str]] = {}
-    tries: list[LoggedAttempt] = []
+    visible: dict[str, Collection[str]] = {}
+    attempts: list[LoggedAttempt] = []
     for each in update.attempts:
-        if each.original_recipient not in seen:
-            seen[each.original_recipient] = (
+        if each.original_recipient not in visible:
+            visible[each.original_recipient] = (
                 await routing.list_visible_destinations(conn, each.original_recipient, domain.id) if domain else ()
             )
         is_hidden = (
-            each.recipient != each.original_recipient and each.recipient.lower() not in seen[each.original_recipient]
+            each.recipient != each.original_recipient and each.recipient.lower() not in visible[each.original_recipient]
         )
-        tries.append(replace(each, is_hidden=is_hidden))
-    return replace(update, attempts=tuple(tries))
+        attempts.append(replace(each, is_hidden=is_hidden))
+    return replace(update, attempts=tuple(attempts))
 
 
 async def _find_forwarding_domain(conn: Conn, mail: TrackedMessage, attempt: LoggedAttempt) -> LoggedAttempt:
-    """A try of incoming mail with the domain that passes it on: the last of those that lead to the recipient."""
+    """An attempt of incoming mail with its forwarding domain: the last of those that lead to the recipient."""
     if mail.origin != "inbound" or attempt.recipient == attempt.original_recipient:
         return attempt
     waiting, done = [attempt.original_recipient], set[str]()
@@ -150,14 +149,14 @@ async def _find_forwarding_domain(conn: Conn, mail: TrackedMessage, attempt: Log
         if domain is None or address in done:
             continue
         done.add(address)
-        seen = await routing.list_visible_destinations(conn, address, domain.id)
-        if attempt.recipient.lower() in seen:
+        destinations = await routing.list_visible_destinations(conn, address, domain.id)
+        if attempt.recipient.lower() in destinations:
             return (
                 attempt
                 if name == rules.domain_of(attempt.original_recipient)
                 else replace(attempt, forwarding_domain=name)
             )
-        waiting += seen
+        waiting += destinations
     return replace(attempt, forwarding_domain="")
 
 
@@ -176,50 +175,50 @@ async def _attach_forwarded_messages(conn: Conn, at: datetime, updates: Sequence
         if not update.mail.is_forwarded or not update.attempts:
             out.append(update)
             continue
-        # Where the way to the mailboxes is shut, others than the lmtp client tell of it.
-        tries = [
+        # While the mailboxes are unavailable, other services than the LMTP client log the attempts.
+        attempts = [
             each for each in update.attempts if each.is_remote or not await domain(rules.domain_of(each.recipient))
         ]
-        tries = [await _find_forwarding_domain(conn, update.mail, each) for each in tries]
+        attempts = [await _find_forwarding_domain(conn, update.mail, each) for each in attempts]
         rows = dict(update.mail.forwarded_messages)
-        for name, recipients in rules.recipients_by_forwarding_domain(update.mail, tries).items():
+        for name, recipients in rules.recipients_by_forwarding_domain(update.mail, attempts).items():
             if name in rows:
                 await messages.add_recipients(conn, rows[name], recipients)
             else:
                 found = await domain(name)
                 row_domain = MessageDomain(found.id if found else None, name)
-                new.append(rules.build_forwarded_message(at, update.mail, tries, recipients, row_domain))
+                new.append(rules.build_forwarded_message(at, update.mail, attempts, recipients, row_domain))
                 rows[name] = new[-1].id
-        out.append(replace(update, mail=replace(update.mail, forwarded_messages=rows), attempts=tuple(tries)))
+        out.append(replace(update, mail=replace(update.mail, forwarded_messages=rows), attempts=tuple(attempts)))
     if new:
         await messages.insert_messages(conn, new)
     return out
 
 
 async def _attach_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate]) -> list[LogUpdate]:
-    """The updates with their messages, where qmgr's line has come; accepted, and so outcomes as `mail.sent`.
+    """Attach messages to the updates with a line of qmgr, and mark them as accepted (`mail.sent`).
 
-    The API's messages that we don't know are followed no further.
+    Unknown messages on the API's port are not tracked any further.
     """
-    untaken = [each for each in updates if each.mail.message_id is None and each.mail.queue_recipients is not None]
-    untaken = [each for each in untaken if each.end != "refused"]
-    sent = await _find_api_messages(conn, [each.mail for each in untaken if each.mail.origin == "api"])
-    handed_in, noted = await _create_submitted_messages(
-        conn, at, [each for each in untaken if each.mail.origin == "submission"]
+    unattached = [each for each in updates if each.mail.message_id is None and each.mail.queue_recipients is not None]
+    unattached = [each for each in unattached if each.end != "refused"]
+    sent = await _find_api_messages(conn, [each.mail for each in unattached if each.mail.origin == "api"])
+    submitted, envelopes = await _create_submitted_messages(
+        conn, at, [each for each in unattached if each.mail.origin == "submission"]
     )
     touched = [each.mail.message_id for each in updates if each.mail.message_id and (each.attempts or each.end)]
     if sent:
         await messages.lock(conn, [*touched, *(message.id for message in sent.values())])
         await messages.accept_from_log(conn, at, [(message, queue_id) for queue_id, message in sent.items()])
-    found = sent | handed_in
+    found = sent | submitted
     out: list[LogUpdate] = []
     for update in updates:
         mail = update.mail
         if message := found.get(mail.queue_id):
-            envelope = mail.origin == "api" or mail.queue_id in noted
-            asked = len(message.recipients) if envelope else mail.queue_recipients or 0
-            taken = replace(mail, message_id=message.id, original_recipients=asked, envelope_known=envelope)
-            out.append(replace(update, mail=taken))
+            is_complete = mail.origin == "api" or mail.queue_id in envelopes
+            recipients = len(message.recipients) if is_complete else mail.queue_recipients or 0
+            attached = replace(mail, message_id=message.id, original_recipients=recipients, envelope_known=is_complete)
+            out.append(replace(update, mail=attached))
         elif mail.origin == "api" and mail.message_id is None and mail.queue_recipients is not None:
             out.append(replace(update, end="refused", attempts=()))
         else:
@@ -228,7 +227,7 @@ async def _attach_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate
 
 
 async def _find_api_messages(conn: Conn, mails: Sequence[TrackedMessage]) -> dict[str, Message]:
-    """The attempts that mail from the API's port belongs to, by queue id: the header's Message-ID names them."""
+    """The attempts of mail from the API's port, by queue ID; the Message-ID must match."""
     ids = {mail.queue_id: rules.sent_message_id(mail) for mail in mails}
     attempts = await messages.find_all(conn, [each for each in ids.values() if each]) if any(ids.values()) else []
     by_id = {message.id: message for message in attempts if message.direction == "outbound"}
@@ -242,15 +241,15 @@ async def _find_api_messages(conn: Conn, mails: Sequence[TrackedMessage]) -> dic
 async def _create_submitted_messages(
     conn: Conn, at: datetime, updates: Sequence[LogUpdate]
 ) -> tuple[dict[str, Message], Collection[str]]:
-    """New messages for what mail clients have handed in, written and accepted, by queue id; and whose envelopes were
-    noted. One whose was not waits for its first line of a recipient.
+    """File the messages of mail clients as accepted. Returns them by queue ID, and the queue IDs with a known envelope.
+    A message without one is created with the first line about a recipient.
     """
     if not updates:
         return {}, ()
-    noted = await store.find_envelopes(conn, [update.mail.queue_id for update in updates])
+    envelopes = await store.find_envelopes(conn, [update.mail.queue_id for update in updates])
     found: dict[str, Message] = {}
     for update in updates:
-        envelope = noted.get(update.mail.queue_id)
+        envelope = envelopes.get(update.mail.queue_id)
         recipients = (
             envelope.recipients
             if envelope
@@ -262,21 +261,21 @@ async def _create_submitted_messages(
     if found:
         await messages.insert_messages(conn, list(found.values()))
         await messages.accept(conn, at, [(each, queue_id) for queue_id, each in found.items()], status="queued")
-    return found, noted.keys()
+    return found, envelopes.keys()
 
 
 async def _end_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate], counted: Counters) -> None:
-    """What is left open where a message has left the queue: failed where it was given up or deleted, else unknown."""
+    """End the open recipients of messages that left the queue: `failed` if given up or deleted, else `unknown`."""
     ended = [(update, message_id) for update in updates for message_id in rules.message_ids(update)]
     if not ended:
         return
     still_open = await messages.open_recipients(conn, [message_id for _, message_id in ended])
     failed: list[DeliveryOutcome] = []
     for update, message_id in ended:
-        left = still_open.get(message_id, [])
-        if not left:
+        recipients = still_open.get(message_id, [])
+        if not recipients:
             continue
-        if final := rules.final_outcomes(update, message_id, at, left):
+        if final := rules.final_outcomes(update, message_id, at, recipients):
             failed += final
         else:
             lost = MissingMessage(message_id, update.mail.queue_id)
@@ -287,12 +286,12 @@ async def _end_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate], 
 
 
 async def publish_unknown(conn: Conn, at: datetime, lost: MissingMessage, why: str) -> int:
-    """Tell of it; how many recipients that is."""
+    """End the open recipients of a message as `unknown` and publish an alert; returns their number."""
     addresses = await messages.end_unknown(conn, at, lost.id, why)
     message = await messages.find(conn, lost.id)
     if not addresses or message is None:
         return 0
-    log.warning("what became of a message is unknown", queue_id=lost.queue_id, why=why)
+    log.warning("the outcome of a message is unknown", queue_id=lost.queue_id, why=why)
     alert = SystemAlert(
         alert="outcome_unknown",
         message_id=message.message_id,

@@ -1,4 +1,4 @@
-"""Mail on its way through Postfix, as its log tells of it."""
+"""Messages in Postfix's queue as its log shows them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from mailkeep.features.record.messages.model import ServerReply
 
 AttemptStatus = Literal["delivered", "relayed", "deferred", "bounced"]
 Origin = Literal["api", "submission", "inbound", "reinjection"]
-"""Which port mail came in by: the API's, mail clients', other servers', Dovecot's."""
+"""The port on which mail arrived: of the API, mail clients, other servers, Dovecot."""
 QueueExit = Literal["done", "expired", "deleted", "refused"]
-"""How a message left the queue: `done` (each recipient has its line), given up, deleted by an operator, or it never
-came in.
+"""How a message left the queue: `done` (each recipient has its line), given up, deleted by an operator, or refused
+before it was queued.
 """
 
 
@@ -40,13 +40,11 @@ class RetryIntervals:
 
 @dataclass(frozen=True, slots=True)
 class LoggedAttempt:
-    """A try to deliver to `recipient`, which is what `asked` became; they are the same without an alias.
+    """An attempt to deliver to `recipient`, which differs from `original_recipient` behind an alias or forward.
 
-    `next_at`: when what was deferred is due again. `to_server`: it was a try of another mail server, by SMTP or through
-    a relay.
-    `hidden`: `recipient` lies behind an alias or forward of a domain whose settings the domain of the message may not
-    see, so that only `asked` is shown of it. `forwarded_by`: the name of the domain that passes incoming mail on to
-    `recipient`, where that is not the domain of `asked`; empty if it is not known.
+    `is_remote`: by SMTP to another server or through a relay. `is_hidden`: the domain of the message may not see the
+    alias or forward, so only `original_recipient` is shown. `forwarding_domain`: the name of the domain that forwards
+    incoming mail to `recipient`, if that is not the domain of `original_recipient`; empty if unknown.
     """
 
     original_recipient: str
@@ -62,7 +60,7 @@ class LoggedAttempt:
 
 @dataclass(frozen=True, slots=True)
 class ExpandedRecipient:
-    """The last try for one of the addresses that an alias led to, and how many there were."""
+    """The last attempt for one destination of an alias, and the number of attempts."""
 
     last_attempt: LoggedAttempt
     attempts: int
@@ -70,12 +68,11 @@ class ExpandedRecipient:
 
 @dataclass(frozen=True, slots=True)
 class TrackedMessage:
-    """What is known of a message that has not ended.
+    """What is known of a message in the queue.
 
-    `expected` counts the recipients in the queue, aliases expanded, `recipients` those that the message has (`noted`:
-    all of them are known); `told` are the aliases among these whose fate is told. `sender` and `size` (bytes) are the
-    queue's. Mail that is passed on has a message for each domain that passes it on, by the domain's name (`passed_on`),
-    and no `message_id`.
+    `queue_recipients` is the number of recipients in the queue, with expanded aliases; `original_recipients` is the
+    number in the envelope (`envelope_known`: all of them are known). `settled_aliases` have their outcome. `sender` and
+    `size` (bytes) are the queue's. Forwarded mail has no `message_id` but one for each forwarding domain, by name.
     """
 
     queue_id: str
@@ -96,15 +93,15 @@ class TrackedMessage:
 
     @property
     def is_forwarded(self) -> bool:
-        """Whether nobody sent it from here, and it is followed for what goes on to the outside."""
+        """Whether it is incoming mail, tracked for its external copies."""
         return self.origin in ("inbound", "reinjection")
 
 
 @dataclass(frozen=True, slots=True)
 class LogUpdate:
-    """What a piece of the log tells of one message: what is known with it, the tries in it, and its end, if it came.
+    """What a piece of the log says of one message: its state afterwards, its attempts, and its end, if it has ended.
 
-    `held`: an operator has put it on hold, and nothing of it was tried after that.
+    `held`: an operator has put it on hold, without an attempt since.
     """
 
     mail: TrackedMessage
@@ -115,7 +112,7 @@ class LogUpdate:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionEnvelope:
-    """The envelope of a message that a mail client handed in, as the policy agent saw it."""
+    """The envelope of a message that a mail client submitted, from the policy requests."""
 
     queue_id: str
     login: str
@@ -127,7 +124,7 @@ class SubmissionEnvelope:
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """How far a file of a log is read: by inode and SHA-256 of its first line, in bytes."""
+    """The offset in bytes up to which a log file (identified by inode and SHA-256 of its first line) is read."""
 
     inode: int
     first_line: bytes
@@ -136,7 +133,7 @@ class LogPosition:
 
 @dataclass(frozen=True, slots=True)
 class MissingMessage:
-    """A message that should be in the queue, or have ended, and is neither."""
+    """A message that has not ended and is not in the queue."""
 
     id: UUID
     queue_id: str

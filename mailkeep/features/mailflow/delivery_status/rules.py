@@ -1,4 +1,4 @@
-"""From lines of the log to what became of whom: pure, whatever pieces the log is read in."""
+"""From log lines to delivery outcomes; the result does not depend on how the log is split into pieces."""
 
 from __future__ import annotations
 
@@ -36,36 +36,36 @@ from mailkeep.features.record.messages.rules import outbound_message
 from mailkeep.mail.message.header_text import decode_words, parse_addresses
 from mailkeep.mail.postfix import log
 
-# The last word of `syslog_name` of each port in master.cf.
+# By the last component of `syslog_name` of each port in master.cf.
 _ORIGINS: dict[str, Origin] = {"api": "api", "submission": "submission", "submissions": "submission"}
-# And of the cleanup service behind the others: it first knows of what is no more than a try to hand something in.
+# By that of the cleanup service behind the other ports: their smtpd also logs connections without a message.
 _PASSING: dict[str, Origin] = {"inbound": "inbound", "reinjection": "reinjection"}
 _OTHER_SERVERS = ("mx", "smtp", "postfix", "inbound")
 _STATUSES: dict[log.Status, AttemptStatus] = {"sent": "delivered", "deferred": "deferred", "bounced": "bounced"}
 _KEPT_FIELDS = ("from", "to", "cc", "subject", "received")
-# The trace field of `features/mailflow/sendmail`, which is the first of its message.
+# The first Received field of a message of `mailflow/sendmail`.
 _TRACE = re.compile(r"by \S+ \(Mailkeep\) with local id ([0-9a-f-]{36});.*")
 _BEST = ("delivered", "relayed", "bounced", "deferred")
-# The service that hands mail to the process `relay` (master.cf, smarthost).
+# The service that delivers to the process `relay` (master.cf, smarthost).
 _RELAY = "relay"
 DELETED = ServerReply(diagnostic="Deleted from the queue by an operator")
 EXPIRED = ServerReply(diagnostic="Given up: it could not be delivered for too long")
 
 
 def sent_message_id(mail: TrackedMessage) -> UUID | None:
-    """The attempt that a message from the API's port belongs to: its trace field names it, else its Message-ID."""
+    """The ID of the attempt of a message from the API's port: from its Received field, else from its Message-ID."""
     if trace := _TRACE.fullmatch(mail.head.get("received", "")):
         return parse_uuid(trace[1])
     return parse_uuid(mail.header_id[1:].partition("@")[0])
 
 
 def origin_of(service: str) -> Origin | None:
-    """Whose port a service is: the API's, or mail clients'; None for any other."""
+    """The origin of mail on a service: the API's port, or mail clients'; None for any other."""
     return _ORIGINS.get(service.rpartition("/")[2])
 
 
 def restore_sender(line: log.LogLine, original: Callable[[str], str | None]) -> log.LogLine:
-    """A line with the sender as it came in, where Postfix goes on with one that was rewritten (`mail/message/srs`)."""
+    """A line with the original sender, if Postfix uses a rewritten one (`mail/message/srs`)."""
     fact = line.fact
     if isinstance(fact, log.LoggedAcceptance | log.LoggedRejection) and (sender := original(fact.sender)):
         return replace(line, fact=replace(fact, sender=sender))
@@ -73,22 +73,22 @@ def restore_sender(line: log.LogLine, original: Callable[[str], str | None]) -> 
 
 
 def is_refused_at_end(line: log.LogLine) -> bool:
-    """Whether a message was refused at the end of its data: by the filter, after it was counted."""
+    """Whether the filter refused the message at the end of its data, after it was counted."""
     return isinstance(line.fact, log.LoggedRejection) and line.fact.stage == "END-OF-MESSAGE"
 
 
-def submission_uses(noted: Iterable[SubmissionEnvelope]) -> list[tuple[datetime, SendCharge]]:
-    """What the policy agent has counted for these messages, each with its time."""
-    found: list[tuple[datetime, SendCharge]] = []
-    for each in noted:
+def submission_charges(envelopes: Iterable[SubmissionEnvelope]) -> list[tuple[datetime, SendCharge]]:
+    """What the policy server has counted for these messages, each with its time."""
+    charges: list[tuple[datetime, SendCharge]] = []
+    for each in envelopes:
         mailbox = parse_address(each.login)
         sender = parse_address(each.sender) if each.sender else mailbox
-        found.append((each.created_at, SendCharge(mailbox, None, len(each.recipients), written=sender)))
-    return found
+        charges.append((each.created_at, SendCharge(mailbox, None, len(each.recipients), written=sender)))
+    return charges
 
 
 def rejection(line: log.LogLine) -> RejectedRecipient | None:
-    """What was refused to another server about a recipient; None for any other line."""
+    """The rejected recipient of another server's mail; None for any other line."""
     fact = line.fact
     if not isinstance(fact, log.LoggedRejection) or not fact.recipient:
         return None
@@ -99,10 +99,10 @@ def rejection(line: log.LogLine) -> RejectedRecipient | None:
 
 
 def next_attempt_time(at: datetime, seconds: float, intervals: RetryIntervals) -> datetime:
-    """When Postfix tries again what it put off at `at`, so many seconds after it came in: not before that.
+    """The earliest time of the next attempt after a deferral at `at`, `seconds` after the arrival of the message.
 
-    As its queue manager reckons: after as long as the message has waited already, within the two intervals. It looks
-    for what is due every `queue_run_delay`.
+    Postfix's queue manager waits as long as the message has waited already, within the two intervals. It scans the
+    queue every `queue_run_delay`.
     """
     return at + min(max(timedelta(seconds=seconds), intervals.minimum), intervals.maximum)
 
@@ -110,7 +110,7 @@ def next_attempt_time(at: datetime, seconds: float, intervals: RetryIntervals) -
 def collect_updates(
     lines: Iterable[tuple[datetime, log.LogLine]], known: Mapping[str, TrackedMessage], intervals: RetryIntervals
 ) -> list[LogUpdate]:
-    """The updates that lines with their times tell, each message once, in the order in which they first show."""
+    """The updates in timed log lines, one for each message, in the order of their first lines."""
     updates = {queue_id: LogUpdate(mail) for queue_id, mail in known.items()}
     touched: dict[str, None] = {}
     for at, line in lines:
@@ -122,28 +122,28 @@ def collect_updates(
             continue
         updates[queue_id] = _apply_line(update, at, line, intervals)
         touched[queue_id] = None
-    return [updates[queue_id] for queue_id in touched if queue_id in updates]  # one that was requeued is another now
+    return [updates[queue_id] for queue_id in touched if queue_id in updates]  # requeued ones have a new ID
 
 
 def find_unknown_queue_ids(lines: Iterable[log.LogLine], known: Container[str]) -> set[str]:
-    """The queue ids that lines tell of as if we knew them: neither do we, nor do they come in with these lines.
+    """The queue IDs whose lines presuppose earlier ones, which are neither known nor among these lines.
 
-    Made by Postfix itself, or the lines of their coming in were lost.
+    Postfix generated the message itself, or its first lines were lost.
     """
     found: set[str] = set()
-    met: set[str] = set()
+    checked: set[str] = set()
     for line in lines:
         queue_id = line.queue_id
-        if queue_id is None or queue_id in met or queue_id in known:
+        if queue_id is None or queue_id in checked or queue_id in known:
             continue
-        met.add(queue_id)
+        checked.add(queue_id)
         if isinstance(line.fact, log.LoggedAcceptance | log.PostfixAttempt | log.LoggedExpiry | log.LoggedRemoval):
             found.add(queue_id)
     return found
 
 
 def _start_update(updates: dict[str, LogUpdate], at: datetime, line: log.LogLine) -> LogUpdate | None:
-    """The update of a message that comes in with this line, or comes again under another queue id."""
+    """The update of a message that arrives with this line, or gets another queue ID."""
     queue_id, fact = line.queue_id, line.fact
     assert queue_id is not None
     if isinstance(fact, log.LoggedClient):
@@ -162,7 +162,7 @@ def _apply_line(update: LogUpdate, at: datetime, line: log.LogLine, intervals: R
     mail, fact = update.mail, line.fact
     match fact:
         case log.LoggedMessageId():
-            # The first counts: a later one is that of a message requeued, and the same.
+            # A requeued message logs the same ID again.
             return replace(update, mail=replace(mail, header_id=mail.header_id or fact.text))
         case log.LoggedHeader():
             name = fact.name.lower()
@@ -177,7 +177,7 @@ def _apply_line(update: LogUpdate, at: datetime, line: log.LogLine, intervals: R
             )
         case log.PostfixAttempt():
             if mail.is_forwarded and line.program == "lmtp" and not _is_relay(line):
-                return update  # to a mailbox, which the inbox files
+                return update  # local delivery files it
             return replace(update, attempts=(*update.attempts, _read_attempt(at, line, fact, intervals)), held=False)
         case log.LoggedMove():
             return replace(update, held=fact.to == "hold")
@@ -213,12 +213,12 @@ def _read_attempt(
 
 
 def is_unexpanded(mail: TrackedMessage) -> bool:
-    """Whether each recipient stands in the queue as one: none is an alias that leads to several."""
+    """Whether each recipient is one entry in the queue: none is an alias with several destinations."""
     return mail.queue_recipients == mail.original_recipients
 
 
 def decide_outcomes(update: LogUpdate) -> tuple[TrackedMessage, list[DeliveryOutcome]]:
-    """What a update decides for the message's own recipients, in order; and what is known after it."""
+    """The outcomes that an update decides for the recipients of the message, in order; and the message after it."""
     mail, message_id = update.mail, update.mail.message_id
     assert message_id is not None
     if is_unexpanded(mail):
@@ -228,38 +228,35 @@ def decide_outcomes(update: LogUpdate) -> tuple[TrackedMessage, list[DeliveryOut
         mail, outcome = _record_expansion(mail, message_id, each)
         outcomes += [outcome] if outcome else []
     if update.end or len(mail.expanded_recipients) == mail.queue_recipients:
-        mail, settled = _settle_aliases(mail, message_id)
-        outcomes += settled
+        mail, decided = _settle_aliases(mail, message_id)
+        outcomes += decided
     return mail, outcomes
 
 
 def _record_expansion(
     mail: TrackedMessage, message_id: UUID, attempt: LoggedAttempt
 ) -> tuple[TrackedMessage, DeliveryOutcome | None]:
-    """A try for an expansion; the first that is put off is outcomes of the alias."""
-    others = [each for each in mail.expanded_recipients if _expansion_key(each.last_attempt) != _expansion_key(attempt)]
-    before = next(
-        (each for each in mail.expanded_recipients if _expansion_key(each.last_attempt) == _expansion_key(attempt)),
-        None,
+    """Record an attempt for an expanded recipient. The first deferral is also the outcome of the alias."""
+    by_key = {_expansion_key(each.last_attempt): each for each in mail.expanded_recipients}
+    first = attempt.status == "deferred" and all(
+        each.last_attempt.original_recipient != attempt.original_recipient for each in mail.expanded_recipients
     )
-    first = attempt.status == "deferred" and not any(
-        each.last_attempt.original_recipient == attempt.original_recipient for each in mail.expanded_recipients
-    )
-    expansion = ExpandedRecipient(attempt, before.attempts + 1 if before else 1)
-    known = replace(mail, expanded_recipients=(*others, expansion))
-    return known, _outcome(mail, message_id, attempt.original_recipient, attempt) if first else None
+    before = by_key.pop(_expansion_key(attempt), None)
+    expanded = ExpandedRecipient(attempt, before.attempts + 1 if before else 1)
+    mail = replace(mail, expanded_recipients=(*by_key.values(), expanded))
+    return mail, _outcome(mail, message_id, attempt.original_recipient, attempt) if first else None
 
 
 def _settle_aliases(mail: TrackedMessage, message_id: UUID) -> tuple[TrackedMessage, list[DeliveryOutcome]]:
-    """The recipients whose expansions have all ended, and were not outcomes."""
+    """Decide the outcome of each alias whose expanded recipients have all ended."""
     by_recipient: dict[str, list[LoggedAttempt]] = {}
     for each in mail.expanded_recipients:
         by_recipient.setdefault(each.last_attempt.original_recipient, []).append(each.last_attempt)
     outcomes: list[DeliveryOutcome] = []
-    for asked, tries in by_recipient.items():
-        if asked not in mail.settled_aliases and all(each.status != "deferred" for each in tries):
-            best = min(tries, key=lambda each: _BEST.index(each.status))
-            outcomes.append(_outcome(mail, message_id, asked, best))
+    for recipient, attempts in by_recipient.items():
+        if recipient not in mail.settled_aliases and all(each.status != "deferred" for each in attempts):
+            best = min(attempts, key=lambda each: _BEST.index(each.status))
+            outcomes.append(_outcome(mail, message_id, recipient, best))
     return replace(mail, settled_aliases=(*mail.settled_aliases, *(outcome.address for outcome in outcomes))), outcomes
 
 
@@ -267,15 +264,15 @@ def _expansion_key(attempt: LoggedAttempt) -> tuple[str, str]:
     return attempt.original_recipient, attempt.recipient
 
 
-def _outcome(mail: TrackedMessage, message_id: UUID, asked: str, attempt: LoggedAttempt) -> DeliveryOutcome:
+def _outcome(mail: TrackedMessage, message_id: UUID, recipient: str, attempt: LoggedAttempt) -> DeliveryOutcome:
     reply = replace(attempt.reply, diagnostic=None, remote_host=None) if attempt.is_hidden else attempt.reply
     return DeliveryOutcome(
-        message_id, asked, attempt.status, None, reply, attempt.next_attempt_at, mail.queue_id, attempt.at
+        message_id, recipient, attempt.status, None, reply, attempt.next_attempt_at, mail.queue_id, attempt.at
     )
 
 
 def forwarded_outcomes(update: LogUpdate) -> list[DeliveryOutcome]:
-    """What a update decides for recipients outside that mail is passed on to, in order; their messages are known."""
+    """The outcomes of the external recipients of forwarded mail, in order; their messages are known."""
     mail = update.mail
     return [
         _outcome(mail, mail.forwarded_messages[forwarding_domain(mail, each)], each.recipient, each)
@@ -284,9 +281,9 @@ def forwarded_outcomes(update: LogUpdate) -> list[DeliveryOutcome]:
 
 
 def forwarding_domain(mail: TrackedMessage, attempt: LoggedAttempt) -> str:
-    """The name of the domain that passes mail on to a recipient: the alias's or the mailbox's.
+    """The name of the domain that forwards mail to a recipient: that of the alias or of the mailbox.
 
-    What Dovecot hands in comes from a mailbox: by its sender, or where it has none (answers, RFC 5230 §5.1) by From.
+    Mail that Dovecot submits is from a mailbox: its sender, or From for replies with the null sender (RFC 5230 §5.1).
     """
     if mail.origin == "inbound":
         return domain_of(attempt.original_recipient) if attempt.forwarding_domain is None else attempt.forwarding_domain
@@ -299,7 +296,7 @@ def from_address(mail: TrackedMessage) -> str:
 
 
 def domain_of(address: str) -> str:
-    """The domain of an address, as A-labels where it is a domain name."""
+    """The domain of an address, as A-labels if it is a domain name."""
     domain = address.rpartition("@")[2]
     try:
         return normalize_domain(domain)
@@ -307,10 +304,10 @@ def domain_of(address: str) -> str:
         return domain.lower()
 
 
-def recipients_by_forwarding_domain(mail: TrackedMessage, tries: Iterable[LoggedAttempt]) -> dict[str, list[str]]:
-    """The recipients outside, each once, by the name of the domain that passes mail on to them."""
+def recipients_by_forwarding_domain(mail: TrackedMessage, attempts: Iterable[LoggedAttempt]) -> dict[str, list[str]]:
+    """The external recipients, each once, by the name of their forwarding domain."""
     found: dict[str, dict[str, None]] = {}
-    for each in tries:
+    for each in attempts:
         found.setdefault(forwarding_domain(mail, each), {})[each.recipient] = None
     return {name: list(recipients) for name, recipients in found.items()}
 
@@ -353,7 +350,7 @@ def _header(mail: TrackedMessage, to: list[str], cc: list[str]) -> HeaderSummary
 def count_new_messages(
     updates: Iterable[LogUpdate], known: Mapping[str, TrackedMessage]
 ) -> Iterator[tuple[Source, int]]:
-    """How many rows of the history were made for these updates, of which source; the API makes its own."""
+    """The number of messages created for each update, with their source; the API creates its own."""
     for update in updates:
         mail, before = update.mail, known.get(update.mail.queue_id)
         if mail.origin == "submission" and mail.message_id and not (before and before.message_id):
@@ -363,7 +360,7 @@ def count_new_messages(
 
 
 def message_ids(update: LogUpdate) -> list[UUID]:
-    """The history's rows of a update."""
+    """The IDs of the messages of an update."""
     own = update.mail.message_id
     return [*([own] if own else []), *update.mail.forwarded_messages.values()]
 
@@ -371,9 +368,9 @@ def message_ids(update: LogUpdate) -> list[UUID]:
 def final_outcomes(
     update: LogUpdate, message_id: UUID, at: datetime, still_open: Sequence[tuple[str, ServerReply]]
 ) -> list[DeliveryOutcome]:
-    """The outcomes of a message's recipients that are open when the queue gives it up, or an operator deletes it.
+    """The outcomes of open recipients when the queue gives a message up or an operator deletes it; else empty.
 
-    `still_open` are their addresses with the last words about them. Empty for any other end.
+    `still_open`: their addresses with the last replies.
     """
     if update.end not in ("expired", "deleted"):
         return []

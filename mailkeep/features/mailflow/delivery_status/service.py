@@ -1,4 +1,4 @@
-"""Taking in what the log tells, noting envelopes, and settling the history against the queue."""
+"""Processes the log, records envelopes, and reconciles the history with the queue."""
 
 from __future__ import annotations
 
@@ -30,48 +30,48 @@ from mailkeep.mail.postfix.log_files import LogFile, Piece, find_log_file
 
 log = structlog.get_logger("mailkeep.outcomes")
 
-_UNTAKEN = timedelta(days=1)  # mail that qmgr never had: refused, or its client went away
-_FORGOTTEN = timedelta(days=30)
+_NEVER_QUEUED = timedelta(days=1)  # mail that was refused, or whose client went away
+_STALE = timedelta(days=30)
 _LIFETIME = timedelta(days=30)  # longer than any queue keeps mail
 _PAGE = 500
 _GONE = "It is neither in the queue nor ended in the log"
 
 
 class PositionMoved(Exception):
-    """Another process has read this piece of the log: begin from its position."""
+    """Another process has read this piece of the log: restart from its position."""
 
 
 async def positions(app: App, name: str) -> dict[int, LogPosition]:
-    """How far the files of a log are read, by inode."""
+    """The positions in the files of a log, by inode."""
     async with app.db.autocommit() as conn:
         return await store.find_positions(conn, name)
 
 
 def read_position(file: LogFile, known: Mapping[int, LogPosition]) -> int:
-    """Where to read on in a file; 0 for one that was never read, whatever had its inode before.
+    """The offset to continue at in a file; 0 if it was never read (its inode may be reused).
 
-    Beyond the end of a file that somebody has cut short.
+    It is beyond the end of a truncated file.
     """
     position = known.get(file.inode)
     return position.read_to if position and position.first_line == file.first_line else 0
 
 
 async def is_read(app: App, name: str, path: Path) -> bool:
-    """Whether a rotated file of the log was read to its end; so it is once it is gone. Raises `Unavailable`."""
+    """Whether a rotated log file was read to its end or no longer exists. Raises `Unavailable`."""
     file = await asyncio.to_thread(find_log_file, path)
     return file is None or read_position(file, await positions(app, name)) == file.size
 
 
 async def skip_to_end(app: App, name: str, file: LogFile) -> None:
-    """Continue at the end of a file that was truncated: the rest was read before, or settles against the queue."""
+    """Continue at the end of a truncated file; lines that were not read are reconciled with the queue."""
     async with app.db.autocommit() as conn:
         await store.rewind(conn, name, LogPosition(file.inode, file.first_line, file.size), app.clock())
 
 
-async def process_lines(app: App, name: str, piece: Piece, bound: RejectionLimit) -> LogPosition:
-    """Bring a piece of the log into the history, in one transaction with the position after it, which is answered.
+async def process_lines(app: App, name: str, piece: Piece, limit: RejectionLimit) -> LogPosition:
+    """Write a piece of the log to the history in one transaction with the position after it, which is returned.
 
-    Raises `Elsewhere` where the position is no longer the piece's start.
+    Raises `PositionMoved` if the position is no longer the start of the piece.
     """
     at = app.clock()
     original = srs.rewriter(app.vault, app.settings).restore
@@ -87,11 +87,11 @@ async def process_lines(app: App, name: str, piece: Piece, bound: RejectionLimit
         refused = [(when, line) for when, line in timed if line.queue_id not in own]
         found = [(when, rejection) for when, line in refused if (rejection := rules.rejection(line))]
         counted.add("deliveries", "inbound", "rejected", times=len(found))
-        if rejected := [(when, rejection) for when, rejection in found if bound.allow(rejection.source, when)]:
+        if rejected := [(when, rejection) for when, rejection in found if limit.allow(rejection.source, when)]:
             await rejections.record_rejections(conn, rejected)
         unaccepted = {line.queue_id for _, line in timed if line.queue_id and rules.is_refused_at_end(line)}
         await abuse.uncount_forwards(conn, unaccepted)
-        await abuse.uncount(conn, rules.submission_uses(await store.delete_envelopes(conn, unaccepted)))
+        await abuse.uncount(conn, rules.submission_charges(await store.delete_envelopes(conn, unaccepted)))
         failpoint.reach("log.learnt")
     app.counters.include(counted.drain())
     failpoint.reach("log.committed")
@@ -99,38 +99,38 @@ async def process_lines(app: App, name: str, piece: Piece, bound: RejectionLimit
 
 
 def _retry_intervals(app: App) -> RetryIntervals:
-    """As `mail/daemons/render` gives them to Postfix."""
-    asked = app.settings.outbound
-    shortest, longest = timedelta(seconds=asked.first_retry_seconds), timedelta(seconds=asked.longest_retry_seconds)
+    """The intervals that `mail/daemons/render` configures in Postfix."""
+    retry = app.settings.outbound
+    shortest, longest = timedelta(seconds=retry.first_retry_seconds), timedelta(seconds=retry.longest_retry_seconds)
     return RetryIntervals(shortest, max(shortest, longest))
 
 
-async def record_envelope(app: App, noted: SubmissionEnvelope) -> None:
-    """Write down the envelope of a message that a mail client hands in, before Postfix takes it."""
+async def record_envelope(app: App, envelope: SubmissionEnvelope) -> None:
+    """Store the envelope of a message that a mail client submits, before Postfix accepts it."""
     async with app.db.autocommit() as conn:
-        await store.insert_envelope(conn, noted)
+        await store.insert_envelope(conn, envelope)
 
 
 async def record_caught_up(app: App, name: str, inodes: Collection[int], at: datetime) -> None:
-    """All of a log that was written before an instant is read; positions of files that are gone go after a while."""
+    """Record that everything logged before `at` is read, and delete old positions of files other than `inodes`."""
     async with app.db.autocommit() as conn:
         await store.set_caught_up(conn, name, at)
-        await store.delete_positions(conn, name, inodes, at - _UNTAKEN)
+        await store.delete_positions(conn, name, inodes, at - _NEVER_QUEUED)
 
 
 async def prune(app: App) -> None:
-    """Let go of mail that never came in, and of what never ended."""
+    """Delete stale entries: mail that was never queued, or never ended."""
     at = app.clock()
     async with app.db.tx() as conn:
-        await store.delete_stale(conn, at - _FORGOTTEN, at - _UNTAKEN)
+        await store.delete_stale(conn, at - _STALE, at - _NEVER_QUEUED)
 
 
 async def find_missing(
     app: App, queued: Collection[str], looked_at: datetime, grace: timedelta
 ) -> list[MissingMessage] | None:
-    """Messages with open recipients that were taken `grace` before a look at the queue and are not in it, by any id.
+    """Messages with open recipients, accepted `grace` before the queue was listed (`looked_at`), that are not in it.
 
-    None where the log is not read as far as that. Only what is missing twice, one look after the other, is gone.
+    None if the log is not read up to that time. The caller treats a message as lost only if it is missing twice.
     """
     found: list[MissingMessage] = []
     after = UUID(int=0)
@@ -149,7 +149,7 @@ async def find_missing(
 
 
 async def settle_missing(app: App, found: Sequence[MissingMessage]) -> None:
-    """Nobody will tell any more what became of these messages: `unknown`, with an alert for each."""
+    """Give these messages the outcome `unknown`, with an alert for each."""
     for each in found:
         async with app.db.tx() as conn:
             await messages.lock(conn, [each.id])

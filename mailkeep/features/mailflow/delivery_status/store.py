@@ -1,4 +1,4 @@
-"""The SQL of the log's positions, of mail on its way, and of what should be."""
+"""The SQL of log positions, tracked messages and submission envelopes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from mailkeep.features.mailflow.delivery_status.model import (
 
 
 async def find_positions(conn: Conn, name: str) -> dict[int, LogPosition]:
-    """How far the files of a log are read, by inode."""
+    """The positions in the files of a log, by inode."""
     cursor = await conn.execute(
         "SELECT inode, first_line, read_to FROM mail_log_positions WHERE log = %(log)s", {"log": name}
     )
@@ -33,7 +33,7 @@ async def find_positions(conn: Conn, name: str) -> dict[int, LogPosition]:
 
 
 async def advance(conn: Conn, name: str, start: int, position: LogPosition, at: datetime) -> bool:
-    """Move a position on from `start`, which for 0 means that the file is new; False where another has."""
+    """Advance a position from `start` (0: a new file); False if another process has advanced it."""
     cursor = await conn.execute(
         """
         INSERT INTO mail_log_positions AS p (log, inode, first_line, read_to, read_at)
@@ -74,7 +74,7 @@ async def rewind(conn: Conn, name: str, position: LogPosition, at: datetime) -> 
 
 
 async def delete_positions(conn: Conn, name: str, inodes: Collection[int], before: datetime) -> None:
-    """Let go of the positions of files that are no more."""
+    """Delete old positions of files other than `inodes`."""
     await conn.execute(
         """
         DELETE FROM mail_log_positions
@@ -85,7 +85,7 @@ async def delete_positions(conn: Conn, name: str, inodes: Collection[int], befor
 
 
 async def set_caught_up(conn: Conn, name: str, at: datetime) -> None:
-    """The end of the log was reached."""
+    """Record that the log is read to its end."""
     await conn.execute(
         """
         INSERT INTO mail_logs (name, caught_up_at) VALUES (%(name)s, %(at)s)
@@ -96,7 +96,7 @@ async def set_caught_up(conn: Conn, name: str, at: datetime) -> None:
 
 
 async def find_caught_up_at(conn: Conn) -> datetime | None:
-    """When the end of every log was reached last; None where one never was."""
+    """The time up to which all logs are read; None if one was never read to its end."""
     cursor = await conn.execute(
         "SELECT CASE WHEN bool_and(caught_up_at IS NOT NULL) THEN min(caught_up_at) END AS at FROM mail_logs"
     )
@@ -105,7 +105,7 @@ async def find_caught_up_at(conn: Conn) -> datetime | None:
 
 
 async def find_tracked(conn: Conn, queue_ids: Collection[str]) -> dict[str, TrackedMessage]:
-    """What is known of mail on its way."""
+    """The tracked messages with these queue IDs."""
     cursor = await conn.execute(
         """
         SELECT queue_id, origin, login, header_id, head, sender, size, message_id, queue_recipients,
@@ -126,9 +126,9 @@ def _from_row(row: dict[str, Any]) -> TrackedMessage:
 
 
 async def restore_tracked(conn: Conn, queue_ids: Collection[str], at: datetime) -> dict[str, TrackedMessage]:
-    """What is known of sent mail with these queue ids that is not followed and has not ended, by the history.
+    """Sent messages with these queue IDs that have not ended, rebuilt from the history.
 
-    Only recipients in managed domains may stand in the queue as several.
+    Only recipients in managed domains can have several entries in the queue.
     """
     cursor = await conn.execute(
         """
@@ -159,7 +159,7 @@ async def restore_tracked(conn: Conn, queue_ids: Collection[str], at: datetime) 
 
 
 async def save_tracked(conn: Conn, mails: Sequence[TrackedMessage]) -> None:
-    """Write down what is known of mail on its way."""
+    """Insert or update tracked messages."""
     await conn.execute(
         """
         INSERT INTO queued_mail (queue_id, origin, login, header_id, head, sender, size, message_id, queue_recipients,
@@ -184,36 +184,36 @@ async def save_tracked(conn: Conn, mails: Sequence[TrackedMessage]) -> None:
 
 
 async def delete_tracked(conn: Conn, queue_ids: Collection[str]) -> None:
-    """Mail that has ended."""
+    """Delete messages that have ended."""
     await conn.execute("DELETE FROM queued_mail WHERE queue_id = ANY(%(ids)s)", {"ids": list(queue_ids)})
 
 
-async def delete_stale(conn: Conn, before: datetime, untaken_before: datetime) -> None:
-    """Let go of what never ended: mail and envelopes from before an instant, and mail that never came in."""
+async def delete_stale(conn: Conn, before: datetime, unqueued_before: datetime) -> None:
+    """Delete mail and envelopes from before `before`, and mail from before `unqueued_before` that was never queued."""
     await conn.execute(
         """
         DELETE FROM queued_mail
-        WHERE first_seen_at < %(before)s OR (queue_recipients IS NULL AND first_seen_at < %(untaken_before)s)
+        WHERE first_seen_at < %(before)s OR (queue_recipients IS NULL AND first_seen_at < %(unqueued_before)s)
         """,
-        {"before": before, "untaken_before": untaken_before},
+        {"before": before, "unqueued_before": unqueued_before},
     )
     await conn.execute("DELETE FROM submission_envelopes WHERE created_at < %(before)s", {"before": before})
 
 
-async def insert_envelope(conn: Conn, noted: SubmissionEnvelope) -> None:
-    """Write down the envelope of a message that a mail client hands in."""
+async def insert_envelope(conn: Conn, envelope: SubmissionEnvelope) -> None:
+    """Insert the envelope of a submitted message, once."""
     await conn.execute(
         """
         INSERT INTO submission_envelopes (queue_id, login, sender, recipients, client, created_at)
         VALUES (%(queue_id)s, %(login)s, %(sender)s, %(recipients)s, %(client)s, %(created_at)s)
         ON CONFLICT (queue_id) DO NOTHING
         """,
-        {name: getattr(noted, name) for name in SubmissionEnvelope.__slots__},
+        {name: getattr(envelope, name) for name in SubmissionEnvelope.__slots__},
     )
 
 
 async def delete_envelopes(conn: Conn, queue_ids: Collection[str]) -> list[SubmissionEnvelope]:
-    """Remove the envelopes that were noted for these queue ids, and answer them."""
+    """Delete the envelopes with these queue IDs, and return them."""
     if not queue_ids:
         return []
     cursor = await conn.execute(
@@ -227,7 +227,7 @@ async def delete_envelopes(conn: Conn, queue_ids: Collection[str]) -> list[Submi
 
 
 async def find_envelopes(conn: Conn, queue_ids: Collection[str]) -> dict[str, SubmissionEnvelope]:
-    """The envelopes that were noted for these queue ids."""
+    """The envelopes with these queue IDs."""
     cursor = await conn.execute(
         """
         SELECT queue_id, login, sender, recipients, client, created_at FROM submission_envelopes
@@ -238,8 +238,8 @@ async def find_envelopes(conn: Conn, queue_ids: Collection[str]) -> dict[str, Su
     return {row["queue_id"]: SubmissionEnvelope(**row) for row in await cursor.fetchall()}
 
 
-async def find_overdue(conn: Conn, before: datetime, since: datetime, after: UUID, most: int) -> list[MissingMessage]:
-    """Sent messages that the MTA took before an instant and that have open recipients, in the order of their ids."""
+async def find_overdue(conn: Conn, before: datetime, since: datetime, after: UUID, limit: int) -> list[MissingMessage]:
+    """Sent messages accepted before `before` that have open recipients, in the order of their IDs."""
     cursor = await conn.execute(
         """
         SELECT m.id, m.queue_id FROM messages m
@@ -247,15 +247,15 @@ async def find_overdue(conn: Conn, before: datetime, since: datetime, after: UUI
           AND m.accepted_at < %(before)s AND m.id > %(after)s AND m.id >= %(since)s
           AND EXISTS (SELECT FROM message_recipients r
                       WHERE r.message_id = m.id AND r.status IN ('queued', 'deferred'))
-        ORDER BY m.id LIMIT %(most)s
+        ORDER BY m.id LIMIT %(limit)s
         """,
-        {"before": before, "since": uuid7_floor(since), "after": after, "most": most},
+        {"before": before, "since": uuid7_floor(since), "after": after, "limit": limit},
     )
     return [MissingMessage(row["id"], row["queue_id"]) for row in await cursor.fetchall()]
 
 
 async def find_queue_ids(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, set[str]]:
-    """The queue ids under which messages are on their way, where they are followed: a requeued one has a second."""
+    """The queue IDs of tracked messages; a requeued one has a second."""
     cursor = await conn.execute(
         """
         SELECT coalesce(q.message_id, p.value::uuid) AS message_id, q.queue_id

@@ -6,9 +6,10 @@ from base64 import b64encode
 from collections.abc import Mapping
 
 from mailkeep.core.address import Address, AddressError, parse_address
-from mailkeep.core.errors import MailboxSuspended, RateLimitExceeded, Refusal
+from mailkeep.core.errors import Refusal
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.directory.routing.model import Route
+from mailkeep.features.mailflow.abuse.rules import is_permanent
 
 UNAVAILABLE = "451 4.3.0 Temporary fault on our side, try again later"
 ACCESS_LOST = "421 4.7.0 The account has changed: log in again"
@@ -29,11 +30,7 @@ def prepend_sender(mark: str, sender: str) -> str:
 
 def refusal_action(refusal: Refusal) -> str:
     """The reply for a refused submission: permanent if the same message can never be sent, else temporary."""
-    too_large = (
-        isinstance(refusal, RateLimitExceeded) and (refusal.details or {}).get("reason") == "message_above_threshold"
-    )
-    permanent = too_large or isinstance(refusal, MailboxSuspended)
-    return f"{'550 5.7.1' if permanent else '450 4.7.1'} {refusal.message}"
+    return f"{'550 5.7.1' if is_permanent(refusal) else '450 4.7.1'} {refusal.message}"
 
 
 def domain_action(domain: Domain) -> str | None:

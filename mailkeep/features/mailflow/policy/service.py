@@ -95,7 +95,9 @@ class PolicyServer:
             return self._rewrite_sender(request, mark)
         routes = self._transaction(request.get("instance", "")).routes
         size = rules.parse_number(request.get("size"))
-        reply, route = await receiving.check_recipient(self._app, address, size, self._count_copies(routes))
+        reply, route = await receiving.check_recipient(
+            self._app, address, size, receiving.count_copies(self._app, routes)
+        )
         if not reply.is_positive:
             return f"{reply.code} {reply.enhanced} {reply.text}"
         if route.external or route.depends_on_size:
@@ -125,7 +127,7 @@ class PolicyServer:
         routes, limit = self._transaction(request.get("instance", "")).routes, self._app.settings.abuse.forward_per_hour
         # The key is an address of the mailbox's domain, which is the forwarding domain.
         key = f"{address}@{sender.domain}"
-        copies = self._count_copies({**routes, key: rules.EXTERNAL}).get(sender.domain, 1)
+        copies = receiving.count_copies(self._app, {**routes, key: rules.EXTERNAL}).get(sender.domain, 1)
         async with self._app.db.autocommit() as conn:
             if not await abuse.may_forward(conn, self._app.clock(), sender.domain, copies, limit):
                 return rules.FORWARD_LIMIT
@@ -148,15 +150,6 @@ class PolicyServer:
         del self._transactions[instance.partition(".")[0]]
         return known
 
-    def _count_copies(self, routes: Mapping[str, Route]) -> dict[str, int]:
-        """External copies by the domain that forwards them."""
-        copies: dict[str, int] = {}
-        for address, route in routes.items():
-            if route.external:
-                domain = receiving.forwarding_domain(self._app, address)
-                copies[domain] = copies.get(domain, 0) + route.external
-        return copies
-
     async def _charge_copies(self, request: Mapping[str, str], routes: Mapping[str, Route]) -> str:
         """Check the quotas, since the size is known now, and count the external copies."""
         size = rules.parse_number(request.get("size"))
@@ -165,11 +158,7 @@ class PolicyServer:
             replies = [(await receiving.check_recipient(self._app, address, size))[0] for address in sized]
             if not any(reply.is_positive for reply in replies):
                 return f"{replies[0].code} {replies[0].enhanced} {replies[0].text}"
-        copies = self._count_copies(routes)
-        if not copies:
-            return DUNNO
-        charge_id = request.get("queue_id") or None
-        refusal = await abuse.charge_forwards(self._app, self._app.clock(), charge_id, copies)
+        refusal = await receiving.charge_copies(self._app, request.get("queue_id") or None, routes)
         return DUNNO if refusal is None else rules.refusal_action(refusal)
 
     async def _check_submission(self, request: Mapping[str, str], collected: list[str]) -> str:

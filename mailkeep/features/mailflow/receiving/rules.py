@@ -10,8 +10,7 @@ from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.features.mailflow.receiving.model import SpamVerdict
 from mailkeep.mail.smtp.reply import SmtpReply
 
-MAX_HOPS = 100
-"""Received fields at which a message is taken for one that goes round and round (RFC 5321 §6.3)."""
+MAX_HOPS = 100  # Received fields; more are a loop (RFC 5321 §6.3)
 
 HAM = SpamVerdict(0.0, "no action", ())
 # The string that every filter takes for spam, so that its way can be tried: https://spamassassin.apache.org/gtube/
@@ -33,6 +32,7 @@ _REPLIES = {
 }
 # Of a mailbox without room beside others that have it, in the history: its copy is not tried again.
 NO_COPY = SmtpReply(552, "5.2.2", "Mailbox full")
+TOO_MANY_HOPS = SmtpReply(554, "5.4.6", "Too many hops: the message goes round and round")
 TOO_MANY_COPIES = SmtpReply(452, "4.5.3", "The message has too many external recipients by now, send another one")
 FORWARDS_TOO_MUCH = SmtpReply(450, "4.7.1", "The domain forwards too much mail at present, try again later")
 _ESCAPED = re.compile(r"\\(.)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
-from mailkeep.core.errors import Unavailable
+from mailkeep.core.errors import Refusal, Unavailable
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.mailboxes import service as mailboxes
 from mailkeep.features.directory.mailboxes.model import maildir_of
@@ -52,17 +52,15 @@ log = structlog.get_logger("mailkeep.receiving")
 
 
 reply_to = rules.reply_to
-MAX_HOPS = rules.MAX_HOPS
 
 
 async def check_recipient(
     app: App, address: str, size: int = 0, copies: Mapping[str, int] | None = None
 ) -> tuple[SmtpReply, Route]:
-    """What a sender is answered for a recipient (as given), and where it goes.
+    """The reply at RCPT for an address, and its route.
 
-    `copies` are the external copies, by the domain that forwards them, of the recipients that were accepted before.
-
-    `size` is what was declared of the message, in bytes, 0 where nothing was.
+    `size`: the declared size of the message in bytes, 0 if unknown. `copies`: the external copies of the recipients
+    accepted so far, by forwarding domain (`count_copies`).
     """
     async with app.db.autocommit() as conn:
         route = await routing.route_recipient(
@@ -80,7 +78,7 @@ async def _refuse_copies(
     if sum(copies.values()) + route.external > app.settings.limits.external_expansion:
         return rules.TOO_MANY_COPIES
     limit, new = app.settings.abuse.forward_per_hour, copies.get(domain, 0) + route.external
-    # More than the whole limit never fits: the end of the message says so for good.
+    # More copies than the whole limit are refused permanently at the end of the message.
     if new <= limit and not await abuse.may_forward(conn, app.clock(), domain, new, limit):
         return rules.FORWARDS_TOO_MUCH
     return None
@@ -89,6 +87,41 @@ async def _refuse_copies(
 def forwarding_domain(app: App, address: str) -> str:
     """The domain that the external copies of a recipient are counted for; the server's own for a bare `postmaster`."""
     return rules.recipient_domain(address) or app.settings.server.hostname.lower() or "localhost"
+
+
+def count_copies(app: App, routes: Mapping[str, Route]) -> dict[str, int]:
+    """The external copies of recipients by the domain that forwards them."""
+    copies: dict[str, int] = {}
+    for address, route in routes.items():
+        if route.external:
+            domain = forwarding_domain(app, address)
+            copies[domain] = copies.get(domain, 0) + route.external
+    return copies
+
+
+async def charge_copies(app: App, charge_id: str | None, routes: Mapping[str, Route]) -> Refusal | None:
+    """Count the external copies of a message that is about to be accepted; returns the refusal or None."""
+    copies = count_copies(app, routes)
+    return await abuse.charge_forwards(app, app.clock(), charge_id, copies) if copies else None
+
+
+async def accept(app: App, mail: InboundMail) -> SmtpReply:
+    """Deliver a message of the built-in listener, unless a limit refuses it; the reply at the end of its data."""
+    if mail.head.hops > rules.MAX_HOPS:
+        return rules.TOO_MANY_HOPS
+    routes = dict(mail.recipients)
+    if refusal := await charge_copies(app, mail.queue_id, routes):
+        permanent = abuse.is_permanent(refusal)
+        return SmtpReply(550 if permanent else 450, "5.7.1" if permanent else "4.7.1", refusal.message)
+    outcome: ReceiveOutcome = "unknown_user"
+    try:
+        outcome = await deliver(app, mail)
+    finally:
+        if outcome != "deliver" and any(route.external for route in routes.values()):
+            with suppress(Unavailable):
+                async with app.db.autocommit() as conn:
+                    await abuse.uncount_forwards(conn, [mail.queue_id])
+    return SmtpReply(250, "2.0.0", f"Ok: queued as {mail.queue_id}") if outcome == "deliver" else reply_to(outcome)
 
 
 @dataclass(frozen=True, slots=True)

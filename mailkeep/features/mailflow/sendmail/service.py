@@ -33,7 +33,7 @@ from mailkeep.features.mailflow.sendmail.model import (
     SendmailError,
     SendmailOptions,
 )
-from mailkeep.features.record.messages import content as content_files, service as messages
+from mailkeep.features.record.messages import content as content_files
 from mailkeep.features.record.messages.model import HeaderSummary, MessageDomain
 from mailkeep.features.record.messages.rules import outbound_message
 from mailkeep.mail.message import srs
@@ -297,11 +297,8 @@ def _is_account(name: str) -> bool:
 
 
 def _to_error(refusal: Refusal) -> SendmailError:
-    if isinstance(refusal, MailboxSuspended):
-        return SendmailError(ExitCode.NOPERM, refusal.message)
-    if isinstance(refusal, RateLimitExceeded):
-        permanent = (refusal.details or {}).get("reason") == "message_above_threshold"
-        return SendmailError(ExitCode.NOPERM if permanent else ExitCode.TEMPFAIL, refusal.message)
+    if isinstance(refusal, MailboxSuspended | RateLimitExceeded):
+        return SendmailError(ExitCode.NOPERM if abuse.is_permanent(refusal) else ExitCode.TEMPFAIL, refusal.message)
     code = ExitCode.NOPERM if refusal.status in (401, 403) else ExitCode.DATAERR
     return SendmailError(code if refusal.status < 500 else ExitCode.TEMPFAIL, refusal.message)
 
