@@ -1,4 +1,4 @@
-"""What the node's agent, which is root, finds for the health of a full instance: in a file that the API reads."""
+"""The node agent's report on the health of a full instance: a file, which the API reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SenderStatus = Literal["ok", "missing", "mismatch", "unconfirmed", "dns_error"]
 
 
 class Certificate(msgspec.Struct, frozen=True):
-    """The certificate that is served; `problem` says why the operator's renewed files are not."""
+    """The certificate in use. `problem`: why the operator's renewed files are not used."""
 
     not_before: datetime
     not_after: datetime
@@ -25,9 +25,9 @@ class Certificate(msgspec.Struct, frozen=True):
 
 
 class SendingAddress(msgspec.Struct, frozen=True):
-    """An address that mail leaves from, and the names that its PTR records give it.
+    """An address that sends mail, and the names in its PTR records.
 
-    `unconfirmed`: the PTR record is right, but `server.hostname` does not lead back to the address.
+    `unconfirmed`: the PTR record is right, but `server.hostname` does not resolve to the address.
     """
 
     address: str
@@ -36,7 +36,7 @@ class SendingAddress(msgspec.Struct, frozen=True):
 
 
 class NodeReport(msgspec.Struct, frozen=True):
-    """One look: messages in the queue by state, the certificate, sending addresses (None: not looked up yet)."""
+    """Messages in the queue by state, the certificate, and sending addresses (None: not looked up yet)."""
 
     created_at: datetime
     queue: dict[str, int]
@@ -45,12 +45,12 @@ class NodeReport(msgspec.Struct, frozen=True):
 
 
 def save(run: Path, report: NodeReport) -> None:
-    """Write a report down, in place of the one before. Blocks; raises OSError."""
+    """Replace the report. Blocks. Raises OSError."""
     write_atomically(run / _FILE, msgspec.json.encode(report).decode(), 0o644)
 
 
 def load(run: Path) -> NodeReport | None:
-    """The last report; None where there is none."""
+    """Return the last report, if there is one."""
     try:
         return msgspec.json.decode((run / _FILE).read_bytes(), type=NodeReport)
     except (OSError, msgspec.MsgspecError):

@@ -1,8 +1,8 @@
-"""The daemons' configuration: settings and facts in, files out; pure, so that it can be shown before it is used.
+"""Renders the daemons' configuration files from settings and facts. No I/O except for reading the templates.
 
-Templates stand in `templates/`, with the reason beside each parameter. In them `@@name@@` is a value, lines between
-`@@if name@@` and `@@end@@` stand only where the value is not empty (or 0), and `@@include name@@` puts in a file beside
-the template. A name that is not known, or a value with a line break in it, is a bug and raises.
+The templates in `templates/` explain each parameter. `@@name@@` is a value, lines between `@@if name@@` and `@@end@@`
+are omitted if the value is empty, and `@@include name@@` inserts another file of the template's folder. An unknown
+name, or a value with a control character, is a bug and raises.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mailkeep.settings import Settings, parse_dns_servers
 TEMPLATES = Path(__file__).parent / "templates"
 POSTFIX_ROLE, DOVECOT_ROLE = "mailkeep_postfix", "mailkeep_dovecot"
 SIEVE = ("before.sieve", "learn-ham.sieve", "learn-spam.sieve")
-"""Dovecot's own scripts: compiled where they stand, since those who run them may not write there."""
+"""Our Sieve scripts. They are compiled in advance: the mailboxes' account can't write to their folder."""
 HYPERSCAN_CACHE = Path("/var/cache/mailkeep/rspamd")
 
 _VALUE = re.compile(r"@@([a-z_0-9]+)@@")
@@ -38,21 +38,20 @@ MAPS = {
     "senders": "SELECT mta_encode(r) FROM mta_senders(mta_decode('%u'), '%d') r",
 }
 _SENDERS = ("rewritten_senders", "recipient_forms", "command_forms", "lmtp_replies", "bounce_lines")
-# Modules of Rspamd that ask the network about a message or its sender.
-_ASKS_NETWORK = (
+# Modules of Rspamd that query the network about a message or its sender.
+_NETWORK_MODULES = (
     "arc", "asn", "bimi", "dcc", "dkim", "dmarc", "fuzzy_check", "hfilter", "mx_check", "p0f", "phishing", "rbl",
     "reputation", "spf", "surbl", "url_redirector", "whitelist",
 )  # fmt: skip
-# And those that nobody asked for: the first would fetch rules from the network by itself.
-_NEVER = ("rspamd_update", "neural", "metric_exporter", "clickhouse", "elastic", "antivirus", "external_services")
+# Modules that are always off. The first one would download rules.
+_UNUSED = ("rspamd_update", "neural", "metric_exporter", "clickhouse", "elastic", "antivirus", "external_services")
 
 
 @dataclass(frozen=True, slots=True)
 class DaemonConfig:
-    """What only a start knows: where things lie, which accounts there are, which port and token the listener of
-    logins has, and where the certificate is.
+    """Values known at start: paths, accounts, port and token of the login reports, and the certificate.
 
-    `lmtp_socket` is whom Postfix delivers to; `policy_socket` None: nobody is asked before a submission.
+    Postfix delivers to `lmtp_socket`. `policy_socket` None: there is no policy service.
     """
 
     paths: InstancePaths
@@ -75,30 +74,30 @@ Files = Mapping[str, str]
 
 
 def render_postfix(settings: Settings, facts: DaemonConfig) -> Files:
-    """main.cf, master.cf and the maps."""
+    """Return main.cf, master.cf and the maps."""
     values = _common(facts) | _postfix(settings, facts)
     headers = ("submission_headers", "api_headers", "passing_headers", "relay_replies", "spam_headers")
     names = ("main.cf", "master.cf", "generation", *headers, *_SENDERS)
     files = {name: _fill(f"postfix/{name}", values) for name in names}
     for name, query in MAPS.items():
-        whole = _VALUE.sub(lambda found: values[found[1]], query)
-        files[f"{name}.cf"] = _fill("postfix/map.cf", values | {"query": whole})
+        filled_query = _VALUE.sub(lambda match: values[match[1]], query)
+        files[f"{name}.cf"] = _fill("postfix/map.cf", values | {"query": filled_query})
     return files
 
 
 def render_dovecot(settings: Settings, facts: DaemonConfig) -> Files:
-    """dovecot.conf, its questions to the database, and the Sieve scripts beside everybody's own."""
-    places, ports = facts.paths, settings.ports
+    """Return dovecot.conf, its SQL queries, programs and global Sieve scripts."""
+    paths, ports = facts.paths, settings.ports
     values = _common(facts) | {
         "listen": ", ".join(settings.server.addresses) or "*, ::",
-        "dovecot_run": str(places.dovecot_run),
-        "dovecot_state": str(places.data / "dovecot" / "state"),
-        "dovecot_conf": str(places.dovecot_conf),
-        "dovecot_lmtp": str(places.dovecot_lmtp),
-        "dovecot_answering": str(places.dovecot_lmtp_verified),
-        "sieve_before": str(places.dovecot_conf / "before.sieve"),
-        "mail_root": str(places.mail_root),
-        "usage_socket": str(places.usage_socket),
+        "dovecot_run": str(paths.dovecot_run),
+        "dovecot_state": str(paths.data / "dovecot" / "state"),
+        "dovecot_conf": str(paths.dovecot_conf),
+        "dovecot_lmtp": str(paths.dovecot_lmtp),
+        "dovecot_answering": str(paths.dovecot_lmtp_verified),
+        "sieve_before": str(paths.dovecot_conf / "before.sieve"),
+        "mail_root": str(paths.mail_root),
+        "usage_socket": str(paths.usage_socket),
         "logins_port": str(facts.logins_port),
         "logins_token": facts.logins_token,
         "mail_uid": str(facts.mail_uid),
@@ -107,7 +106,7 @@ def render_dovecot(settings: Settings, facts: DaemonConfig) -> Files:
         "pop3_port": str(ports.pop3),
         "pop3s_port": str(ports.pop3s),
         "sieve_port": str(ports.sieve),
-        "sieve_spool": str(places.sieve_spool),
+        "sieve_spool": str(paths.sieve_spool),
         "sieve_spool_messages": str(sieve_spool.MAX_MESSAGES),
         "sieve_spool_bytes": str(sieve_spool.MAX_BYTES),
     }
@@ -116,14 +115,14 @@ def render_dovecot(settings: Settings, facts: DaemonConfig) -> Files:
 
 
 def render_rspamd(settings: Settings, facts: DaemonConfig) -> Files:
-    """What differs from Debian's configuration, as Rspamd looks for it below its LOCAL_CONFDIR."""
-    asked = settings.filter
+    """Return what differs from Debian's configuration, below LOCAL_CONFDIR."""
+    filtering = settings.filter
     values = _common(facts) | {
         "keys_socket": str(facts.paths.keys_socket),
-        "reject_score": f"{asked.reject_score:g}" if asked.reject_score else "null",
-        "spam_score": f"{asked.spam_score:g}",
-        "greylist_score": "4" if asked.greylisting else "null",
-        "greylisting": "true" if asked.greylisting else "false",
+        "reject_score": f"{filtering.reject_score:g}" if filtering.reject_score else "null",
+        "spam_score": f"{filtering.spam_score:g}",
+        "greylist_score": "4" if filtering.greylisting else "null",
+        "greylisting": "true" if filtering.greylisting else "false",
         "dns_servers": ", ".join(f'"{server}"' for server in _dns_servers(settings)),
         "max_message": str(settings.limits.largest_message_bytes),
         "redis_socket": str(facts.paths.redis_socket),
@@ -133,13 +132,13 @@ def render_rspamd(settings: Settings, facts: DaemonConfig) -> Files:
     names = [str(path.relative_to(root)) for path in sorted(root.rglob("*")) if path.is_file()]
     files = {name: _fill(f"rspamd/{name}", values) for name in names if name != "local.d/off.conf"}
     off = _fill("rspamd/local.d/off.conf", values)
-    for module in (*_NEVER, *(() if asked.network_checks else _ASKS_NETWORK)):
+    for module in (*_UNUSED, *(() if filtering.network_checks else _NETWORK_MODULES)):
         files[f"local.d/{module}.conf"] = off
     return files
 
 
 def _dns_servers(settings: Settings) -> list[str]:
-    """Whom the filter asks, each as ip:port: its own, else those of everybody here; none: the system's."""
+    """Return the filter's DNS servers as ip:port: its own, or else the instance's. Empty: the system's."""
     if settings.filter.dns_servers:
         return list(settings.filter.dns_servers)
     found = parse_dns_servers(settings.dns.servers)
@@ -147,30 +146,30 @@ def _dns_servers(settings: Settings) -> list[str]:
 
 
 def _longest_retry(settings: Settings) -> int:
-    """Seconds at most from a try of a delivery to the next."""
+    """The longest time between two delivery attempts, in seconds."""
     return max(settings.outbound.first_retry_seconds, settings.outbound.longest_retry_seconds)
 
 
 def render_redis(facts: DaemonConfig) -> Files:
-    """redis.conf."""
-    places = facts.paths
-    values = {"redis_socket": str(places.redis_socket), "redis_data": str(places.redis_data)}
+    """Return redis.conf."""
+    paths = facts.paths
+    values = {"redis_socket": str(paths.redis_socket), "redis_data": str(paths.redis_data)}
     return {"redis.conf": _fill("redis.conf", values)}
 
 
 def _common(facts: DaemonConfig) -> dict[str, str]:
-    places = facts.paths
+    paths = facts.paths
     return {
         "hostname": facts.hostname,
-        "log": str(places.log),
+        "log": str(paths.log),
         "database": facts.database,
         "database_folder": str(facts.database_folder),
         "postfix_role": POSTFIX_ROLE,
         "dovecot_role": DOVECOT_ROLE,
-        "auth_socket": str(places.auth_socket),
-        "scan_socket": str(places.scan_socket),
-        "sign_socket": str(places.sign_socket),
-        "controller_socket": str(places.controller_socket),
+        "auth_socket": str(paths.auth_socket),
+        "scan_socket": str(paths.scan_socket),
+        "sign_socket": str(paths.sign_socket),
+        "controller_socket": str(paths.controller_socket),
         "certificate_file": facts.certificate_file,
         "key_file": facts.key_file,
         "senders_mark": _derive_secret("senders", facts),
@@ -180,14 +179,14 @@ def _common(facts: DaemonConfig) -> dict[str, str]:
 
 
 def _postfix(settings: Settings, facts: DaemonConfig) -> dict[str, str]:
-    places, ports, outbound = facts.paths, settings.ports, settings.outbound
+    paths, ports, outbound = facts.paths, settings.ports, settings.outbound
     addresses = [ipaddress.ip_address(text) for text in settings.server.addresses]
     v4 = [str(address) for address in addresses if address.version == 4]
     v6 = [str(address) for address in addresses if address.version == 6]
     return {
-        "postfix_conf": str(places.postfix_conf),
-        "postfix_queue": str(places.postfix_queue),
-        "postfix_data": str(places.postfix_data),
+        "postfix_conf": str(paths.postfix_conf),
+        "postfix_queue": str(paths.postfix_queue),
+        "postfix_data": str(paths.postfix_data),
         "addresses": ", ".join([*v4, *(f"[{address}]" for address in v6)]) or "all",
         "protocols": "all" if bool(v4) == bool(v6) else ("ipv4" if v4 else "ipv6"),
         "bind4": v4[0] if v4 else "",
@@ -195,7 +194,7 @@ def _postfix(settings: Settings, facts: DaemonConfig) -> dict[str, str]:
         "lmtp_socket": str(facts.lmtp_socket),
         "policy_socket": str(facts.policy_socket or ""),
         "no_policy": "" if facts.policy_socket else "yes",
-        "senders_socket": str(places.senders_socket),
+        "senders_socket": str(paths.senders_socket),
         "double_bounce": _derive_secret("double bounce", facts),
         "hostname_pattern": re.escape(facts.hostname),
         "hide_client": "yes" if outbound.hide_client else "",
@@ -204,7 +203,7 @@ def _postfix(settings: Settings, facts: DaemonConfig) -> dict[str, str]:
         "quiet_dns": "" if settings.filter.network_checks else "yes",
         "outbound_tls": outbound.tls,
         "dane": "yes" if outbound.tls == "dane" else "",
-        "relay_socket": str(places.relay_socket),
+        "relay_socket": str(paths.relay_socket),
         "relay": "yes" if outbound.relay else "",
         "first_retry": str(outbound.first_retry_seconds),
         "longest_retry": str(_longest_retry(settings)),
@@ -213,13 +212,13 @@ def _postfix(settings: Settings, facts: DaemonConfig) -> dict[str, str]:
         "smtp_port": _port(ports.smtp),
         "submission_port": _port(ports.submission),
         "submissions_port": _port(ports.submissions),
-        # A redirect adds header fields to a message that was taken at the limit.
+        # A redirect adds header fields to a message that may be as large as the limit.
         "reinjection_size": str(settings.limits.largest_message_bytes + (512 << 10)),
     }
 
 
 def _derive_secret(purpose: str, facts: DaemonConfig) -> str:
-    """Letters that nobody guesses, others at each start."""
+    """Derive a secret for one purpose. It changes at each start."""
     return hashlib.sha256(f"{purpose} {facts.logins_token}".encode()).hexdigest()[:16]
 
 
@@ -232,25 +231,25 @@ def _fill(template: str, values: Mapping[str, str]) -> str:
 
 
 def _lines(template: str, values: Mapping[str, str]) -> Iterator[str]:
-    shown: list[bool] = []
+    conditions: list[bool] = []
     for line in _read(template).splitlines():
         if condition := _IF.fullmatch(line):
-            shown.append(bool(values[condition[1]]))
+            conditions.append(bool(values[condition[1]]))
         elif line == "@@end@@":
-            shown.pop()
-        elif not all(shown):
+            conditions.pop()
+        elif not all(conditions):
             continue
         elif include := _INCLUDE.fullmatch(line):
             yield from _lines(f"{template.rpartition('/')[0]}/{include[1]}", values)
         else:
-            yield _VALUE.sub(lambda found: _plain(values[found[1]]), line)
-    if shown:
+            yield _VALUE.sub(lambda match: _plain(values[match[1]]), line)
+    if conditions:
         raise ValueError(f"{template}: a condition has no end")
 
 
 def _plain(value: str) -> str:
     if any(ord(char) < 0x20 or ord(char) == 0x7F for char in value):
-        raise ValueError(f"no value for a configuration file: {value!r}")
+        raise ValueError(f"control character in a configuration value: {value!r}")
     return value
 
 

@@ -14,12 +14,12 @@ _ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 async def run(*argv: str, content: str = "") -> bytes:
     """Run a tool with `content` on standard input and return its output. Raises Failure with its last error line."""
     # A file, because writing to a pipe fails if the tool has already ended.
-    with tempfile.TemporaryFile() as given:
-        given.write(content.encode())
-        given.seek(0)
+    with tempfile.TemporaryFile() as stdin:
+        stdin.write(content.encode())
+        stdin.seek(0)
         process = await asyncio.create_subprocess_exec(
             *argv,
-            stdin=given,
+            stdin=stdin,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=_ENVIRONMENT,
@@ -33,6 +33,6 @@ async def run(*argv: str, content: str = "") -> bytes:
         await process.wait()
         raise Failure(f"{argv[0]} took longer than {_SECONDS:g} s") from None
     if process.returncode != 0:
-        said = errors.decode("utf-8", "replace").strip().splitlines()
-        raise Failure(f"{argv[0]} failed: {said[-1] if said else process.returncode}")
+        lines = errors.decode("utf-8", "replace").strip().splitlines()
+        raise Failure(f"{argv[0]} failed: {lines[-1] if lines else process.returncode}")
     return output

@@ -38,19 +38,19 @@ class MalformedAuthRequest(ValueError):
 
 
 def parse_head(head: bytes) -> tuple[str, int]:
-    """Return the token and the body length of a request. Raises `Malformed`."""
+    """Return the token and the body length of a request. Raises MalformedAuthRequest."""
     request, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
     fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     length = fields.get("content-length", "")
     if not request.startswith("POST ") or "transfer-encoding" in fields or not _LENGTH.fullmatch(length):
-        raise MalformedAuthRequest(f"not understood: {request[:80]!r}")
+        raise MalformedAuthRequest(f"unexpected request: {request[:80]!r}")
     if int(length) > _MAX_BODY:
         raise MalformedAuthRequest(f"the body is longer than {_MAX_BODY} bytes")
     return fields.get("x-token", ""), int(length)
 
 
 def parse_report(body: bytes) -> LoginReport:
-    """The report in a body. Raises `Malformed`."""
+    """Parse the body of a request. Raises MalformedAuthRequest."""
     try:
         return msgspec.json.decode(body, type=LoginReport)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -66,9 +66,9 @@ async def serve_reports(
         try:
             while True:
                 async with asyncio.timeout(_IDLE_SECONDS):
-                    shown, length = parse_head(await reader.readuntil(b"\r\n\r\n"))
+                    sent_token, length = parse_head(await reader.readuntil(b"\r\n\r\n"))
                     body = await reader.readexactly(length)
-                status = 200 if hmac.compare_digest(shown.encode("latin-1"), token.encode()) else 403
+                status = 200 if hmac.compare_digest(sent_token.encode("latin-1"), token.encode()) else 403
                 if status == 200:
                     on_report(parse_report(body))
                 writer.write(_response(status))

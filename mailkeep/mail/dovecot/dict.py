@@ -48,14 +48,14 @@ class DictSession:
     _open: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
 
     def answer(self, line: bytes) -> bytes:
-        """The response to a line (without its line end), empty if there is none. Raises `Malformed`."""
+        """The response to a line (without its line end), empty if there is none. Raises MalformedDictRequest."""
         text = line.decode("utf-8", "replace")
-        command, given = text[:1], [_unescape(part) for part in text[1:].split("\t")]
+        command, arguments = text[:1], [_unescape(part) for part in text[1:].split("\t")]
         if command == "H":
-            return self._hello(given)
+            return self._hello(arguments)
         if self._name is None:
             raise MalformedDictRequest("no greeting")
-        match command, given:
+        match command, arguments:
             case "B", [number, *_]:
                 if len(self._open) >= _MAX_OPEN:
                     raise MalformedDictRequest("too many transactions")
@@ -79,13 +79,13 @@ class DictSession:
                 self.on_write(DictWrite(self._name, values))
                 return b"O\n"
             case _:
-                raise MalformedDictRequest(f"not understood: {text[:80]!r}")
+                raise MalformedDictRequest(f"unexpected command: {text[:80]!r}")
         return b""
 
-    def _hello(self, given: list[str]) -> bytes:
-        if len(given) != 5 or given[0] != _MAJOR_VERSION:
-            raise MalformedDictRequest(f"another version of the protocol: {given[:2]}")
-        self._name = given[4]
+    def _hello(self, arguments: list[str]) -> bytes:
+        if len(arguments) != 5 or arguments[0] != _MAJOR_VERSION:
+            raise MalformedDictRequest(f"unsupported protocol version: {arguments[:2]}")
+        self._name = arguments[4]
         return b""
 
     def _transaction(self, number: str) -> dict[str, str]:
@@ -125,8 +125,8 @@ async def serve_dict(path: Path, on_write: Callable[[DictWrite], None], *, mode:
             while True:
                 async with asyncio.timeout(_IDLE_SECONDS):
                     line = await reader.readuntil(b"\n")
-                if said := dialogue.answer(line[:-1]):
-                    writer.write(said)
+                if response := dialogue.answer(line[:-1]):
+                    writer.write(response)
                     await writer.drain()
         except (asyncio.IncompleteReadError, TimeoutError):
             pass

@@ -1,8 +1,7 @@
-"""Dovecot's open sessions (IMAP, POP3, ManageSieve): which there are, and ending one. Needs root.
+"""Lists and ends Dovecot's open sessions (IMAP, POP3, ManageSieve). Needs root.
 
-`doveadm kick` ends all sessions of a user, by SIGTERM to their processes, whichever protocol they speak and whenever
-they began. To end those that lost their access and no others, this module sends the signal itself: Dovecot starts one
-process for each session, so the start of the process is the start of the session.
+`doveadm kick` ends all sessions of a user, by SIGTERM to their processes. To end only those that lost their access,
+this module sends the signal itself. Dovecot starts a process for each session, so they start at the same time.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class DovecotSession:
-    """An open session; `protocol` is imap, pop3 or sieve, `started` when its process began, in ticks since boot."""
+    """An open session; `protocol` is imap, pop3 or sieve, `started` the start of its process in ticks since boot."""
 
     login: str
     protocol: str
@@ -34,32 +33,32 @@ class DovecotSession:
 
 
 async def list_open_sessions(conf: Path, now: datetime) -> list[DovecotSession]:
-    """The sessions that are open now; `conf` is Dovecot's file. Raises Failure."""
+    """List the open sessions; `conf` is Dovecot's configuration file. Raises Failure."""
     return parse_sessions(await run("doveadm", "-f", "tab", "-c", str(conf), "who", "-1"), now)
 
 
 def parse_sessions(output: bytes, now: datetime) -> list[DovecotSession]:
-    """The answer of `doveadm -f tab who -1`, without processes that have ended. Raises Failure where it is none."""
+    """Parse the output of `doveadm -f tab who -1`, without processes that have ended. Raises Failure."""
     headings, *lines = output.decode("utf-8", "replace").split("\n")
     if headings.split("\t") != _HEADINGS:
-        raise Failure(f"doveadm who did not list sessions: {headings[:80]!r}")
-    found: list[DovecotSession] = []
+        raise Failure(f"unexpected output of doveadm who: {headings[:80]!r}")
+    sessions: list[DovecotSession] = []
     for line in filter(None, lines):
         login, protocol, pid, *_ = [*line.split("\t"), "", ""]
         started = _read_start(int(pid), protocol) if pid.isascii() and pid.isdigit() else None
         if started is not None:
-            found.append(DovecotSession(login, protocol, int(pid), started, _start_time(started, now)))
-    return found
+            sessions.append(DovecotSession(login, protocol, int(pid), started, _start_time(started, now)))
+    return sessions
 
 
 def end_session(session: DovecotSession, *, force: bool) -> None:
-    """End a session's process, unless it has ended: SIGTERM, or with `force` SIGKILL."""
+    """End a session's process, if it is still running, with SIGTERM, or SIGKILL (`force`)."""
     try:
         process = os.pidfd_open(session.pid)
     except ProcessLookupError:
         return
     try:
-        # The process ID may have become another process's between the listing and pidfd_open.
+        # The PID may have been reused between the listing and pidfd_open.
         if _read_start(session.pid, session.protocol) == session.started:
             signal.pidfd_send_signal(process, signal.SIGKILL if force else signal.SIGTERM)
     except ProcessLookupError:
@@ -69,7 +68,7 @@ def end_session(session: DovecotSession, *, force: bool) -> None:
 
 
 def _read_start(pid: int, protocol: str) -> int | None:
-    """When a process of this protocol started, None where it is none."""
+    """Return the start of a process; None if it is not a process of this protocol."""
     try:
         stat = (_PROC / str(pid) / "stat").read_text("utf-8", "replace")
     except (FileNotFoundError, ProcessLookupError):

@@ -39,7 +39,7 @@ class UnreadableSpoolFile(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SpooledMessage:
-    """A message in the spool. `sender` empty is the null sender; `arrived` a Unix time, `eight_bit`: not all ASCII.
+    """A message in the spool. `sender` empty is the null sender; `arrived` a Unix time, `eight_bit`: not only ASCII.
 
     `redirected_from` is the address of the mailbox that redirects the message; empty for replies and rejections.
     `sender_unverified`: the script ran for a message whose sender may be forged.
@@ -93,7 +93,7 @@ def list_messages(spool: Path) -> list[Path]:
 
 
 def read(path: Path) -> SpooledMessage:
-    """The message in this file; blocks. Raises Unreadable, FileNotFoundError."""
+    """Read a file of the spool. Blocks. Raises UnreadableSpoolFile, FileNotFoundError."""
     name = _NAME.fullmatch(path.name)
     number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(number, "rb") as file:  # noqa: PTH123 - a descriptor, not a path

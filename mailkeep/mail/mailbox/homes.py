@@ -1,8 +1,8 @@
 """The home of a mailbox and the Maildir in it.
 
-The home is what Dovecot and Pigeonhole keep beside mail: Sieve scripts, what vacation has answered, locks. The Maildir
-is `HOME/Maildir`. They were one folder once, and every dot file of the home was a mail folder for clients
-(`.dovecot.lda-dupes`: dovecot/lda-dupes).
+The home has what Dovecot and Pigeonhole store besides mail: Sieve scripts, vacation's list of replies, locks. The
+Maildir is `HOME/Maildir`. They used to be one folder, so that clients saw every dot file of the home as a mail folder
+(`.dovecot.lda-dupes` as dovecot/lda-dupes).
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ MAILDIR = "Maildir"
 
 _MOVING = ".moving"
 _OF_MAILDIR = frozenset({"cur", "new", "tmp"})
-# Scripts, the link to the active one, what it is compiled to, its log; mail folders begin with a dot. What vacation has
-# answered, and its locks.
+# Sieve scripts, the link to the active one, its compiled form and log; vacation's list of replies with its locks. Mail
+# folders start with a dot.
 _OF_HOME = ("sieve", ".dovecot.lda-dupes", ".dovecot.svbin")
 
 
 def separate_homes(root: Path) -> int:
-    """Move mail that is still in the homes below `root` into a Maildir in each; returns how many homes were changed.
+    """Move mail that is still in the homes below `root` into a Maildir in each. Returns the number of changed homes.
 
-    Only renames: mail, flags, subscriptions and indexes stay as they are. Idempotent, and may be cut off anywhere.
-    Nobody else may use the mailboxes in the meantime. Raises OSError.
+    It only renames: mail, flags, subscriptions and indexes do not change. Idempotent, and safe against a crash. Nothing
+    else may use the mailboxes at the same time. Raises OSError.
     """
     if not root.exists():
         return 0
@@ -53,7 +53,7 @@ def _holds_mail(home: Path) -> bool:
 
 
 def _finish(moving: Path) -> None:
-    """The folder becomes the Maildir of a new home, but for what is the home's own."""
+    """Turn the folder into the Maildir of a new home, after moving the home's own files there."""
     home = moving.with_name(moving.name.removesuffix(_MOVING))
     owner = moving.stat()
     home.mkdir(mode=0o700, exist_ok=True)
@@ -70,7 +70,7 @@ def _finish(moving: Path) -> None:
 
 
 def _is_of_home(path: Path) -> bool:
-    """Whether an entry of the common folder belongs to the home. A folder in which mail lies does not."""
+    """Whether an entry of the common folder belongs to the home. A mail folder does not."""
     if not path.name.startswith(_OF_HOME):
         return False
     return not any((path / part).is_dir() for part in _OF_MAILDIR)

@@ -1,9 +1,8 @@
-"""Delivery into a Maildir: a message is wholly there, on disk, or not at all; one delivery id, one copy.
+"""Delivers into a Maildir, atomically and durably, and only once for each delivery ID.
 
-Written to `tmp`, synced, renamed into `new`, the folder synced (https://cr.yp.to/proto/maildir.html). The
-name is `<delivery id>.<host>,S=<size>`: made from the id alone, so that a delivery that is tried again after
-a crash finds its first copy, in `new` or, under whatever flags a client has set since, in `cur`. S= is the
-size as Maildir++ has it.
+The file is written to `tmp`, synced and renamed into `new`, and the folder synced
+(https://cr.yp.to/proto/maildir.html). Its name is `<delivery id>.<host>,S=<size>`, so that a retry after a crash finds
+the first copy: in `new`, or in `cur` with any flags. S= is the size (Maildir++).
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class MaildirDelivery:
-    """Where the message lies, its size in bytes, and whether this call brought it there (`fresh`)."""
+    """The file of the message, its size in bytes, and whether this call wrote it."""
 
     path: Path
     size: int
@@ -38,13 +37,13 @@ def deliver(
     host: str = "localhost",
     first_try: bool = False,
 ) -> MaildirDelivery:
-    """Deliver once; blocking, for a thread. Folders are made where absent (0700, the file 0600).
+    """Deliver once. Creates missing folders (0700, the file 0600). Blocks: call it in a thread.
 
-    `first_try` says that this id can't have been delivered before, which saves reading through `cur`. Raises
-    OSError (disk full, say) and leaves nothing half written; ValueError for an unusable id or host.
+    `first_try`: this ID can't have been delivered before, so that `cur` is not searched. Raises OSError, for example if
+    the disk is full (the file is removed then), and ValueError for an invalid ID or host.
     """
     if not _ID.fullmatch(delivery_id) or not _HOST.fullmatch(host):
-        raise ValueError(f"no part of a Maildir name: {delivery_id!r}, {host!r}")
+        raise ValueError(f"not valid in a Maildir file name: {delivery_id!r}, {host!r}")
     if not first_try and (earlier := _find(maildir, delivery_id)):
         return MaildirDelivery(earlier, earlier.stat().st_size, is_new=False)
     _make(maildir)
@@ -61,7 +60,7 @@ def deliver(
 
 
 def remove_stale(maildir: Path, before: float) -> int:
-    """Delete what deliveries that crashed before `before` left in `tmp`; returns how many files that were.
+    """Delete files of crashed deliveries in `tmp` that are older than `before`. Returns their number.
 
     `before` is a Unix time, by convention 36 hours ago.
     """
@@ -100,7 +99,7 @@ def _make(maildir: Path) -> None:
 
 
 def _write(path: Path, content: Iterable[bytes]) -> int:
-    """The file, synced; its size in bytes."""
+    """Write and sync the file. Returns its size in bytes."""
     size = 0
     number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     with open(number, "wb", buffering=0) as file:  # noqa: PTH123 - a descriptor, not a path

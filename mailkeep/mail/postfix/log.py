@@ -1,8 +1,8 @@
-"""Parses lines of Postfix's log (3.7, written by postlogd): pure, bytes in, a fact or None out, never an exception.
+"""Parses lines of Postfix's log (3.7, written by postlogd). No I/O: bytes in, a fact or None out, never an exception.
 
 A fact belongs to a queue id. Other lines (connections, statistics, TLS) and lines that do not match completely are
-None. Addresses are those of `info_log_addr_form = external`, the default: a quoted local part may hold `>` and `, ` and
-does not end early. Linear time: every repetition is possessive.
+None. Addresses have the form `info_log_addr_form = external`, the default: a quoted local part may contain `>` and `,
+`. Linear time: every repetition is possessive.
 
     Nov 20 10:01:02 mx postfix/api/smtpd[42]: 4jW9T1xz0bz1: client=localhost[127.0.0.1]
     Nov 20 10:01:02 mx postfix/cleanup[43]: 4jW9T1xz0bz1: message-id=<1@ex.test>
@@ -22,8 +22,8 @@ from typing import Literal
 
 from mailkeep.mail.postfix.submission_login import parse_login
 
-# Long ids (enable_long_queue_ids) are of 52 letters and digits without vowels, short ones of hexadecimal digits: no
-# word that a line begins with, such as `warning`, is one of them.
+# Long ids (enable_long_queue_ids) have 52 letters and digits without vowels, short ones hexadecimal digits. No word at
+# the start of a line, such as `warning`, matches.
 _QUEUE_ID = r"[0-9B-DF-HJ-NP-TV-Zb-df-hj-np-tv-z]{10,30}|[0-9A-F]{5,20}"
 _ADDRESS = r'<((?:"(?:[^"\\]|\\.)*+"|[^">])*+)>'
 _HEAD = re.compile(
@@ -63,7 +63,7 @@ _CUT_WORD = re.compile(r"(=\?[^?\s]{1,80}+\?[bBqQ]\?[^?\s]{0,200}?)(?:=[0-9A-Fa-
 _LISTS = ("from", "to", "cc")
 _LOGGED = 200  # bytes of a field
 _MAX_TEXT = 1000
-_MAX_PLACES = 5
+_MAX_ENVELOPES = 5
 
 Status = Literal["sent", "deferred", "bounced"]
 
@@ -86,18 +86,18 @@ class LoggedPickup:
 
 @dataclass(frozen=True, slots=True)
 class LoggedMessageId:
-    """cleanup read the header's Message-ID, with its angle brackets. No acceptance: that is `Queued`."""
+    """cleanup read the header's Message-ID, with its angle brackets. Not the acceptance (`LoggedAcceptance`)."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedHeader:
-    """A field that header_checks logs (INFO), as far as it is logged: at most 200 bytes, its name included.
+    """A field that header_checks logs (INFO), truncated to 200 bytes with its name.
 
-    Postfix writes the characters of a fold as `?`. They are gone where nothing else can be meant: before the value,
-    between encoded words, and after the comma of a list of addresses. Of what is cut short an address is left out, an
-    encoded word ended.
+    Postfix writes the characters of a fold as `?`. They are removed where they are unambiguous: before the value,
+    between encoded words, and after the comma of an address list. A truncated address is removed, and a truncated
+    encoded word is closed.
     """
 
     name: str
@@ -187,8 +187,8 @@ LogFact = (
 
 @dataclass(frozen=True, slots=True)
 class LogLine:
-    """A fact with its place: `stamp` (`Nov 20 10:01:02`), `service` (`postfix/api`), `queue_id` (None: NOQUEUE), and
-    the program that says so (`smtpd`).
+    """A fact with its `stamp` (`Nov 20 10:01:02`), `service` (`postfix/api`), `queue_id` (None: NOQUEUE) and `program`
+    (`smtpd`).
     """
 
     stamp: str
@@ -276,7 +276,7 @@ def _rejection(text: str) -> LoggedRejection | None:
     if code is None and enhanced is None:
         return None
     sender, recipient = "", None
-    # What was refused may stand quoted before it: the envelope is the last that looks like one.
+    # The text before may quote something similar: the envelope is the last match.
     for start in (start for sign in ("; from=<", "; proto=") for start in _last_positions(rest, sign)):
         if envelope := _ENVELOPE.fullmatch(rest, start):
             sender, recipient, rest = envelope[1] or "", envelope[2], rest[:start]
@@ -286,33 +286,33 @@ def _rejection(text: str) -> LoggedRejection | None:
 
 
 def _last_positions(text: str, sign: str) -> Iterator[int]:
-    place = len(text)
-    for _ in range(_MAX_PLACES):
-        place = text.rfind(sign, 0, place)
-        if place < 0:
+    position = len(text)
+    for _ in range(_MAX_ENVELOPES):
+        position = text.rfind(sign, 0, position)
+        if position < 0:
             return
-        yield place
+        yield position
 
 
 def _attempt(text: str) -> PostfixAttempt | None:
     match = _ATTEMPT.fullmatch(text)
     if match is None:
         return None
-    recipient, asked, relay, seconds, dsn, status, said = match.groups()
+    recipient, orig_to, relay, seconds, dsn, status, text = match.groups()
     host = _RELAY.fullmatch(relay)
     remote_host = (host[1] or host[2]) if host else (None if relay in ("none", "local", "virtual") else relay)
-    code, words = None, said
-    if quoted := _SAID.fullmatch(said):
-        words = quoted[2]
+    code = None
+    if quoted := _SAID.fullmatch(text):
+        text = quoted[2]
         named = _RELAY.fullmatch(quoted[1])
         remote_host = (named[1] or named[2]) if named else quoted[1]
-    if (quoted or status == "sent") and (reply := _REPLY.fullmatch(words)):
-        code, words = int(reply[1]), reply[3]
+    if (quoted or status == "sent") and (reply := _REPLY.fullmatch(text)):
+        code, text = int(reply[1]), reply[3]
     try:
         waited = float(seconds)
     except ValueError:
         return None
-    return PostfixAttempt(recipient, asked, _STATUSES[status], code, dsn, words[:_MAX_TEXT], remote_host, waited)
+    return PostfixAttempt(recipient, orig_to, _STATUSES[status], code, dsn, text[:_MAX_TEXT], remote_host, waited)
 
 
 _STATUSES: dict[str, Status] = {"sent": "sent", "deferred": "deferred", "bounced": "bounced"}

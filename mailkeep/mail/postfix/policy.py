@@ -21,7 +21,7 @@ _MAX_LINE = 16 * 1024
 DUNNO = "DUNNO"
 
 Decide = Callable[[Mapping[str, str]], Awaitable[str]]
-"""The attributes of a request in, an action of access(5) out; it raises nothing."""
+"""Returns the action of access(5) for the attributes of a request. Must not raise."""
 
 
 class MalformedPolicyRequest(ValueError):
@@ -29,16 +29,16 @@ class MalformedPolicyRequest(ValueError):
 
 
 def parse_request(content: bytes) -> dict[str, str]:
-    """The attributes of a request, its empty line left out. Raises `Malformed`."""
-    found: dict[str, str] = {}
+    """Parse the lines of a request without its empty line. Raises MalformedPolicyRequest."""
+    attributes: dict[str, str] = {}
     for line in content.split(b"\n"):
         name, equals, value = line.partition(b"=")
         if not equals or not name:
             raise MalformedPolicyRequest(f"not an attribute: {line[:80]!r}")
-        found[name.decode("ascii", "replace")] = value.decode("utf-8", "replace").replace("\0", "?")
-    if found.get("request") != "smtpd_access_policy":
+        attributes[name.decode("ascii", "replace")] = value.decode("utf-8", "replace").replace("\0", "?")
+    if attributes.get("request") != "smtpd_access_policy":
         raise MalformedPolicyRequest("not a request of smtpd")
-    return found
+    return attributes
 
 
 def format_response(action: str) -> bytes:

@@ -97,10 +97,10 @@ async def _flush(conf: Path, queue_ids: Sequence[str]) -> None:
     if len(queue_ids) > _FLUSH_ALL:
         await run("postqueue", "-c", str(conf), "-f")
         return
-    places = asyncio.Semaphore(_AT_ONCE)
+    limit = asyncio.Semaphore(_AT_ONCE)
 
     async def one(queue_id: str) -> None:
-        async with places:
+        async with limit:
             await run("postqueue", "-c", str(conf), "-i", queue_id)
 
     await asyncio.gather(*(one(queue_id) for queue_id in queue_ids))
@@ -147,7 +147,7 @@ def count_by_state(queue: Path) -> dict[str, int]:
 
 
 def list_deferred(queue: Path) -> dict[str, int]:
-    """The queue IDs of deferred messages, with the time of the file: nanoseconds, set ahead to the next try. Blocks."""
+    """The queue IDs of deferred messages, with their mtime in nanoseconds: the time of the next attempt. Blocks."""
     found: dict[str, int] = {}
     for folder in (queue / "deferred", *(queue / "deferred").glob("?")):
         for name in _names(folder):
@@ -159,8 +159,8 @@ def list_deferred(queue: Path) -> dict[str, int]:
 def find_idle_services(queue: Path, before: float) -> set[Literal["qmgr", "pickup"]]:
     """The services that have not processed messages older than `before` (a Unix time). Blocks.
 
-    The queue manager leaves what it found locked after a reload until it is woken; pickup leaves what it could not hand
-    over. A file that is still being written is not executable (Postfix sets 0700 in the end).
+    The queue manager leaves messages that were locked after a reload until it is woken; pickup leaves messages that it
+    could not pass on. A file that is still being written is not executable (Postfix sets 0700 in the end).
     """
     found: set[Literal["qmgr", "pickup"]] = set()
     folders: tuple[tuple[str, Literal["qmgr", "pickup"]], ...] = (("incoming", "qmgr"), ("maildrop", "pickup"))
@@ -182,9 +182,9 @@ def _names(folder: Path) -> list[str]:
 
 
 def make_due(queue: Path, queue_ids: Collection[str], at: float) -> None:
-    """Set deferred messages due now, as qmgr reads it from the times of their files. Blocks.
+    """Make deferred messages due, by the mtimes that qmgr reads. Blocks.
 
-    One that has left the deferred queue is passed over. `kick` makes the queue manager look.
+    Messages that have left the deferred queue are skipped. `wake_service` makes the queue manager look.
     """
     folders = [queue / "deferred", *(queue / "deferred").glob("?")]
     for queue_id in queue_ids:
@@ -199,7 +199,7 @@ def make_due(queue: Path, queue_ids: Collection[str], at: float) -> None:
 async def wake_service(conf: Path, service: Literal["qmgr", "pickup"], request: str) -> None:
     """Wake a service with a request of one letter each (postkick(1)). Raises Failure.
 
-    For qmgr: `F` forget which destinations do not answer, `D` look at deferred mail that is due, `I` look at new mail.
+    For qmgr: `F` forget which destinations are unreachable, `D` scan deferred mail, `I` scan new mail.
     """
     await run("postkick", "-c", str(conf), "public", service, request)
 
@@ -221,7 +221,7 @@ async def clear_caches(conf: Path) -> None:
 async def rotate_log(conf: Path) -> None:
     """Let Postfix rename its log with a timestamp and start a new one. Raises Failure.
 
-    It reloads for that: mail under way is left until the queue manager next looks at new mail (`left_behind`).
+    This reloads Postfix: mail in delivery waits until the queue manager next scans new mail (`find_idle_services`).
     """
     await run("postfix", "-c", str(conf), "logrotate")
 

@@ -20,7 +20,7 @@ _MAX_DIGITS = 6
 _MAX_REQUEST = 100_000
 
 Table = Callable[[str], str | None]
-"""The value for a key, None where there is none; it raises nothing."""
+"""Returns the value for a key, or None. Must not raise."""
 
 
 class MalformedSocketmapRequest(ValueError):
@@ -28,7 +28,7 @@ class MalformedSocketmapRequest(ValueError):
 
 
 def look_up(tables: Mapping[str, Table], request: bytes) -> bytes:
-    """The response to a request, both without the netstring framing. Raises `Malformed`."""
+    """The response to a request, both without the netstring framing. Raises MalformedSocketmapRequest."""
     name, space, key = request.partition(b" ")
     table = tables.get(name.decode("ascii", "replace"))
     if not space or table is None:
@@ -36,7 +36,7 @@ def look_up(tables: Mapping[str, Table], request: bytes) -> bytes:
     try:
         found = table(key.decode("utf-8"))
     except UnicodeDecodeError:
-        found = None  # no address of ours, nor one that we can rewrite
+        found = None  # neither our address nor one that we can rewrite
     return b"NOTFOUND " if found is None else f"OK {found}".encode()
 
 
@@ -66,9 +66,9 @@ async def _request(reader: asyncio.StreamReader) -> bytes | None:
         while (digit := await reader.readexactly(1)).isdigit() and len(digits) < _MAX_DIGITS:
             digits += digit
         if digit != b":" or not digits or int(digits) > _MAX_REQUEST:
-            raise MalformedSocketmapRequest(f"no length: {digits + digit!r}")
+            raise MalformedSocketmapRequest(f"invalid length: {digits + digit!r}")
         content = await reader.readexactly(int(digits) + 1)
         if not content.endswith(b","):
-            raise MalformedSocketmapRequest("no end where it should be")
+            raise MalformedSocketmapRequest("no comma at the end of a netstring")
         return content[:-1]
     return None
