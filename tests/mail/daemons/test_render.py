@@ -158,7 +158,7 @@ def test_the_maps_ask_functions_alone():
 
 
 def test_a_value_with_a_line_break_is_a_bug():
-    with pytest.raises(ValueError, match="no value"):
+    with pytest.raises(ValueError, match="control character"):
         render.render_postfix(settings(), replace(FACTS, hostname="mx\nrelayhost = evil"))
 
 
