@@ -20,7 +20,7 @@ export const PATHS = {
   webhook: '/webhooks/$id',
   events: '/events',
   sandbox: '/sandbox',
-  caught: '/sandbox/$id',
+  sandboxMessage: '/sandbox/$id',
   admins: '/admins',
   audit: '/audit',
 } as const

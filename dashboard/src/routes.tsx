@@ -25,9 +25,9 @@ const signedIn = createRoute({
   beforeLoad: async ({ location }) => {
     try {
       // Loaded in parallel, because screens depend on the profile. They also work without it.
-      const what = queryClient.ensureQueryData(versionQuery()).catch(() => null)
+      const version = queryClient.ensureQueryData(versionQuery()).catch(() => null)
       const account = await queryClient.ensureQueryData(accountQuery())
-      await what
+      await version
       if (account.second_factor_required && location.pathname !== PATHS.account) throw redirect({ to: PATHS.account })
     } catch (error) {
       if (!isSignedOut(error)) throw error
@@ -180,9 +180,9 @@ const sandbox = createRoute({
   component: lazyRouteComponent(() => import('./screens/sandbox/Sandbox'), 'Sandbox'),
 })
 
-const caught = createRoute({
+const sandboxMessage = createRoute({
   getParentRoute: () => signedIn,
-  path: PATHS.caught,
+  path: PATHS.sandboxMessage,
   validateSearch: stringParams('view'),
   component: lazyRouteComponent(() => import('./screens/sandbox/SandboxMessage'), 'SandboxMessage'),
 })
@@ -190,14 +190,14 @@ const caught = createRoute({
 const admins = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.admins,
-  validateSearch: stringParams('new', ...LIST_PARAMS),
+  validateSearch: stringParams('new', 'edit', ...LIST_PARAMS),
   component: lazyRouteComponent(() => import('./screens/admins/Admins'), 'Admins'),
 })
 
 const audit = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.audit,
-  validateSearch: stringParams('action', 'admin', 'resource', 'domain', 'age', 'at', ...LIST_PARAMS),
+  validateSearch: stringParams('action', 'admin', 'resource', 'domain', 'age', ...LIST_PARAMS),
   component: lazyRouteComponent(() => import('./screens/audit/AuditLog'), 'AuditLog'),
 })
 
@@ -224,12 +224,12 @@ export const router = createRouter({
       webhook,
       events,
       sandbox,
-      caught,
+      sandboxMessage,
       admins,
       audit,
     ]),
   ]),
-  parseSearch: parseSearch,
+  parseSearch,
   stringifySearch: formatSearch,
   defaultPreload: 'intent',
   scrollRestoration: true,
@@ -240,9 +240,5 @@ export const router = createRouter({
 declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
-  }
-  interface HistoryState {
-    /** The cursors of the previous pages of a list. */
-    trail?: readonly string[]
   }
 }

@@ -13,10 +13,7 @@ export function stringParams<Name extends string>(...names: Name[]) {
 }
 
 /** Query parameters of every list. */
-export const LIST_PARAMS = ['cursor', 'sort', 'order'] as const
-
-/** Query parameters that do not change which rows a list shows. */
-const OVERLAY_PARAMS: readonly string[] = ['new', 'edit', 'shown', 'view', 'tab', 'paused']
+export const LIST_PARAMS = ['sort', 'order'] as const
 
 /** Reads plain values (`?q=word`, not JSON). A plus sign stands for itself. */
 export function parseSearch(text: string): Record<string, string> {
@@ -29,26 +26,18 @@ export function formatSearch(values: Record<string, unknown>): string {
   return text && `?${text}`
 }
 
-/** The query parameters, and a function that changes some of them. A changed filter returns a list to its first page. */
+/** The query parameters, and a function that changes some of them. */
 export function useSearchParams(): [Readonly<Record<string, string | undefined>>, (changes: Record<string, string | undefined>) => void] {
   const values: Record<string, string | undefined> = useSearch({ strict: false })
   const navigate = useNavigate()
   const change = useCallback(
-    (changes: Record<string, string | undefined>) => {
-      const resetsList = Object.keys(changes).some((name) => !OVERLAY_PARAMS.includes(name))
+    (changes: Record<string, string | undefined>) =>
       void navigate({
         to: '.',
-        search: (before: Record<string, unknown>) => ({
-          ...before,
-          ...(resetsList && { cursor: undefined, at: undefined }),
-          ...changes,
-        }),
-        // The cursors of the previous pages stay in the history state.
-        state: (before) => (resetsList ? {} : before),
+        search: (before: Record<string, unknown>) => ({ ...before, ...changes }),
         replace: true,
         resetScroll: false,
-      })
-    },
+      }),
     [navigate],
   )
   return [values, change]

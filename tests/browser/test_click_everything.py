@@ -85,7 +85,10 @@ async def return_to(page: Page, http: str, path: str, who: tuple[str, str]) -> N
     for _ in range(4):
         if not await page.locator("[role=dialog], [role=menu]").count():
             break
-        await page.keyboard.press("Escape")
+        if await page.get_by_role("button", name="Discard", exact=True).count():
+            await page.get_by_role("button", name="Discard", exact=True).click()
+        else:
+            await page.keyboard.press("Escape")
         await page.wait_for_timeout(60)
     if "/login" in page.url:
         again = await log_in(http, *who)

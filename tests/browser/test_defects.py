@@ -144,7 +144,7 @@ async def test_a_domain_administrator_sees_no_link_to_a_denied_screen(browser: B
     "path, made, done",
     [
         ("/api-keys?new=yes", "Create key", "I've saved it"),
-        ("/webhooks?new=yes", "Create webhook", "View webhook"),
+        ("/webhooks?new=yes", "Create webhook", "I've saved it"),
     ],
 )
 async def test_escape_does_not_close_what_shows_a_secret_once(

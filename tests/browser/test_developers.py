@@ -83,7 +83,7 @@ async def test_a_webhook_is_created_tested_and_deleted(browser: Browser, scene: 
         await dialog.get_by_label("Address").fill(url)
         await dialog.get_by_role("button", name="Create webhook").click()
         assert (await dialog.get_by_test_id("secret").inner_text()).startswith("whsec_")
-        await dialog.get_by_role("button", name="View webhook").click()
+        await dialog.get_by_role("button", name="I've saved it").click()
         await expect(page.get_by_role("heading", level=1, name=url)).to_be_visible()
         await page.get_by_role("button", name="Send test event").click()
         await expect(page.get_by_text("Delivered: HTTP 200")).to_be_visible()
@@ -316,23 +316,21 @@ async def test_the_audit_log_is_verified_and_exported(browser: Browser, scene: S
         assert "alias.create" in Path(await (await download.value).path()).read_text()
 
 
-async def test_a_later_page_of_the_audit_log_survives_reload_and_back(browser: Browser, scene: Scene):
+async def test_more_entries_of_the_audit_log_are_loaded(browser: Browser, scene: Scene):
     alias = {"domain_id": scene.ids["domain_id"], "source_local_part": "often", "destination": f"alice@{EXAMPLE}"}
     made = await scene.by("admin").ask("POST", "/aliases", alias)
     for number in range(26):
         await scene.by("admin").ask("PATCH", f"/aliases/{made['id']}", {"active": number % 2 == 1})
     async with watched(browser, scene, "admin") as page:
         await visit(page, scene.http, "/audit?action=alias.update&age=hour")
-        listed = page.get_by_role("table", name="Audit log")
-        await page.get_by_role("button", name="Next page").click()
-        await expect(page.get_by_role("button", name="Previous page")).to_be_enabled()
-        await page.reload()
-        await expect(listed).to_be_visible()
+        rows = page.get_by_role("table", name="Audit log").get_by_role("row")
+        await expect(rows).to_have_count(26)
+        await page.get_by_role("button", name="Load more").click()
+        await expect(rows.nth(26)).to_be_visible()
+        await rows.nth(26).get_by_role("link").first.click()
+        await expect(page.get_by_role("dialog", name="Edit alias")).to_be_visible()
         await page.go_back()
-        await expect(page.get_by_role("button", name="Previous page")).to_be_disabled()
-        await page.go_forward()
-        await expect(page.get_by_role("button", name="Previous page")).to_be_enabled()
-        await expect(listed).to_be_visible()
+        await expect(rows.nth(26)).to_be_visible()
 
 
 async def test_api_requests_of_a_screen_run_in_each_language(browser: Browser, scene: Scene, tmp_path: Path):

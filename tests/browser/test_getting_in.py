@@ -378,7 +378,7 @@ async def test_the_first_steps_are_completed_automatically(browser: Browser, fre
         await expect(page.get_by_test_id("secret")).to_contain_text("svc_sk_")
         await page.keyboard.press("Escape")
         await page.goto(f"{fresh.http}/start")
-        await expect(next_step).to_contain_text("Send the first message")
+        await expect(next_step).to_contain_text("Send a message")
         await next_step.get_by_role("link").click()
         await page.get_by_label("From").fill(f"shop@{EXAMPLE}")
         await page.get_by_role("textbox", name="To", exact=True).fill(f"alice@{EXAMPLE}")

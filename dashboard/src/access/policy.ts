@@ -19,7 +19,7 @@ export const ROLE_NAMES: Readonly<Record<Role, string>> = {
  */
 export function denialReason(account: Schema['OwnAccount'], action: Action): string | null {
   const rule = POLICY[action]
-  if (account.second_factor_required && !rule.unenrolled) return 'Your role requires two-factor authentication: enrol one first.'
+  if (account.second_factor_required && !rule.unenrolled) return 'Your role requires two-factor authentication. Set it up under Account.'
   if (ROLES.indexOf(account.role) < ROLES.indexOf(rule.role)) return `Only ${ROLE_NAMES[rule.role].toLowerCase()}s have access.`
   return null
 }

@@ -32,7 +32,7 @@ export function errorFromResponse(body: unknown, response: Response): ApiError {
   const meta = isRecord(envelope['meta']) ? envelope['meta'] : {}
   const wait = Number(response.headers.get('retry-after'))
   return new ApiError({
-    code: asText(error['code']) ?? 'UNREADABLE_ANSWER',
+    code: asText(error['code']) ?? 'UNREADABLE_RESPONSE',
     message: asText(error['message']) ?? `The server sent an unexpected response (HTTP ${response.status}).`,
     status: response.status,
     details: isRecord(error['details']) ? error['details'] : null,
@@ -75,7 +75,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   INTERNAL_ERROR: 'Report the request ID below to the operator of the server.',
   FORBIDDEN: 'Ask an administrator with a higher role.',
   RATE_LIMIT_EXCEEDED: 'Wait a moment, then try again.',
-  INVALID_PAGINATION: 'The list has changed. Return to its first page.',
+  INVALID_PAGINATION: 'Reset the sorting or reload the list.',
   NOT_FOUND: 'It may have been deleted.',
   DOMAIN_INACTIVE: 'Activate the domain under Domains.',
   MAILBOX_SUSPENDED: 'An administrator can lift the suspension under Suspensions.',
@@ -86,7 +86,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 /** The texts shown for an error. */
 export function describeError(error: unknown): { message: string; advice: string | null; code: string; requestId: string | null } {
   if (!(error instanceof ApiError))
-    return { message: 'This page failed unexpectedly.', advice: 'Reload the page.', code: 'PAGE', requestId: null }
+    return { message: 'This page failed unexpectedly.', advice: 'Reload the page.', code: 'UNEXPECTED_ERROR', requestId: null }
   const wait = error.retryAfter ? `Try again in ${error.retryAfter} s.` : null
   return { message: error.message, advice: wait ?? ADVICE[error.code] ?? null, code: error.code, requestId: error.requestId }
 }

@@ -61,7 +61,7 @@ export function Layout({ children }: { children?: ReactNode }) {
         {children ? <div className="content">{children}</div> : <Screen />}
       </main>
       <CommandPalette />
-      <Shortcuts onPalette={openCommandPalette} />
+      <Shortcuts onSearch={openCommandPalette} />
     </div>
   )
 }
@@ -125,7 +125,7 @@ function AccountMenu() {
           {ROLE_NAMES[account.role]}
         </Menu.Label>
         <LinkItem to={PATHS.account} leftSection={<Icon name="person" size={16} />}>
-          Account{' '}
+          Account
         </LinkItem>
         {!account.second_factor_required && (
           <LinkItem to={PATHS.start} leftSection={<Icon name="flag" size={16} />}>

@@ -10,7 +10,7 @@ const SCREEN_KEYS = new Map(
 )
 
 /** Keyboard shortcuts, active while no text field has the focus; `?` lists them. */
-export function Shortcuts({ onPalette: onSearch }: { onPalette: () => void }) {
+export function Shortcuts({ onSearch }: { onSearch: () => void }) {
   const navigate = useNavigate()
   const [isOpen, setOpen] = useState(false)
   const lastG = useRef(0)

@@ -25,6 +25,16 @@ export function CopyButton({ text, what, size = 'sm' }: { text: string; what: st
   )
 }
 
+/** A value with a button that copies it. */
+export function CopyableCode({ value, what }: { value: string; what: string }) {
+  return (
+    <span className="copyable">
+      <code>{value}</code>
+      <CopyButton text={value} what={what} />
+    </span>
+  )
+}
+
 /** Browsers offer the clipboard API on HTTPS and localhost only; elsewhere a selection is copied. */
 async function writeClipboard(text: string): Promise<void> {
   try {

@@ -1,17 +1,18 @@
-import { ActionIcon, Button, Skeleton } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useLocation, useNavigate } from '@tanstack/react-router'
+import { Button, Skeleton } from '@mantine/core'
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import type { Page } from '../api/client'
 import { ApiError } from '../api/errors'
 import { refetchUntilAvailable } from '../api/queries'
 import { useSearchParams } from '../search'
+import { formatNumber } from '../locale'
+import { ErrorBar } from './ErrorBar'
 import { ErrorNote } from './ErrorNote'
 import { Icon } from './Icon'
 
 export interface Column<Row> {
   header: string
-  cell: (row: Row) => ReactNode
+  cell: (row: Row, rows: readonly Row[]) => ReactNode
   /** The value of the API's `sort` parameter, if the column is sortable. */
   sort?: string
   align?: 'right'
@@ -32,34 +33,35 @@ interface Props<Row> {
   /** Shown instead of an empty list. */
   empty: ReactNode
   limit?: number
-  /** Refetch interval in milliseconds. */
+  /** Refetch interval in milliseconds while only the first page is loaded. */
   refetchEvery?: number
-  /** Query parameters that belong to the cursor. */
-  cursorParams?: Readonly<Record<string, string>>
   /** An action bar above the rows. */
   toolbar?: (rows: readonly Row[]) => ReactNode
 }
 
-/** One page of an API list. The cursor and the sort order are query parameters. */
+/** An API list with "Load more". The sort order is in the URL. */
 export function DataList<Row>(props: Props<Row>) {
-  const [address, change] = useSearchParams()
+  const [params, change] = useSearchParams()
   const limit = props.limit ?? 25
-  const { cursor, sort } = address
-  const order = address['order'] === 'asc' || address['order'] === 'desc' ? address['order'] : undefined
-  const { data, error, isPlaceholderData, refetch } = useQuery({
-    queryKey: [...props.queryKey, { cursor, sort, order, limit }],
-    queryFn: () => props.load({ limit, ...(cursor && { cursor }), ...(sort && { sort }), ...(order && { order }) }),
-    placeholderData: keepPreviousData,
-    refetchInterval: refetchUntilAvailable(cursor ? false : props.refetchEvery),
-  })
-  if (error)
+  const { sort } = params
+  const order = params['order'] === 'asc' || params['order'] === 'desc' ? params['order'] : undefined
+  const { data, error, isPlaceholderData, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
+    useInfiniteQuery({
+      queryKey: [...props.queryKey, { sort, order, limit }],
+      queryFn: ({ pageParam: cursor }) => props.load({ limit, ...(cursor && { cursor }), ...(sort && { sort }), ...(order && { order }) }),
+      initialPageParam: '',
+      getNextPageParam: (page) => page.next,
+      placeholderData: keepPreviousData,
+      refetchInterval: (query) => refetchUntilAvailable(query.state.data?.pages.length === 1 && props.refetchEvery)(query),
+    })
+  if (error && !isFetchNextPageError)
     return (
       <div className="stack">
         <ErrorNote error={error} />
         <div>
           {error instanceof ApiError && error.code === 'INVALID_PAGINATION' ? (
             <Button variant="default" onClick={() => change({ sort: undefined, order: undefined })}>
-              First page
+              Reset sorting
             </Button>
           ) : (
             <Button variant="default" onClick={() => void refetch()}>
@@ -70,10 +72,11 @@ export function DataList<Row>(props: Props<Row>) {
       </div>
     )
   if (!data) return <LoadingRows columns={props.columns.length} label={props.label} />
-  if (data.rows.length === 0 && !cursor) return <div className="card">{props.empty}</div>
+  const rows = data.pages.flatMap((page) => page.rows)
+  if (rows.length === 0) return <div className="card">{props.empty}</div>
   return (
     <div className="card list-card" aria-busy={isPlaceholderData}>
-      {props.toolbar?.(data.rows)}
+      {props.toolbar?.(rows)}
       <table className="list" role="table" aria-label={props.label}>
         <thead role="rowgroup">
           <tr role="row">
@@ -83,18 +86,29 @@ export function DataList<Row>(props: Props<Row>) {
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {data.rows.map((row) => (
+          {rows.map((row) => (
             <tr key={props.rowKey(row)} role="row">
               {props.columns.map((column) => (
                 <td key={column.header} role="cell" data-label={column.header} className={cellClass(column)}>
-                  {column.cell(row)}
+                  {column.cell(row, rows)}
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
       </table>
-      <Pagination next={data.next} rows={data.rows.length} pinned={props.cursorParams ?? {}} />
+      <footer className="list-foot">
+        <span className="muted" role="status">
+          {formatNumber(rows.length)} {rows.length === 1 ? 'entry' : 'entries'}
+          {hasNextPage && ' loaded'}
+        </span>
+        {hasNextPage && (
+          <Button variant="default" loading={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Load more
+          </Button>
+        )}
+      </footer>
+      {isFetchNextPageError && <ErrorBar error={error} />}
     </div>
   )
 }
@@ -104,15 +118,15 @@ function cellClass<Row>(column: Column<Row>): string | undefined {
 }
 
 function ColumnHeader<Row>({ column }: { column: Column<Row> }) {
-  const [address, change] = useSearchParams()
+  const [params, change] = useSearchParams()
   if (!column.sort)
     return (
       <th role="columnheader" scope="col" className={cellClass(column)}>
         {column.header && !column.hidesHeader ? column.header : <span className="visually-hidden">{column.header || 'Actions'}</span>}
       </th>
     )
-  const sorted = address['sort'] === column.sort
-  const order = sorted ? (address['order'] ?? 'asc') : undefined
+  const sorted = params['sort'] === column.sort
+  const order = sorted ? (params['order'] ?? 'asc') : undefined
   return (
     <th
       role="columnheader"
@@ -131,46 +145,6 @@ function ColumnHeader<Row>({ column }: { column: Column<Row> }) {
         {order && <Icon name={order === 'asc' ? 'up' : 'down'} size={12} />}
       </button>
     </th>
-  )
-}
-
-function Pagination({ next, rows, pinned }: { next: string | null; rows: number; pinned: Readonly<Record<string, string>> }) {
-  const [{ cursor }] = useSearchParams()
-  const navigate = useNavigate()
-  const trail = useLocation({ select: (location) => location.state.trail ?? [] })
-  if (!cursor && !next) return <footer className="list-foot muted">{rows === 1 ? '1 entry' : `${rows} entries`}</footer>
-  const go = (to: string | undefined, trailed: readonly string[]) =>
-    void navigate({
-      to: '.',
-      search: (before: Record<string, unknown>) => ({ ...before, ...(to ? pinned : { at: undefined }), cursor: to || undefined }),
-      state: { trail: trailed },
-    })
-  return (
-    <footer className="list-foot">
-      <span className="muted">
-        {rows} {rows === 1 ? 'entry' : 'entries'} on this page
-      </span>
-      <span className="pages">
-        <ActionIcon
-          variant="default"
-          size="lg"
-          aria-label="Previous page"
-          disabled={!cursor}
-          onClick={() => go(trail.at(-1), trail.slice(0, -1))}
-        >
-          <Icon name="left" size={16} />
-        </ActionIcon>
-        <ActionIcon
-          variant="default"
-          size="lg"
-          aria-label="Next page"
-          disabled={!next}
-          onClick={() => next && go(next, [...trail, cursor ?? ''])}
-        >
-          <Icon name="right" size={16} />
-        </ActionIcon>
-      </span>
-    </footer>
   )
 }
 

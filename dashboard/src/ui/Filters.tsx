@@ -2,13 +2,12 @@ import { Button, Select, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import { useSearchParams, useTextParam } from '../search'
-import { DomainSelect } from '../screens/domains/DomainSelect'
 import { Icon } from './Icon'
 
 /** A row of filters with a button that clears them. */
 export function Filters({ names, children }: { names: readonly string[]; children: ReactNode }) {
-  const [address, change] = useSearchParams()
-  const isFiltered = names.some((name) => address[name])
+  const [params, change] = useSearchParams()
+  const isFiltered = names.some((name) => params[name])
   return (
     <div className="filters" role="search">
       {children}
@@ -45,14 +44,14 @@ export function TextFilter({ name, label, hint = label, main = false }: { name: 
 
 /** A choice of one value. */
 export function ChoiceFilter({ name, label, data }: { name: string; label: string; data: readonly { value: string; label: string }[] }) {
-  const [address, change] = useSearchParams()
+  const [params, change] = useSearchParams()
   return (
     <Select
       className="filter"
       aria-label={label}
       placeholder={label}
       data={data.slice()}
-      value={address[name] ?? null}
+      value={params[name] ?? null}
       onChange={(value) => change({ [name]: value ?? undefined })}
       clearable
       clearButtonProps={{ 'aria-label': `Clear ${label.toLowerCase()}` }}
@@ -62,8 +61,8 @@ export function ChoiceFilter({ name, label, data }: { name: string; label: strin
 
 /** Less common filters, open if one of them is set. */
 export function MoreFilters({ names, children }: { names: readonly string[]; children: ReactNode }) {
-  const [address] = useSearchParams()
-  const [isOpen, { toggle }] = useDisclosure(names.some((name) => address[name]))
+  const [params] = useSearchParams()
+  const [isOpen, { toggle }] = useDisclosure(names.some((name) => params[name]))
   return (
     <>
       <Button variant="default" onClick={toggle} aria-expanded={isOpen} aria-controls="more-filters">
@@ -80,31 +79,14 @@ export function MoreFilters({ names, children }: { names: readonly string[]; chi
 
 /** A local time. */
 export function TimeFilter({ name, label }: { name: string; label: string }) {
-  const [address, change] = useSearchParams()
+  const [params, change] = useSearchParams()
   return (
     <TextInput
       className="filter"
       type="datetime-local"
       label={label}
-      value={address[name] ?? ''}
+      value={params[name] ?? ''}
       onChange={(event) => change({ [name]: event.currentTarget.value || undefined })}
-    />
-  )
-}
-
-/** Filters by domain. `implied`: the default domain of a list that always needs one. */
-export function DomainFilter({ name = 'domain', implied }: { name?: string; implied?: string | null }) {
-  const [address, change] = useSearchParams()
-  const isFree = implied === undefined
-  return (
-    <DomainSelect
-      className="filter"
-      aria-label="Domain"
-      placeholder={isFree ? 'All domains' : 'Domain'}
-      value={address[name] ?? implied ?? null}
-      onChange={(value) => change({ [name]: value ?? undefined })}
-      clearable={isFree}
-      allowDeselect={isFree}
     />
   )
 }

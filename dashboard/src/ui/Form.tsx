@@ -1,4 +1,7 @@
-import { type FormEvent, type ReactNode, useEffect, useLayoutEffect, useRef } from 'react'
+import { Button, Group, Modal } from '@mantine/core'
+import { useBlocker } from '@tanstack/react-router'
+import { type FormEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { PATHS } from '../paths'
 import { ErrorBar } from './ErrorBar'
 
 interface Props {
@@ -9,6 +12,8 @@ interface Props {
   error?: unknown
   /** Fields that show their own errors. */
   formFields?: readonly string[]
+  /** Whether leaving the form would lose input: the user is asked first. */
+  isDirty?: () => boolean
   children: ReactNode
 }
 
@@ -16,7 +21,7 @@ interface Props {
  * A form whose controls never move: each field reserves a line for its description or error, a dialog keeps its initial
  * height, its buttons stay at the bottom while the fields scroll, and errors appear beside the form (`ErrorBar`).
  */
-export function Form({ onSubmit, actions, error, formFields: besides = [], children }: Props) {
+export function Form({ onSubmit, actions, error, formFields: besides = [], isDirty, children }: Props) {
   const form = useRef<HTMLFormElement>(null)
   useLayoutEffect(() => {
     if (form.current) holdFieldHeights(form.current)
@@ -32,7 +37,51 @@ export function Form({ onSubmit, actions, error, formFields: besides = [], child
       <div className="form-fields">{children}</div>
       <div className="form-actions">{actions}</div>
       <ErrorBar error={error} besides={besides} />
+      {isDirty && <DiscardDialog isDirty={isDirty} />}
     </form>
+  )
+}
+
+/** Asks before a navigation that would lose input. */
+function DiscardDialog({ isDirty }: { isDirty: () => boolean }) {
+  const [isOpen, setOpen] = useState(false)
+  const [isNested, setNested] = useState(false)
+  // Set while the dialog is open: continues or cancels the navigation.
+  const answer = useRef<((stay: boolean) => void) | null>(null)
+  useBlocker({
+    shouldBlockFn: ({ next }) => {
+      if (!isDirty() || next.pathname === PATHS.login) return false
+      // Escape closes all open dialogs: it is for the uppermost one.
+      const dialogs = document.querySelectorAll('[role=dialog]').length
+      answer.current?.(true)
+      if (dialogs > 1) return true
+      setNested(dialogs > 0)
+      return new Promise((resolve) => {
+        setOpen(true)
+        answer.current = (stay) => {
+          answer.current = null
+          setOpen(false)
+          resolve(stay)
+        }
+      })
+    },
+    enableBeforeUnload: isDirty,
+  })
+  const stay = () => answer.current?.(true)
+  return (
+    <Modal opened={isOpen} onClose={stay} title="Discard changes?" closeOnEscape={!isNested}>
+      <div className="stack">
+        <p>Your changes are not saved.</p>
+        <Group justify="flex-end">
+          <Button variant="default" onClick={stay} data-autofocus>
+            Keep editing
+          </Button>
+          <Button color="red" onClick={() => answer.current?.(false)}>
+            Discard
+          </Button>
+        </Group>
+      </div>
+    </Modal>
   )
 }
 

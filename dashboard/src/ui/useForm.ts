@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { fieldErrors } from '../api/errors'
 import { notify } from './notify'
 
@@ -32,19 +32,32 @@ export function useApiMutation<Input, Answer>(options: MutationOptions<Input, An
 /** The values of a form, each with the error that the server reported for it. */
 export function useForm<Values extends object>(initial: Values, error: unknown) {
   const [values, setValues] = useState(initial)
+  // References, because a submitted form is left before it is rendered again.
+  const current = useRef(initial)
+  const saved = useRef(initial)
   // An error is about the submitted value, so it disappears when the field is edited.
   const [edited, setEdited] = useState<{ error: unknown; names: readonly string[] }>({ error: null, names: [] })
   const errors = fieldErrors(error)
   const editedNames = edited.error === error ? edited.names : []
   function set<Name extends keyof Values & string>(name: Name, value: Values[Name]) {
-    setValues((before) => ({ ...before, [name]: value }))
+    current.current = { ...current.current, [name]: value }
+    setValues(current.current)
     setEdited({ error, names: [...editedNames, name] })
   }
   const errorOf = (name: string) => (editedNames.includes(name) ? undefined : errors[name])
   return {
     values,
     set,
-    reset: setValues,
+    reset: (next: Values) => {
+      current.current = next
+      saved.current = next
+      setValues(next)
+    },
+    /** Whether values differ from the saved ones. */
+    isDirty: () => JSON.stringify(current.current) !== JSON.stringify(saved.current),
+    markSaved: () => {
+      saved.current = current.current
+    },
     names: Object.keys(initial),
     errorOf,
     /** Props of a text input. */

@@ -44,10 +44,10 @@ function stored(rows: Row[], method: string, id: string | undefined, query: URLS
   }
   const index = rows.findIndex((row) => row.id === id)
   const row = rows[index]
-  if (!row) return refusal(404, 'NOT_FOUND', 'There is nothing of that id.')
+  if (!row) return refusal(404, 'NOT_FOUND', 'No object has this ID.')
   if (method === 'PATCH') rows[index] = { ...row, ...body }
   if (method === 'DELETE') rows.splice(index, 1)
-  return envelope(method === 'DELETE' ? { message: 'It is deleted.', id } : rows[index])
+  return envelope(method === 'DELETE' ? { message: 'Deleted.', id } : rows[index])
 }
 
 function page(rows: readonly object[], query: URLSearchParams): Response {

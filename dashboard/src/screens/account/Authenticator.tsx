@@ -11,7 +11,7 @@ import { useApiMutation } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
 import { Section } from '../../ui/Page'
 import { Secret } from '../../ui/Secret'
-import { RecoveryCodes } from './RecoveryCodes'
+import { RecoveryCodes, RenewCodesForm } from './RecoveryCodes'
 
 const QrCode = lazy(() => import('../../ui/Qr').then((module) => ({ default: module.QrCode })))
 
@@ -53,7 +53,7 @@ export function Authenticator({ account }: { account: Schema['OwnAccount'] }) {
         {dialog === 'set-up' && <SetUpForm onDone={showCodes} />}
       </Modal>
       <Modal opened={dialog === 'renew'} onClose={close} title="New recovery codes">
-        {dialog === 'renew' && <RenewCodesForm onDone={showCodes} />}
+        {dialog === 'renew' && <RenewCodes onDone={showCodes} />}
       </Modal>
       <Modal opened={dialog === 'disable'} onClose={close} title="Turn off authenticator">
         {dialog === 'disable' && <TurnOffForm onDone={close} />}
@@ -97,45 +97,22 @@ function SetUpForm({ onDone }: { onDone: (codes: readonly string[]) => void }) {
         <QrCode text={setup.data.provisioning_uri} label="QR code of the authenticator secret" />
       </Suspense>
       <Secret label="Or enter this secret in the app" value={secret} />
-      <TextInput
-        label="Code"
-        inputMode="numeric"
-        autoComplete="one-time-code"
-        data-autofocus
-        value={code}
-        onChange={(event) => setCode(event.currentTarget.value)}
-      />
+      <CodeInput label="Code" value={code} onChange={setCode} />
     </Form>
   )
 }
 
-function RenewCodesForm({ onDone }: { onDone: (codes: readonly string[]) => void }) {
+function RenewCodes({ onDone }: { onDone: (codes: readonly string[]) => void }) {
   const [code, setCode] = useState('')
-  const renew = useApiMutation({
-    request: () => fetchData(client.POST('/auth/totp/recovery-codes', { body: { code: code.replace(/\s/g, '') } })),
-    invalidates: ['me'],
-    onSuccess: (answer) => onDone(answer.recovery_codes),
-  })
   return (
-    <Form
-      onSubmit={() => renew.mutate(undefined)}
-      error={renew.error}
-      actions={
-        <Button type="submit" loading={renew.isPending}>
-          Generate new codes
-        </Button>
-      }
+    <RenewCodesForm
+      request={() => fetchData(client.POST('/auth/totp/recovery-codes', { body: { code: code.replace(/\s/g, '') } }))}
+      invalidates={['me']}
+      warning="Your current recovery codes stop working."
+      onDone={onDone}
     >
-      <p>Your current recovery codes stop working.</p>
-      <TextInput
-        label="Authenticator code"
-        inputMode="numeric"
-        autoComplete="one-time-code"
-        data-autofocus
-        value={code}
-        onChange={(event) => setCode(event.currentTarget.value)}
-      />
-    </Form>
+      {() => <CodeInput label="Authenticator code" value={code} onChange={setCode} />}
+    </RenewCodesForm>
   )
 }
 
@@ -170,5 +147,18 @@ function TurnOffForm({ onDone }: { onDone: () => void }) {
         onChange={(event) => setCode(event.currentTarget.value)}
       />
     </Form>
+  )
+}
+
+function CodeInput({ label, value, onChange }: { label: string; value: string; onChange: (code: string) => void }) {
+  return (
+    <TextInput
+      label={label}
+      inputMode="numeric"
+      autoComplete="one-time-code"
+      data-autofocus
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    />
   )
 }

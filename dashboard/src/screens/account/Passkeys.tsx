@@ -13,7 +13,7 @@ import { Icon } from '../../ui/Icon'
 import { Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { notify } from '../../ui/notify'
-import { RecoveryCodes } from './RecoveryCodes'
+import { RecoveryCodes, RenewCodesForm } from './RecoveryCodes'
 
 type Passkey = Schema['PasskeyRecord']
 type Dialog = { action: 'add' | 'renew' } | { action: 'rename' | 'delete'; passkey: Passkey } | null
@@ -61,7 +61,7 @@ export function Passkeys({ account }: { account: Schema['OwnAccount'] }) {
       )}
       <Modal opened={dialog !== null} onClose={close} title={dialog ? TITLES[dialog.action] : ''}>
         {dialog?.action === 'add' && <AddForm onDone={(created) => showCodes(created.recovery_codes)} />}
-        {dialog?.action === 'renew' && <RenewCodesForm onDone={showCodes} />}
+        {dialog?.action === 'renew' && <RenewCodes onDone={showCodes} />}
         {dialog?.action === 'rename' && <RenameForm passkey={dialog.passkey} onDone={close} />}
         {dialog?.action === 'delete' && <DeleteForm passkey={dialog.passkey} onDone={close} />}
       </Modal>
@@ -149,26 +149,17 @@ function AddForm({ onDone }: { onDone: (created: Schema['PasskeyRegistrationResp
   )
 }
 
-function RenewCodesForm({ onDone }: { onDone: (codes: readonly string[]) => void }) {
+function RenewCodes({ onDone }: { onDone: (codes: readonly string[]) => void }) {
   const [password, setPassword] = useState('')
-  const renew = useApiMutation({
-    request: () => fetchData(client.POST('/auth/passkeys/recovery-codes', { body: password ? { current_password: password } : {} })),
-    invalidates: ['sessions'],
-    onSuccess: (answer) => onDone(answer.recovery_codes),
-  })
   return (
-    <Form
-      onSubmit={() => renew.mutate(undefined)}
-      error={renew.error}
-      actions={
-        <Button type="submit" loading={renew.isPending}>
-          Generate new codes
-        </Button>
-      }
+    <RenewCodesForm
+      request={() => fetchData(client.POST('/auth/passkeys/recovery-codes', { body: password ? { current_password: password } : {} }))}
+      invalidates={['sessions']}
+      warning="Your current recovery codes stop working, and your other sessions end."
+      onDone={onDone}
     >
-      <p>Your current recovery codes stop working, and your other sessions end.</p>
-      <PasswordAgain password={password} onChange={setPassword} isNeeded={needsPassword(renew.error)} />
-    </Form>
+      {(error) => <PasswordAgain password={password} onChange={setPassword} isNeeded={needsPassword(error)} />}
+    </RenewCodesForm>
   )
 }
 

@@ -17,10 +17,11 @@ export function Password() {
   const form = useForm({ current_password: '', new_password: '' }, save.error)
   const weak = form.errorOf('new_password') ?? form.errorOf('password')
   return (
-    <Section title="Password" lead="Changing it ends your other sessions.">
+    <Section title="Password" lead="Changing the password ends your other sessions.">
       <Form
         onSubmit={() => save.mutate(form.values)}
         error={save.error}
+        isDirty={form.isDirty}
         formFields={[...form.names, 'password']}
         actions={
           <Button type="submit" loading={save.isPending}>

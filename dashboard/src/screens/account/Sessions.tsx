@@ -40,7 +40,7 @@ export function Sessions() {
       lead="Devices that are signed in to your account."
       actions={
         <Button variant="light" color="red" onClick={() => setConfirming(true)}>
-          End all sessions{' '}
+          End all sessions
         </Button>
       }
     >

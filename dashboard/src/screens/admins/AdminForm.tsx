@@ -20,20 +20,26 @@ export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void
         : fetchData(client.POST('/admins', { body: createBody(values) })),
     invalidates: ['admins', 'me'],
     message: (answer) => (admin ? `Saved ${answer.email}.` : `Created ${answer.email}.`),
-    onSuccess: onDone,
+    onSuccess: () => {
+      form.markSaved()
+      onDone()
+    },
   })
   const form = useForm(initial(admin), save.error)
   const account = useAccount()
   const isOwn = admin?.id === account.id
   const only = useOnlyDomain()
   useEffect(() => {
-    if (only && !admin) form.set('domain_ids', [only])
+    if (!only || admin) return
+    form.set('domain_ids', [only])
+    form.markSaved()
   }, [only])
   const isDomainAdmin = form.values.role === 'domain_admin'
   return (
     <Form
       onSubmit={() => save.mutate(form.values)}
       error={save.error}
+      isDirty={form.isDirty}
       formFields={form.names}
       actions={
         <>

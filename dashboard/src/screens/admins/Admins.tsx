@@ -1,12 +1,14 @@
 import { Button, Group, Modal } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
+import { adminsQuery } from '../../api/lists'
 import { PATHS } from '../../paths'
 import { ROLE_NAMES } from '../../access/policy'
 import { useSearchParams } from '../../search'
 import { AdminForm } from './AdminForm'
-import { Allowed, useAccount } from '../../access/Allowed'
+import { Allowed, useAccount, useDenialReason } from '../../access/Allowed'
 import { Badge } from '../../ui/Badge'
 import { ConfirmDelete } from '../../ui/Confirm'
 import { type Column, DataList } from '../../ui/DataList'
@@ -21,9 +23,10 @@ type Admin = Schema['AdminRecord']
 const route = getRouteApi('/app/admins')
 
 export function Admins() {
-  const { new: isNew } = route.useSearch()
+  const { new: isNew, edit } = route.useSearch()
   const [, change] = useSearchParams()
-  const [edited, setEdited] = useState<Admin | null>(null)
+  const mayEdit = useDenialReason('admin.write') === null
+  const edited = useQuery({ ...adminsQuery(), enabled: edit !== undefined }).data?.find((row) => row.id === edit)
   const [deleted, setDeleted] = useState<Admin | null>(null)
   const account = useAccount()
   const columns: readonly Column<Admin>[] = [
@@ -32,7 +35,13 @@ export function Admins() {
       wide: true,
       cell: (row) => (
         <span>
-          <span className="strong">{row.email}</span>
+          {mayEdit ? (
+            <Link className="row-link" from={PATHS.admins} to="." search={(before) => ({ ...before, edit: row.id })} replace>
+              {row.email}
+            </Link>
+          ) : (
+            <span className="strong">{row.email}</span>
+          )}
           {row.id === account.id && <span className="muted"> (you)</span>}
         </span>
       ),
@@ -47,7 +56,7 @@ export function Admins() {
       cell: (row) => (
         <Group gap={4} wrap="nowrap" justify="flex-end">
           <Allowed action="admin.write">
-            <Button variant="subtle" size="compact-sm" aria-label={`Edit ${row.email}`} onClick={() => setEdited(row)}>
+            <Button variant="subtle" size="compact-sm" aria-label={`Edit ${row.email}`} onClick={() => change({ edit: row.id })}>
               Edit
             </Button>
           </Allowed>
@@ -87,8 +96,13 @@ export function Admins() {
       <Modal opened={isNew !== undefined} onClose={() => change({ new: undefined })} title="New administrator" size="lg">
         {isNew !== undefined && <AdminForm onDone={() => change({ new: undefined })} />}
       </Modal>
-      <Modal opened={edited !== null} onClose={() => setEdited(null)} title={`Edit ${edited?.email ?? ''}`} size="lg">
-        {edited && <AdminForm admin={edited} onDone={() => setEdited(null)} />}
+      <Modal
+        opened={mayEdit && edited !== undefined}
+        onClose={() => change({ edit: undefined })}
+        title={`Edit ${edited?.email ?? ''}`}
+        size="lg"
+      >
+        {edited && <AdminForm admin={edited} onDone={() => change({ edit: undefined })} />}
       </Modal>
       <DeleteAdmin admin={deleted} onClose={() => setDeleted(null)} />
     </Page>

@@ -1,10 +1,11 @@
 import { ActionIcon, Button, Group, Modal, Switch, TextInput, Tooltip } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
 import { fetchData, fetchPage, client, type Schema } from '../../api/client'
 import { formatNumber } from '../../locale'
+import { PATHS } from '../../paths'
 import { useSearchParams } from '../../search'
 import { Addresses } from '../../ui/Addresses'
 import { Allowed, useAccount, useDenialReason } from '../../access/Allowed'
@@ -13,8 +14,10 @@ import { ConfirmDelete } from '../../ui/Confirm'
 import { type Column, DataList, LoadingLines } from '../../ui/DataList'
 import { DomainName, domainQuery, DomainSelect, domainsQuery, useOnlyDomain } from '../domains/DomainSelect'
 import { EmptyState } from '../../ui/Empty'
+import { NoMatches } from '../../ui/NoMatches'
 import { ErrorNote } from '../../ui/ErrorNote'
-import { DomainFilter, Filters } from '../../ui/Filters'
+import { DomainFilter } from '../domains/DomainFilter'
+import { Filters } from '../../ui/Filters'
 import { Form } from '../../ui/Form'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
@@ -68,10 +71,13 @@ export function Aliases() {
           columns={columns((alias) => change({ edit: alias.id }), setDeleted)}
           rowKey={(row) => row.id}
           empty={
-            <EmptyState icon="branch" title="No aliases yet" action={createButton}>
-              An alias such as sales@ forwards to one or more addresses. A catch-all alias receives mail for all addresses of the domain
-              that do not exist.
-            </EmptyState>
+            search.domain && !needsDomain ? (
+              <NoMatches what="aliases" filters={['domain']} />
+            ) : (
+              <EmptyState icon="branch" title="No aliases yet" action={createButton}>
+                An alias forwards mail for one address, or for all addresses that do not exist, to other addresses.
+              </EmptyState>
+            )
           }
         />
       )}
@@ -90,7 +96,7 @@ function NoDomain() {
   return (
     <div className="card">
       <EmptyState icon="globe" title="No domains assigned">
-        Aliases belong to domains. Ask an administrator to assign a domain to you.
+        Ask an administrator to assign a domain to you.
       </EmptyState>
     </div>
   )
@@ -127,7 +133,7 @@ function RowButton({ name, label, onClick }: { name: 'edit' | 'trash'; label: st
 
 function AliasAddress({ alias }: { alias: Alias }) {
   return (
-    <span className="strong break">
+    <AliasLink alias={alias}>
       {alias.source_local_part || (
         <Tooltip label="Receives mail for addresses that do not exist">
           <span>
@@ -138,7 +144,16 @@ function AliasAddress({ alias }: { alias: Alias }) {
       <span className="muted">
         @<DomainName id={alias.domain_id} />
       </span>
-    </span>
+    </AliasLink>
+  )
+}
+
+function AliasLink({ alias, children }: { alias: Alias; children: ReactNode }) {
+  if (useDenialReason('alias.write')) return <span className="strong break">{children}</span>
+  return (
+    <Link className="row-link break" from={PATHS.aliases} to="." search={(before) => ({ ...before, edit: alias.id })} replace>
+      {children}
+    </Link>
   )
 }
 
@@ -175,7 +190,10 @@ function AliasForm({ alias, domainId, onDone }: { alias?: Alias; domainId?: stri
     },
     invalidates: INVALIDATES,
     message: alias ? 'Alias saved.' : 'Alias created.',
-    onSuccess: onDone,
+    onSuccess: () => {
+      form.markSaved()
+      onDone()
+    },
   })
   const form = useForm<Values>(
     {
@@ -192,6 +210,7 @@ function AliasForm({ alias, domainId, onDone }: { alias?: Alias; domainId?: stri
     <Form
       onSubmit={() => save.mutate({ ...form.values, domain_id })}
       error={save.error}
+      isDirty={form.isDirty}
       formFields={[...form.names, 'source_local_part', 'destination']}
       actions={
         <>

@@ -19,13 +19,17 @@ export function ApiKeyForm({ onDone, onCancel }: { onDone: (created: Schema['Api
   const create = useApiMutation({
     request: (values: typeof FIELDS) => fetchData(client.POST('/api-keys', { body: createBody(values) })),
     invalidates: ['api-keys'],
-    onSuccess: onDone,
+    onSuccess: (created) => {
+      form.markSaved()
+      onDone(created)
+    },
   })
   const form = useForm(FIELDS, create.error)
   return (
     <Form
       onSubmit={() => create.mutate(form.values)}
       error={create.error}
+      isDirty={form.isDirty}
       formFields={form.names}
       actions={
         <>

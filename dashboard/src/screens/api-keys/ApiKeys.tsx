@@ -73,8 +73,7 @@ export function ApiKeys() {
         rowKey={(row) => row.id}
         empty={
           <EmptyState icon="key" title="No API keys yet" action={createButton}>
-            Create one key per application and limit it to the domains it needs, so that you can revoke a leaked key alone. The key is shown
-            once.
+            Create one key per application, so that you can revoke a leaked key alone.
           </EmptyState>
         }
       />

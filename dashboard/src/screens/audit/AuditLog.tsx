@@ -5,18 +5,18 @@ import { useState } from 'react'
 import { fetchData, fetchPage, client, type Schema } from '../../api/client'
 import { adminsQuery } from '../../api/lists'
 import { formatNumber } from '../../locale'
-import { toUtc } from '../../search'
 import { Allowed } from '../../access/Allowed'
 import { AuditObject } from './AuditObject'
 import { AuditChange } from './AuditChange'
 import { Badge, type Tone } from '../../ui/Badge'
 import { pluralize } from '../../units'
-import { CopyButton } from '../../ui/Copy'
+import { CopyableCode } from '../../ui/Copy'
 import { type Column, DataList } from '../../ui/DataList'
 import { EmptyState } from '../../ui/Empty'
 import { NoMatches } from '../../ui/NoMatches'
 import { ErrorNote } from '../../ui/ErrorNote'
-import { ChoiceFilter, DomainFilter, Filters, TextFilter } from '../../ui/Filters'
+import { DomainFilter } from '../domains/DomainFilter'
+import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
 import { Icon } from '../../ui/Icon'
 import { Facts, Page } from '../../ui/Page'
 import { Time } from '../../ui/Time'
@@ -51,31 +51,28 @@ const OUTCOMES: Readonly<Record<string, Tone>> = { success: 'good', denied: 'war
 
 export function AuditLog() {
   const search = route.useSearch()
-  const [shown, setShown] = useState<Entry | null>(null)
-  // Names of objects may come from other entries of the page.
-  const [page, setPage] = useState<readonly Entry[]>([])
-  const [opened] = useState(() => new Date().toISOString())
-  // Later pages use the period of the first page.
-  const at = (search.cursor && toUtc(search.at)) || opened
+  const [shown, setShown] = useState<{ entry: Entry; rows: readonly Entry[] } | null>(null)
+  // All pages use the same period.
+  const [openedAt] = useState(() => Date.now())
   const period = PERIODS[search.age ?? '']
   const filter = {
     ...(search.action && { action: search.action }),
     ...(search.admin && { admin_id: search.admin }),
     ...(search.resource && { resource_type: search.resource }),
     ...(search.domain && { domain_id: search.domain }),
-    ...(period && { since: new Date(Date.parse(at) - period[0]).toISOString() }),
+    ...(period && { since: new Date(openedAt - period[0]).toISOString() }),
   }
   const columns: readonly Column<Entry>[] = [
     {
       header: 'Action',
-      cell: (row) => (
-        <button type="button" className="row-button row-link" onClick={() => setShown(row)}>
+      cell: (row, rows) => (
+        <button type="button" className="row-button row-link" onClick={() => setShown({ entry: row, rows })}>
           {row.action}
         </button>
       ),
     },
     { header: 'Outcome', cell: (row) => <Outcome of={row} /> },
-    { header: 'Resource', wide: true, cell: (row) => <AuditObject of={row} rows={page} /> },
+    { header: 'Resource', wide: true, cell: (row, rows) => <AuditObject of={row} rows={rows} /> },
     {
       header: 'Actor',
       cell: (row) => (
@@ -90,7 +87,7 @@ export function AuditLog() {
   return (
     <Page
       title="Audit log"
-      lead="Every change and every denied attempt, with its actor. Entries are hash-chained and sealed, so tampering is detected."
+      lead="Every change and every denied attempt, with its actor. Tampering is detected, because entries are hash-chained and sealed."
       actions={<Actions filter={filter} />}
     >
       <Filters names={FILTERS}>
@@ -103,12 +100,7 @@ export function AuditLog() {
       <DataList
         label="Audit log"
         queryKey={['audit', 'list', filter]}
-        {...(period && { cursorParams: { at } })}
-        load={async (paging) => {
-          const result = await fetchPage(client.GET('/audit', { params: { query: { ...filter, ...paging, sort: 'created_at' } } }))
-          setPage(result.rows)
-          return result
-        }}
+        load={(page) => fetchPage(client.GET('/audit', { params: { query: { ...filter, ...page, sort: 'created_at' } } }))}
         columns={columns}
         rowKey={(row) => row.id}
         empty={
@@ -121,8 +113,8 @@ export function AuditLog() {
           )
         }
       />
-      <Modal opened={shown !== null} onClose={() => setShown(null)} title={shown?.action ?? ''} size="xl">
-        {shown && <EntryDetails of={shown} rows={page} />}
+      <Modal opened={shown !== null} onClose={() => setShown(null)} title={shown?.entry.action ?? ''} size="xl">
+        {shown && <EntryDetails of={shown.entry} rows={shown.rows} />}
       </Modal>
     </Page>
   )
@@ -223,13 +215,7 @@ function VerificationResult({ of }: { of: Schema['VerificationResponse'] }) {
             ),
           ],
           ['Hash of the seal', of.head ? <code>{of.head.hash}</code> : ''],
-          [
-            'Public key',
-            <span className="row">
-              <code>{of.public_key}</code>
-              <CopyButton text={of.public_key} what="public key" />
-            </span>,
-          ],
+          ['Public key', <CopyableCode value={of.public_key} what="public key" />],
         ]}
       />
       <p className="muted small">
@@ -251,36 +237,16 @@ function EntryDetails({ of, rows }: { of: Entry; rows: readonly Entry[] }) {
       </>,
     ],
     [
-      'Object',
+      'Resource',
       <>
         {of.resource_type.replaceAll('_', ' ')}: <AuditObject of={of} rows={rows} />
       </>,
     ],
-    [
-      'ID',
-      of.resource_id ? (
-        <span className="copyable">
-          <code>{of.resource_id}</code>
-          <CopyButton text={of.resource_id} what="ID" />
-        </span>
-      ) : (
-        'none'
-      ),
-    ],
+    ['ID', of.resource_id ? <CopyableCode value={of.resource_id} what="ID" /> : 'none'],
     ['Domain', of.domain_name ?? 'none'],
     ['IP address', of.ip_address ?? 'local'],
     ['User agent', of.user_agent ?? 'unknown'],
-    [
-      'Request',
-      of.request_id ? (
-        <span className="row">
-          <code>{of.request_id}</code>
-          <CopyButton text={of.request_id} what="request ID" />
-        </span>
-      ) : (
-        'none'
-      ),
-    ],
+    ['Request', of.request_id ? <CopyableCode value={of.request_id} what="request ID" /> : 'none'],
   ] as const
   return (
     <div className="stack">

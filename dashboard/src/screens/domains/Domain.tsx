@@ -6,19 +6,16 @@ import { fetchData, client, type Schema } from '../../api/client'
 import { formatNumber } from '../../locale'
 import { PATHS } from '../../paths'
 import { Allowed, useDenialReason } from '../../access/Allowed'
-import { useSearchParams } from '../../search'
 import { DetailTabs } from '../../ui/DetailTabs'
 import { StatusBadge } from '../../ui/Badge'
 import { formatBytes, pluralize } from '../../units'
 import { ConfirmDelete } from '../../ui/Confirm'
-import { CopyButton } from '../../ui/Copy'
-import { LoadingLines } from '../../ui/DataList'
+import { CopyButton, CopyableCode } from '../../ui/Copy'
+import { DetailPage, EditButton } from '../../ui/DetailPage'
 import { DomainForm } from './DomainForm'
 import { domainQuery } from './DomainSelect'
 import { ErrorNote } from '../../ui/ErrorNote'
-import { isNotFound, ObjectNotFound } from '../../ui/ObjectNotFound'
-import { Icon } from '../../ui/Icon'
-import { Facts, Page, Section } from '../../ui/Page'
+import { Facts, Section } from '../../ui/Page'
 import { useReady } from '../../ui/useReady'
 import { Time } from '../../ui/Time'
 import { DomainState } from './Domains'
@@ -27,45 +24,34 @@ const route = getRouteApi('/app/domains/$id')
 
 export function Domain() {
   const { id } = route.useParams()
-  const { data, error } = useQuery(domainQuery(id))
+  const domain = useQuery(domainQuery(id))
   // Loaded together, so that the keys do not move what is below them.
   const keys = useQuery(keysQuery(id))
   const isReady = useReady(!keys.isPending)
   const canEdit = useDenialReason('domain.write') === null
-  const [, change] = useSearchParams()
-  const back = <Link to={PATHS.domains}>← Domains</Link>
-  if (isNotFound(error)) return <ObjectNotFound title="Domain not found" back={back} error={error} />
-  if (!data || !isReady)
-    return (
-      <Page title={data?.unicode_name ?? 'Domain'} back={back}>
-        {error ? <ErrorNote error={error} /> : <LoadingLines />}
-      </Page>
-    )
   return (
-    <Page
-      title={data.unicode_name}
-      back={back}
-      lead={
+    <DetailPage
+      kind="Domain"
+      list={{ to: PATHS.domains, label: 'Domains' }}
+      query={isReady ? domain : { data: undefined, error: domain.error }}
+      title={(data) => data.unicode_name}
+      lead={(data) => (
         <>
           <DomainState domain={data} /> {data.description}
         </>
-      }
-      actions={
-        <Allowed action="domain.write">
-          <Button leftSection={<Icon name="edit" size={16} />} onClick={() => change({ tab: 'settings' })}>
-            Edit
-          </Button>
-        </Allowed>
-      }
+      )}
+      actions={() => <EditButton action="domain.write" />}
     >
-      <DetailTabs
-        tabs={[
-          { value: 'overview', label: 'Overview', content: <Overview domain={data} /> },
-          { value: 'dkim', label: 'DKIM', content: <DkimKeys domain={data} /> },
-          ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings domain={data} /> }] : []),
-        ]}
-      />
-    </Page>
+      {(data) => (
+        <DetailTabs
+          tabs={[
+            { value: 'overview', label: 'Overview', content: <Overview domain={data} /> },
+            { value: 'dkim', label: 'DKIM', content: <DkimKeys domain={data} /> },
+            ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings domain={data} /> }] : []),
+          ]}
+        />
+      )}
+    </DetailPage>
   )
 }
 
@@ -129,13 +115,7 @@ function facts(domain: Schema['DomainRecord']) {
     ],
     ['ASCII (Punycode) name', <code>{domain.name}</code>],
     ['Created', <Time at={domain.created_at} />],
-    [
-      'ID',
-      <span className="copyable">
-        <code>{domain.id}</code>
-        <CopyButton text={domain.id} what="ID" />
-      </span>,
-    ],
+    ['ID', <CopyableCode value={domain.id} what="ID" />],
   ] as const
 }
 

@@ -20,6 +20,7 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
     message: (answer) => (domain ? `Saved ${answer.unicode_name}.` : `Created ${answer.unicode_name}.`),
     onSuccess: (answer) => {
       form.set('relay_password', '')
+      form.markSaved()
       onDone?.(answer)
     },
   })
@@ -29,6 +30,7 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
     <Form
       onSubmit={() => save.mutate(form.values)}
       error={save.error}
+      isDirty={form.isDirty}
       formFields={[
         ...form.names,
         'default_quota_bytes',

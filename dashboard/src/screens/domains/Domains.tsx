@@ -61,7 +61,7 @@ export function Domains() {
   )
   const filter = { ...(q && { name: q }), ...(active && { active: active === 'yes' }) }
   return (
-    <Page title="Domains" lead="The part after the @. Mail is sent from and received for these." actions={createButton}>
+    <Page title="Domains" lead="Domains for which this server sends and receives mail." actions={createButton}>
       <Filters names={['q', 'active']}>
         <TextFilter name="q" label="Search by name" main />
         <ChoiceFilter
@@ -85,8 +85,8 @@ export function Domains() {
           ) : (
             <EmptyState icon="globe" title="No domains yet" action={createButton}>
               {isReadOnly
-                ? 'No domain is assigned to you. Ask an administrator to assign one.'
-                : 'Add the domain of your addresses. Mailkeep generates a DKIM key and lists the DNS records to publish.'}
+                ? 'Ask an administrator to assign a domain to you.'
+                : 'Add the domain of your addresses to get its DKIM key and the DNS records to publish.'}
             </EmptyState>
           )
         }

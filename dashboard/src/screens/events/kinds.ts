@@ -8,10 +8,10 @@ const MEANINGS: Readonly<Record<EventKindName, string>> = {
   'mail.bounced': 'rejected or deferred by the remote server',
   'mail.failed': 'delivery failed permanently',
   'mail.received': 'delivered to a mailbox',
-  'mail.received.full': 'the same, with the message content',
+  'mail.received.full': 'delivered to a mailbox, with the message content',
   'mail.spam': 'classified as spam',
   'system.suspension': 'sending of an address is suspended',
-  'system.alert': 'something needs attention',
+  'system.alert': 'a problem needs attention',
   'system.webhook_disabled': 'a webhook is disabled after repeated failures',
 }
 

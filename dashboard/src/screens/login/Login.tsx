@@ -116,7 +116,7 @@ function PasswordStep({ onDone }: { onDone: (answer: SignInResult) => void }) {
         />
         <ErrorBar error={login.error} />
         <Button type="submit" size="md" fullWidth loading={login.isPending}>
-          Sign in{' '}
+          Sign in
         </Button>
       </form>
       <OtherMethods onDone={onDone} />
@@ -244,7 +244,7 @@ function CodeForm({ isRecovery, isBusy, onCode }: { isRecovery: boolean; isBusy:
         onChange={(event) => setCode(event.currentTarget.value)}
       />
       <Button type="submit" size="md" fullWidth loading={isBusy}>
-        Sign in{' '}
+        Sign in
       </Button>
     </form>
   )

@@ -6,22 +6,19 @@ import { fetchData, client, type Schema } from '../../api/client'
 import { formatNumber } from '../../locale'
 import { PATHS } from '../../paths'
 import { Allowed, useAccount, useDenialReason } from '../../access/Allowed'
-import { useSearchParams } from '../../search'
 import { DetailTabs } from '../../ui/DetailTabs'
 import { formatBytes, pluralize } from '../../units'
 import { ConfirmDelete } from '../../ui/Confirm'
-import { CopyButton } from '../../ui/Copy'
-import { LoadingLines } from '../../ui/DataList'
+import { CopyableCode } from '../../ui/Copy'
+import { DetailPage, EditButton } from '../../ui/DetailPage'
 import { DomainName } from '../domains/DomainSelect'
 import { ErrorBar } from '../../ui/ErrorBar'
-import { ErrorNote } from '../../ui/ErrorNote'
-import { isNotFound, ObjectNotFound } from '../../ui/ObjectNotFound'
 import { Form } from '../../ui/Form'
 import { useApiMutation } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
 import { LinkButton } from '../../ui/links'
 import { MailboxForm } from './MailboxForm'
-import { Facts, Page, Section } from '../../ui/Page'
+import { Facts, Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { MailboxState, Usage } from './Mailboxes'
 
@@ -32,50 +29,43 @@ const INVALIDATES = ['mailboxes', 'domains', 'suspensions', 'routing']
 
 export function Mailbox() {
   const { id } = route.useParams()
-  const { data, error } = useQuery({
+  const query = useQuery({
     queryKey: ['mailboxes', 'one', id],
     queryFn: () => fetchData(client.GET('/mailboxes/{id}', { params: { path: { id } } })),
   })
   const canEdit = useDenialReason('mailbox.write') === null
-  const [, change] = useSearchParams()
-  const back = <Link to={PATHS.mailboxes}>← Mailboxes</Link>
-  if (isNotFound(error)) return <ObjectNotFound title="Mailbox not found" back={back} error={error} />
-  if (!data)
-    return (
-      <Page title="Mailbox" back={back}>
-        {error ? <ErrorNote error={error} /> : <LoadingLines />}
-      </Page>
-    )
   return (
-    <Page
-      title={data.address}
-      back={back}
-      lead={
+    <DetailPage
+      kind="Mailbox"
+      list={{ to: PATHS.mailboxes, label: 'Mailboxes' }}
+      query={query}
+      title={(data) => data.address}
+      lead={(data) => (
         <>
           <MailboxState mailbox={data} /> {data.name}
         </>
-      }
-      actions={
+      )}
+      actions={(data) => (
         <>
           <LinkButton to={PATHS.messages} search={{ q: data.address }} variant="default" leftSection={<Icon name="mail" size={16} />}>
             View messages
           </LinkButton>
-          <Allowed action="mailbox.write">
-            <Button leftSection={<Icon name="edit" size={16} />} onClick={() => change({ tab: 'settings' })}>
-              Edit
-            </Button>
-          </Allowed>
+          <EditButton action="mailbox.write" />
         </>
-      }
+      )}
     >
-      {data.suspended && <SuspensionNote mailbox={data} />}
-      <DetailTabs
-        tabs={[
-          { value: 'overview', label: 'Overview', content: <Overview mailbox={data} /> },
-          ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings mailbox={data} /> }] : []),
-        ]}
-      />
-    </Page>
+      {(data) => (
+        <>
+          {data.suspended && <SuspensionNote mailbox={data} />}
+          <DetailTabs
+            tabs={[
+              { value: 'overview', label: 'Overview', content: <Overview mailbox={data} /> },
+              ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings mailbox={data} /> }] : []),
+            ]}
+          />
+        </>
+      )}
+    </DetailPage>
   )
 }
 
@@ -113,13 +103,7 @@ function Overview({ mailbox: data }: { mailbox: MailboxRecord }) {
               : 'none',
           ],
           ['Created', <Time at={data.created_at} />],
-          [
-            'ID',
-            <span className="copyable">
-              <code>{data.id}</code>
-              <CopyButton text={data.id} what="ID" />
-            </span>,
-          ],
+          ['ID', <CopyableCode value={data.id} what="ID" />],
         ]}
       />
     </Section>
@@ -139,7 +123,7 @@ function Settings({ mailbox }: { mailbox: MailboxRecord }) {
 
 function protocols({ protocols: may }: MailboxRecord): string {
   const names = Object.entries({ IMAP: may.imap, POP3: may.pop3, SMTP: may.smtp, ManageSieve: may.sieve }).filter(([, can]) => can)
-  return names.map(([name]) => name).join(', ') || 'nothing'
+  return names.map(([name]) => name).join(', ') || 'none'
 }
 
 function SuspensionNote({ mailbox }: { mailbox: MailboxRecord }) {

@@ -25,6 +25,7 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
     message: (answer) => (mailbox ? `Saved ${answer.address}.` : `Created ${answer.address}.`),
     onSuccess: (answer) => {
       form.set('password', '')
+      form.markSaved()
       props.onDone?.(answer)
     },
   })
@@ -35,6 +36,7 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
     <Form
       onSubmit={() => save.mutate({ ...form.values, domain_id })}
       error={save.error}
+      isDirty={form.isDirty}
       formFields={[...form.names, 'quota_bytes', 'forward', 'forward.destinations']}
       actions={
         <>

@@ -11,7 +11,8 @@ import { type Column, DataList } from '../../ui/DataList'
 import { EmptyState } from '../../ui/Empty'
 import { NoMatches } from '../../ui/NoMatches'
 import { ErrorNote } from '../../ui/ErrorNote'
-import { ChoiceFilter, DomainFilter, Filters, TextFilter } from '../../ui/Filters'
+import { DomainFilter } from '../domains/DomainFilter'
+import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
 import { useApiMutation } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
 import { MailboxForm } from './MailboxForm'
@@ -147,7 +148,7 @@ export function Mailboxes() {
             <NoMatches what="mailboxes" filters={FILTERS} />
           ) : (
             <EmptyState icon="inbox" title="No mailboxes yet" action={createButton}>
-              A mailbox receives mail for its address and lets its owner send. For an address that only forwards, create an alias.
+              A mailbox stores mail for its address and lets its owner send.
             </EmptyState>
           )
         }

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fetchData, fetchPage, fetchText, client, type Schema } from '../../api/client'
 import { ApiError } from '../../api/errors'
@@ -8,14 +8,14 @@ import { PATHS } from '../../paths'
 import { useDenialReason } from '../../access/Allowed'
 import { Badge, StatusBadge, toneOf } from '../../ui/Badge'
 import { formatBytes, pluralize } from '../../units'
-import { CopyButton } from '../../ui/Copy'
+import { CopyButton, CopyableCode } from '../../ui/Copy'
 import { LoadingLines } from '../../ui/DataList'
 import { DomainName } from '../domains/DomainSelect'
+import { DetailPage } from '../../ui/DetailPage'
 import { DetailTabs } from '../../ui/DetailTabs'
 import { ErrorNote } from '../../ui/ErrorNote'
-import { isNotFound, ObjectNotFound } from '../../ui/ObjectNotFound'
 import { Icon } from '../../ui/Icon'
-import { Facts, Page, Section } from '../../ui/Page'
+import { Facts, Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 
 type MessageRecord = Schema['MessageResponse']
@@ -25,51 +25,43 @@ const PENDING: readonly string[] = ['submitting', 'queued', 'deferred', 'partial
 
 export function Message() {
   const { id } = route.useParams()
-  const { data, error } = useQuery({
+  const query = useQuery({
     queryKey: ['messages', 'one', id],
     queryFn: () => fetchData(client.GET('/messages/{id}', { params: { path: { id } } })),
     // Refreshed until the delivery status is final.
     refetchInterval: ({ state }) => (state.data && PENDING.includes(state.data.status) ? 2_000 : false),
   })
-  const back = <Link to={PATHS.messages}>← Messages</Link>
-  if (isNotFound(error)) return <ObjectNotFound title="Message not found" back={back} error={error} />
-  if (!data)
-    return (
-      <Page title="Message" back={back}>
-        {error ? <ErrorNote error={error} /> : <LoadingLines />}
-      </Page>
-    )
   return (
-    <Page
-      title={data.subject || '(no subject)'}
-      back={back}
-      lead={
+    <DetailPage
+      kind="Message"
+      list={{ to: PATHS.messages, label: 'Messages' }}
+      query={query}
+      title={(data) => data.subject || '(no subject)'}
+      lead={(data) => (
         <>
           <StatusBadge of={data.status} /> {data.direction === 'inbound' ? 'received' : 'sent'} <Time at={data.created_at} form="exact" />
         </>
-      }
+      )}
     >
-      <Section title="Message">
-        <Facts rows={facts(data)} />
-      </Section>
-      <Recipients message={data} />
-      <DetailTabs
-        tabs={[
-          { value: 'timeline', label: 'Timeline', content: <Timeline message={data} /> },
-          { value: 'raw', label: 'Raw', content: <Raw message={data} /> },
-        ]}
-      />
-    </Page>
+      {(data) => (
+        <>
+          <Section title="Message">
+            <Facts rows={facts(data)} />
+          </Section>
+          <Recipients message={data} />
+          <DetailTabs
+            tabs={[
+              { value: 'timeline', label: 'Timeline', content: <Timeline message={data} /> },
+              { value: 'raw', label: 'Raw', content: <Raw message={data} /> },
+            ]}
+          />
+        </>
+      )}
+    </DetailPage>
   )
 }
 
 function facts(message: MessageRecord): (readonly [string, React.ReactNode])[] {
-  const copied = (value: string, what: string) => (
-    <span className="copyable">
-      <code>{value}</code>
-      <CopyButton text={value} what={what} />
-    </span>
-  )
   const { spam, auth } = message
   const checks = [auth.spf && `SPF ${auth.spf}`, auth.dkim && `DKIM ${auth.dkim}`, auth.dmarc && `DMARC ${auth.dmarc}`].filter(Boolean)
   return [
@@ -79,9 +71,9 @@ function facts(message: MessageRecord): (readonly [string, React.ReactNode])[] {
     ['Size', formatBytes(message.size)],
     ['Source', { api: 'API', smtp: 'SMTP', system: 'Mailkeep' }[message.source]],
     ['Domain', message.domain_id && <DomainName id={message.domain_id} />],
-    ['Message-ID', copied(message.message_id, 'Message-ID')],
-    ...(message.queue_id ? [['Queue ID', copied(message.queue_id, 'queue ID')] as const] : []),
-    ['ID', copied(message.id, 'ID')],
+    ['Message-ID', <CopyableCode value={message.message_id} what="Message-ID" />],
+    ...(message.queue_id ? [['Queue ID', <CopyableCode value={message.queue_id} what="queue ID" />] as const] : []),
+    ['ID', <CopyableCode value={message.id} what="ID" />],
     ...(message.tags.length
       ? [
           [

@@ -14,17 +14,17 @@ interface Step {
   text: ReactNode
   to: ScreenName
   search?: Record<string, string>
-  does: string
+  button: string
   action: Action
 }
 
 const STEPS: readonly Step[] = [
   {
     title: 'Add a domain',
-    text: 'The part after the @ of your addresses. Mailkeep makes its DKIM key at once.',
+    text: 'The part after the @ of your addresses. Mailkeep creates its DKIM key.',
     to: 'domains',
     search: { new: 'yes' },
-    does: 'New domain',
+    button: 'New domain',
     action: 'domain.create',
   },
   {
@@ -32,22 +32,22 @@ const STEPS: readonly Step[] = [
     text: 'An address that receives mail, with its own password.',
     to: 'mailboxes',
     search: { new: 'yes' },
-    does: 'New mailbox',
+    button: 'New mailbox',
     action: 'mailbox.write',
   },
   {
     title: 'Create an API key',
-    text: 'Your applications send with it. You can limit it to domains.',
+    text: 'Your applications use it to send. You can limit it to some domains.',
     to: 'keys',
     search: { new: 'yes' },
-    does: 'New API key',
+    button: 'New API key',
     action: 'api_key.write',
   },
   {
-    title: 'Send the first message',
+    title: 'Send a message',
     text: 'To any address. In the sandbox, mail is captured instead of delivered.',
     to: 'send',
-    does: 'Write message',
+    button: 'Send a message',
     action: 'send',
   },
 ]
@@ -102,7 +102,7 @@ export function FirstSteps() {
               !done[index] && <span className="muted small">Ask an administrator.</span>
             ) : (
               <LinkButton to={PATHS[step.to]} search={step.search ?? {}} variant={index === next ? 'filled' : 'default'}>
-                {step.does}
+                {step.button}
               </LinkButton>
             )}
           </li>

@@ -115,8 +115,7 @@ function UnhealthyServices() {
           ))}
         </ul>
         <p>
-          What the parts say themselves stands in the log of the instance; <code>mailkeep status</code> and <code>mailkeep doctor</code>{' '}
-          look closer.
+          Run <code>mailkeep status</code> and <code>mailkeep doctor</code> on the server, and see the log of the instance.
         </p>
       </div>
     </div>
@@ -203,7 +202,6 @@ function Attention() {
           hint="retrying"
           link={
             <Link to={PATHS.messages} search={{ status: 'deferred' }}>
-              {' '}
               Deferred
             </Link>
           }
@@ -228,7 +226,7 @@ function Attention() {
           count={count(suspensions.data)}
           isBad={Boolean(suspensions.data?.rows.length)}
           hint="can't send"
-          link={<Link to={PATHS.suspensions}>Suspended</Link>}
+          link={<Link to={PATHS.suspensions}>Suspensions</Link>}
         />
       )}
       <Tile icon="globe" count={dnsCount} isBad={failing.length > 0} hint={dnsHint()} link={<Link to={PATHS.domains}>DNS</Link>} />
@@ -240,7 +238,7 @@ function Attention() {
           hint={
             [disabled.length && `${disabled.length} disabled`, troubled.length && `${troubled.length} failing`]
               .filter(Boolean)
-              .join(', ') || (webhooks.data?.length === 0 ? 'none configured' : 'all working')
+              .join(', ') || (webhooks.data?.length === 0 ? 'none configured' : 'all healthy')
           }
           link={<Link to={PATHS.webhooks}>Webhooks</Link>}
         />

@@ -8,7 +8,7 @@ import { SiblingTabs } from '../../layout/Navigation'
 import { toUtc, useSearchParams } from '../../search'
 import { Badge, type Tone } from '../../ui/Badge'
 import { formatBytes, pluralize } from '../../units'
-import { CopyButton } from '../../ui/Copy'
+import { CopyableCode } from '../../ui/Copy'
 import { type Column, DataList, LoadingLines } from '../../ui/DataList'
 import { EmptyState } from '../../ui/Empty'
 import { NoMatches } from '../../ui/NoMatches'
@@ -143,7 +143,6 @@ function Envelope({ of }: { of: QueuedMessage }) {
         from={PATHS.queue}
         to="."
         search={(before) => ({ ...before, shown: of.queue_id })}
-        state={(before) => before}
         replace
         resetScroll={false}
         title={of.recipients.map((each) => each.address).join(', ')}
@@ -195,13 +194,7 @@ function Details({ queueId }: { queueId: string }) {
         rows={[
           ['State', <State of={message} />],
           ['From', message.sender || '(empty sender)'],
-          [
-            'Queue ID',
-            <span className="copyable">
-              <code>{message.queue_id}</code>
-              <CopyButton text={message.queue_id} what="queue ID" />
-            </span>,
-          ],
+          ['Queue ID', <CopyableCode value={message.queue_id} what="queue ID" />],
           ['Size', formatBytes(message.size)],
           ['Arrived', <Time at={message.arrived_at} form="exact" />],
           ['Next attempt', message.next_attempt_at ? <Time at={message.next_attempt_at} form="exact" /> : '–'],

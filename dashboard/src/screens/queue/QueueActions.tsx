@@ -54,7 +54,7 @@ const COMMANDS: readonly QueueCommand[] = [
     label: 'Delete',
     title: 'Delete from the queue',
     icon: 'trash',
-    description: 'Deletes the messages permanently. Their remaining recipients are marked as failed; no bounce is sent.',
+    description: 'Deletes the messages permanently. Their remaining recipients are selected as failed; no bounce is sent.',
     participle: 'deleted',
   },
 ]
@@ -68,25 +68,25 @@ interface Props {
 }
 
 /** Actions on the selected messages, or on all that match the filter if none is selected. */
-export function QueueActions({ rows, selected: marked, filter, onSelect: onMark, onDone }: Props) {
+export function QueueActions({ rows, selected, filter, onSelect, onDone }: Props) {
   const [command, setCommand] = useState<QueueCommand | null>(null)
   const ids = rows.map((row) => row.queue_id)
-  const selectedHere = ids.filter((id) => marked.has(id)).length
+  const selectedHere = ids.filter((id) => selected.has(id)).length
   const isFiltered = Object.keys(filter).length > 0
-  const target: Target = marked.size > 0 ? { ids: [...marked] } : { filter }
+  const target: Target = selected.size > 0 ? { ids: [...selected] } : { filter }
   const text =
-    marked.size > 0
-      ? `${pluralize(marked.size, 'message')} selected`
+    selected.size > 0
+      ? `${pluralize(selected.size, 'message')} selected`
       : isFiltered
-        ? 'All matching messages on all pages'
-        : 'All messages on all pages'
+        ? 'All matching messages'
+        : 'All messages in the queue'
   return (
     <div className="list-bar">
       <Checkbox
-        aria-label="Select all on this page"
+        aria-label="Select all loaded messages"
         checked={ids.length > 0 && selectedHere === ids.length}
         indeterminate={selectedHere > 0 && selectedHere < ids.length}
-        onChange={(event) => onMark(ids, event.currentTarget.checked)}
+        onChange={(event) => onSelect(ids, event.currentTarget.checked)}
       />
       <span className="list-bar-text" role="status">
         {text}

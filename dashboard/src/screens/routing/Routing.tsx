@@ -101,8 +101,7 @@ export function Routing() {
         ) : (
           <div className="card">
             <EmptyState icon="route" title="No address entered">
-              Mailboxes take precedence over aliases, then the address without its +tag, then the catch-all. Each step is shown with the
-              record that decided it.
+              Enter an address to see each routing step and the record that decided it.
             </EmptyState>
           </div>
         )}

@@ -19,7 +19,7 @@ const COLUMNS: readonly Column<CapturedMessage>[] = [
     header: 'Subject',
     wide: true,
     cell: (row) => (
-      <Link className="row-link" to={PATHS.caught} params={{ id: row.id }}>
+      <Link className="row-link" to={PATHS.sandboxMessage} params={{ id: row.id }}>
         {row.subject || '(no subject)'}
       </Link>
     ),
@@ -71,8 +71,8 @@ export function Sandbox() {
               </Button>
             }
           >
-            Outbound mail is captured here. The recipients <code>bounce@…</code>, <code>defer@…</code> and <code>fail@…</code> simulate that
-            outcome, so that you can test your application.
+            Outbound mail is captured here; recipients such as <code>bounce@…</code>, <code>defer@…</code> and <code>fail@…</code> simulate
+            that outcome.
           </EmptyState>
         }
       />

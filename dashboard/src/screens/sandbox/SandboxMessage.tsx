@@ -1,15 +1,15 @@
 import { Button, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { fetchData, fetchText, client, type Schema } from '../../api/client'
 import { PATHS } from '../../paths'
 import { useSearchParams } from '../../search'
 import { formatBytes } from '../../units'
 import { LoadingLines } from '../../ui/DataList'
+import { DetailPage } from '../../ui/DetailPage'
 import { ErrorNote } from '../../ui/ErrorNote'
-import { isNotFound, ObjectNotFound } from '../../ui/ObjectNotFound'
 import { Icon } from '../../ui/Icon'
-import { Facts, Page } from '../../ui/Page'
+import { Facts } from '../../ui/Page'
 
 const route = getRouteApi('/app/sandbox/$id')
 
@@ -20,24 +20,18 @@ const ENVELOPE_FIELDS = ['from', 'to', 'cc', 'reply-to', 'date']
 /** A captured message as its recipient would see it. */
 export function SandboxMessage() {
   const { id } = route.useParams()
-  const { data, error } = useQuery({
+  const query = useQuery({
     queryKey: ['sandbox', 'one', id],
     queryFn: () => fetchData(client.GET('/sandbox/messages/{id}', { params: { path: { id } } })),
     staleTime: Infinity,
   })
-  const back = <Link to={PATHS.sandbox}>← Sandbox</Link>
-  if (isNotFound(error)) return <ObjectNotFound title="Message not found" back={back} error={error} />
-  if (!data)
-    return (
-      <Page title="Message" back={back}>
-        {error ? <ErrorNote error={error} /> : <LoadingLines />}
-      </Page>
-    )
   return (
-    <Page
-      title={data.subject || '(no subject)'}
-      back={back}
-      actions={
+    <DetailPage
+      kind="Message"
+      list={{ to: PATHS.sandbox, label: 'Sandbox' }}
+      query={query}
+      title={(data) => data.subject || '(no subject)'}
+      actions={() => (
         <Button
           component="a"
           href={`/api/v1/sandbox/messages/${id}/raw`}
@@ -45,29 +39,33 @@ export function SandboxMessage() {
           variant="default"
           leftSection={<Icon name="down_load" size={16} />}
         >
-          Download
+          Download .eml
         </Button>
-      }
-    >
-      <section className="section card envelope" aria-label="Envelope">
-        <Facts
-          rows={data.header
-            .filter((field) => ENVELOPE_FIELDS.includes(field.name.toLowerCase()))
-            .map((field) => [field.name, field.value] as const)}
-        />
-      </section>
-      {data.parse_error && (
-        <div className="note note-warn">
-          <Icon name="warn" />
-          <div>
-            <p className="note-title">This message could not be parsed</p>
-            <p>{data.parse_error}. See its source.</p>
-          </div>
-        </div>
       )}
-      {data.attachments.length > 0 && <Attachments of={data} />}
-      <Views message={data} />
-    </Page>
+    >
+      {(data) => (
+        <>
+          <section className="section card envelope" aria-label="Envelope">
+            <Facts
+              rows={data.header
+                .filter((field) => ENVELOPE_FIELDS.includes(field.name.toLowerCase()))
+                .map((field) => [field.name, field.value] as const)}
+            />
+          </section>
+          {data.parse_error && (
+            <div className="note note-warn">
+              <Icon name="warn" />
+              <div>
+                <p className="note-title">This message could not be parsed</p>
+                <p>{data.parse_error}. See its source.</p>
+              </div>
+            </div>
+          )}
+          {data.attachments.length > 0 && <Attachments of={data} />}
+          <Views message={data} />
+        </>
+      )}
+    </DetailPage>
   )
 }
 

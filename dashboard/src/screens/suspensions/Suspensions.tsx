@@ -8,7 +8,9 @@ import { ConfirmDelete } from '../../ui/Confirm'
 import { type Column, DataList } from '../../ui/DataList'
 import { DomainName } from '../domains/DomainSelect'
 import { EmptyState } from '../../ui/Empty'
-import { DomainFilter, Filters } from '../../ui/Filters'
+import { NoMatches } from '../../ui/NoMatches'
+import { DomainFilter } from '../domains/DomainFilter'
+import { Filters } from '../../ui/Filters'
 import { Page } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 
@@ -38,9 +40,13 @@ export function Suspensions() {
         columns={columns(setLifted)}
         rowKey={(row) => row.id}
         empty={
-          <EmptyState icon="shield" title="No suspensions">
-            An address that exceeds its hourly limit of recipients is suspended until an administrator lifts the suspension.
-          </EmptyState>
+          domain ? (
+            <NoMatches what="suspensions" filters={['domain']} />
+          ) : (
+            <EmptyState icon="shield" title="No suspensions">
+              An address that exceeds its hourly limit of recipients is suspended until an administrator lifts the suspension.
+            </EmptyState>
+          )
         }
       />
       {lifted && <LiftSuspension suspension={lifted} onClose={() => setLifted(null)} />}

@@ -1,23 +1,20 @@
 import { Button, Modal } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
 import { PATHS } from '../../paths'
 import { Allowed, useDenialReason } from '../../access/Allowed'
-import { useSearchParams } from '../../search'
 import { DetailTabs } from '../../ui/DetailTabs'
 import { ConfirmDelete } from '../../ui/Confirm'
-import { CopyButton } from '../../ui/Copy'
-import { LoadingLines } from '../../ui/DataList'
+import { CopyableCode } from '../../ui/Copy'
+import { DetailPage, EditButton } from '../../ui/DetailPage'
 import { Deliveries } from './Deliveries'
 import { DomainName } from '../domains/DomainSelect'
 import { ErrorBar } from '../../ui/ErrorBar'
-import { ErrorNote } from '../../ui/ErrorNote'
-import { isNotFound, ObjectNotFound } from '../../ui/ObjectNotFound'
 import { useApiMutation } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
-import { Facts, Page, Section } from '../../ui/Page'
+import { Facts, Section } from '../../ui/Page'
 import { SECRET_MODAL_PROPS } from '../../ui/SecretModal'
 import { Time } from '../../ui/Time'
 import { WebhookForm } from './WebhookForm'
@@ -29,41 +26,32 @@ const route = getRouteApi('/app/webhooks/$id')
 
 export function Webhook() {
   const { id } = route.useParams()
-  const { data, error } = useQuery({
+  const query = useQuery({
     queryKey: ['webhooks', 'one secret', id],
     queryFn: () => fetchData(client.GET('/webhooks/{id}', { params: { path: { id } } })),
   })
   const canEdit = useDenialReason('webhook.write') === null
-  const [, change] = useSearchParams()
-  const back = <Link to={PATHS.webhooks}>← Webhooks</Link>
-  if (isNotFound(error)) return <ObjectNotFound title="Webhook not found" back={back} error={error} />
-  if (!data)
-    return (
-      <Page title="Webhook" back={back}>
-        {error ? <ErrorNote error={error} /> : <LoadingLines />}
-      </Page>
-    )
   return (
-    <Page
-      title={data.url}
-      back={back}
-      lead={<WebhookState webhook={data} />}
-      actions={
-        <Allowed action="webhook.write">
-          <Button leftSection={<Icon name="edit" size={16} />} onClick={() => change({ tab: 'settings' })}>
-            Edit
-          </Button>
-        </Allowed>
-      }
+    <DetailPage
+      kind="Webhook"
+      list={{ to: PATHS.webhooks, label: 'Webhooks' }}
+      query={query}
+      title={(data) => data.url}
+      lead={(data) => <WebhookState webhook={data} />}
+      actions={() => <EditButton action="webhook.write" />}
     >
-      {data.failing_since && <FailureNote webhook={data} />}
-      <DetailTabs
-        tabs={[
-          { value: 'overview', label: 'Overview', content: <Overview webhook={data} /> },
-          ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings webhook={data} /> }] : []),
-        ]}
-      />
-    </Page>
+      {(data) => (
+        <>
+          {data.failing_since && <FailureNote webhook={data} />}
+          <DetailTabs
+            tabs={[
+              { value: 'overview', label: 'Overview', content: <Overview webhook={data} /> },
+              ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings webhook={data} /> }] : []),
+            ]}
+          />
+        </>
+      )}
+    </DetailPage>
   )
 }
 
@@ -77,22 +65,16 @@ function Overview({ webhook: data }: { webhook: WebhookRecord }) {
             ['Domain', data.domain_id ? <DomainName id={data.domain_id} /> : 'all domains'],
             ['Created', <Time at={data.created_at} />],
             [
-              'Signing secret',
+              'Signing secrets',
               data.rotating_until ? (
                 <>
-                  two secrets until <Time at={data.rotating_until} />
+                  2, the previous one until <Time at={data.rotating_until} />
                 </>
               ) : (
-                'one'
+                '1'
               ),
             ],
-            [
-              'ID',
-              <span className="copyable">
-                <code>{data.id}</code>
-                <CopyButton text={data.id} what="ID" />
-              </span>,
-            ],
+            ['ID', <CopyableCode value={data.id} what="ID" />],
           ]}
         />
       </Section>

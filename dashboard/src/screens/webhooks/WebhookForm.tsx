@@ -27,13 +27,17 @@ export function WebhookForm({ webhook, onCreated, onCancel }: Props) {
     },
     invalidates: ['webhooks'],
     message: webhook ? 'Webhook saved.' : '',
-    onSuccess: (created) => created && onCreated?.(created),
+    onSuccess: (created) => {
+      form.markSaved()
+      if (created) onCreated?.(created)
+    },
   })
   const form = useForm(initial(webhook), save.error)
   return (
     <Form
       onSubmit={() => save.mutate(form.values)}
       error={save.error}
+      isDirty={form.isDirty}
       formFields={form.names}
       actions={
         <>

@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
 
 /** The status of a webhook. */
 export function WebhookState({ webhook }: { webhook: Webhook }) {
-  if (webhook.disabled_at) return <Badge tone="bad">disabled for failing</Badge>
+  if (webhook.disabled_at) return <Badge tone="bad">disabled</Badge>
   if (!webhook.active) return <Badge tone="warn">inactive</Badge>
   if (webhook.failing_since) return <Badge tone="warn">failing</Badge>
   return <Badge tone="good">active</Badge>
@@ -79,8 +79,7 @@ export function Webhooks() {
         rowKey={(row) => row.id}
         empty={
           <EmptyState icon="hook" title="No webhooks yet" action={createButton}>
-            Enter an HTTPS URL of your application and choose the events: deliveries, bounces, received mail. Failed requests are retried
-            for hours.
+            A webhook sends deliveries, bounces and received mail to an HTTPS URL of your application.
           </EmptyState>
         }
       />
@@ -105,7 +104,7 @@ function NewWebhook({ opened, onClose }: { opened: boolean; onClose: () => void 
       {opened && created && (
         <WebhookSecret
           created={created}
-          action="View webhook"
+          action="I've saved it"
           onDone={() => void navigate({ to: PATHS.webhook, params: { id: created.id } })}
         />
       )}
