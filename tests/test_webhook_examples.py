@@ -98,12 +98,12 @@ def by_the_documentation_page(given: Sequence[Given], scratch: Path) -> list[Ver
         try:
             exec(lines, known)
         except (KeyError, ValueError):
-            verdicts.append("no timestamp")
+            verdicts.append("missing or invalid timestamp")
             continue
         if known["genuine"]:
-            verdicts.append(json.loads(each.body) if known["fresh"] else "too old, or from the future")
+            verdicts.append(json.loads(each.body) if known["fresh"] else "the timestamp is more than five minutes off")
         else:
-            verdicts.append("no signature of ours")
+            verdicts.append("no matching signature")
     return verdicts
 
 
@@ -126,6 +126,6 @@ def test_a_receiver_takes_what_is_genuine_and_refuses_all_else(language: str, tm
         else:
             assert isinstance(verdict, str), each.name
     said = {each.name: verdict for each, verdict in zip(given, verdicts, strict=True)}
-    assert said["no headers"] == "no timestamp"
-    assert said["from the future"] == said["replayed after five minutes"] == "too old, or from the future"
-    assert said["another body"] == "no signature of ours"
+    assert said["no headers"] == "missing or invalid timestamp"
+    assert said["from the future"] == said["replayed after five minutes"] == "the timestamp is more than five minutes off"
+    assert said["another body"] == "no matching signature"

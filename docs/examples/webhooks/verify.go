@@ -1,4 +1,4 @@
-// Package webhook verifies deliveries of webhooks: Go 1.19 or newer, nothing but the standard library.
+// Package webhook verifies webhook deliveries: Go 1.19 or newer, standard library only.
 package webhook
 
 import (
@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Tolerance is how far from now a delivery may be signed: an older one may be somebody's replay.
+// Tolerance is the allowed difference between the timestamp and now: reject older deliveries (replay attacks).
 const Tolerance = 5 * time.Minute
 
-// Event is what a delivery tells; the fields of Data are those of its kind.
+// Event is the body of a delivery. The fields of Data depend on the event kind.
 type Event struct {
 	ID        string          `json:"id"`
 	Event     string          `json:"event"`
@@ -24,28 +24,28 @@ type Event struct {
 	Data      json.RawMessage `json:"data"`
 }
 
-// Header is what Verify needs of an http.Header.
+// Header is implemented by http.Header.
 type Header interface{ Get(name string) string }
 
-// Verify answers the event of a delivery; body holds the raw bytes as they came.
+// Verify returns the event of a delivery. body is the raw request body.
 func Verify(secret string, header Header, body []byte) (*Event, error) {
 	timestamp := header.Get("webhook-timestamp")
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil {
-		return nil, errors.New("no timestamp")
+		return nil, errors.New("missing or invalid timestamp")
 	}
 	if age := time.Since(time.Unix(seconds, 0)); age > Tolerance || age < -Tolerance {
-		return nil, errors.New("too old, or from the future")
+		return nil, errors.New("the timestamp is more than five minutes off")
 	}
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil {
-		return nil, errors.New("the secret is none")
+		return nil, errors.New("invalid secret")
 	}
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(header.Get("webhook-id") + "." + timestamp + "."))
 	mac.Write(body)
 	expected := mac.Sum(nil)
-	// While a secret is being rotated there are two signatures, with a space between.
+	// During a secret rotation there are two signatures, separated by a space.
 	for _, signature := range strings.Split(header.Get("webhook-signature"), " ") {
 		version, encoded, _ := strings.Cut(signature, ",")
 		given, err := base64.StdEncoding.DecodeString(encoded)
@@ -54,5 +54,5 @@ func Verify(secret string, header Header, body []byte) (*Event, error) {
 			return event, json.Unmarshal(body, event)
 		}
 	}
-	return nil, errors.New("no signature of ours")
+	return nil, errors.New("no matching signature")
 }

@@ -1,4 +1,4 @@
-"""Verify a webhook's delivery: Python 3.9 or newer, nothing to install."""
+"""Verify a webhook delivery: Python 3.9 or newer, no dependencies."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-TOLERANCE = 5 * 60  # seconds: an older delivery may be somebody's replay
+TOLERANCE = 5 * 60  # seconds: reject older deliveries (replay attacks)
 
 
 def verify(secret: str, headers: Mapping[str, str], body: bytes, now: float | None = None) -> dict[str, Any]:
-    """Answer the event, or raise ValueError. `headers` by lower-case name, `body` the raw bytes as they came."""
+    """Return the event or raise ValueError. `headers` have lower-case names, `body` is the raw request body."""
     event_id = headers.get("webhook-id", "")
     timestamp = headers.get("webhook-timestamp", "")
     if not (timestamp.isascii() and timestamp.isdigit()):
-        raise ValueError("no timestamp")
+        raise ValueError("missing or invalid timestamp")
     if abs((time.time() if now is None else now) - int(timestamp)) > TOLERANCE:
-        raise ValueError("too old, or from the future")
+        raise ValueError("the timestamp is more than five minutes off")
     key = base64.b64decode(secret[len("whsec_") :])
     signed = event_id.encode() + b"." + timestamp.encode() + b"." + body
     expected = hmac.new(key, signed, hashlib.sha256).digest()
-    # While a secret is being rotated there are two signatures, with a space between.
+    # During a secret rotation there are two signatures, separated by a space.
     for signature in headers.get("webhook-signature", "").split(" "):
         version, _, encoded = signature.partition(",")
         try:
@@ -33,4 +33,4 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, now: float | No
             continue
         if version == "v1" and hmac.compare_digest(expected, given):
             return json.loads(body)
-    raise ValueError("no signature of ours")
+    raise ValueError("no matching signature")
