@@ -89,7 +89,7 @@ async def test_selected_messages_are_held_released_retried_and_deleted(browser: 
 async def test_all_matching_messages_are_deleted_after_confirmation(browser: Browser, front: Front):
     async with watched(browser, front, "super_admin") as page:
         await visit(page, front.http, "/queue?state=deferred")
-        await expect(page.get_by_text("All matching messages on all pages")).to_be_visible()
+        await expect(page.get_by_text("All matching messages", exact=True)).to_be_visible()
         await page.get_by_role("button", name="Delete", exact=True).click()
         dialog = page.get_by_role("dialog")
         await expect(dialog.get_by_role("status")).to_have_text("2 messages will be deleted.")

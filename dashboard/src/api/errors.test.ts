@@ -11,7 +11,7 @@ describe('errorFromResponse', () => {
   })
   test('names the status of a body without an envelope', () => {
     const found = errorFromResponse('<html>', new Response(null, { status: 502, headers: { 'x-request-id': 'r2' } }))
-    expect(found).toMatchObject({ code: 'UNREADABLE_ANSWER', requestId: 'r2', retryAfter: null })
+    expect(found).toMatchObject({ code: 'UNREADABLE_RESPONSE', requestId: 'r2', retryAfter: null })
     expect(found.message).toContain('502')
   })
 })
@@ -28,7 +28,7 @@ test('field errors come from a list, a single field or the code', () => {
 test('advice says what to do, and a wait time wins', () => {
   expect(describeError(error('RATE_LIMIT_EXCEEDED')).advice).toBe('Wait a moment, then try again.')
   expect(describeError(new ApiError({ code: 'UNAVAILABLE', message: 'x', retryAfter: 5 })).advice).toBe('Try again in 5 s.')
-  expect(describeError(new TypeError('x'))).toMatchObject({ code: 'PAGE', advice: 'Reload the page.' })
+  expect(describeError(new TypeError('x'))).toMatchObject({ code: 'UNEXPECTED_ERROR', advice: 'Reload the page.' })
 })
 
 test('only missing and expired sessions count as signed out', () => {

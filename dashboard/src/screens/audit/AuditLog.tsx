@@ -52,8 +52,8 @@ const OUTCOMES: Readonly<Record<string, Tone>> = { success: 'good', denied: 'war
 export function AuditLog() {
   const search = route.useSearch()
   const [shown, setShown] = useState<{ entry: Entry; rows: readonly Entry[] } | null>(null)
-  // All pages use the same period.
-  const [openedAt] = useState(() => Date.now())
+  // The same for all pages, and for a return within the minute, which then shows the loaded pages.
+  const [openedAt] = useState(() => Math.floor(Date.now() / 60_000) * 60_000)
   const period = PERIODS[search.age ?? '']
   const filter = {
     ...(search.action && { action: search.action }),
