@@ -127,5 +127,7 @@ def test_a_receiver_takes_what_is_genuine_and_refuses_all_else(language: str, tm
             assert isinstance(verdict, str), each.name
     said = {each.name: verdict for each, verdict in zip(given, verdicts, strict=True)}
     assert said["no headers"] == "missing or invalid timestamp"
-    assert said["from the future"] == said["replayed after five minutes"] == "the timestamp is more than five minutes off"
+    assert (
+        said["from the future"] == said["replayed after five minutes"] == "the timestamp is more than five minutes off"
+    )
     assert said["another body"] == "no matching signature"

@@ -466,7 +466,10 @@ async def test_leaving_unsaved_input_asks_first(browser: Browser, scene: Scene):
     async with watched(browser, scene, "admin") as page:
         await visit(page, scene.http, "/domains")
         await page.get_by_role("button", name="New domain").click()
-        form, question = page.get_by_role("dialog", name="New domain"), page.get_by_role("dialog", name="Discard changes?")
+        form, question = (
+            page.get_by_role("dialog", name="New domain"),
+            page.get_by_role("dialog", name="Discard changes?"),
+        )
         await page.get_by_label("Domain name").fill("unsaved.test")
         await page.keyboard.press("Escape")
         await question.get_by_role("button", name="Keep editing").click()
