@@ -18,8 +18,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PATCHES = sorted((ROOT / "tests/example_changes").glob("*.patch"))
-# Their names in the table.
-G, DAEMON, SCREEN = "mailkeep/features/directory/aliases/", "postfix", "trial"
+# Values of the placeholders in the table; the feature is otherwise directory/aliases.
+FEATURES = {"an event kind": "mailflow/abuse"}
+DAEMON, SCREEN = "postfix", "trial"
 TRIALS = """
 from mailkeep.settings import Settings
 from tests.plugins.post import Post
@@ -33,6 +34,13 @@ async def test_field_filter_and_route(api: Api):
     assert (await api.dora.get("/aliases", domain_id=HERE, active="false")).data == []
     assert [row["note"] for row in (await api.dora.get("/aliases", domain_id=HERE, active="true")).data] == ["Sales"]
     assert (await api.dora.get(f"/domains/{HERE}/catch-all")).data == {"present": False}
+
+async def test_event_kind(api: Api):
+    await api.sue.post(f"/mailboxes/{await api.mailbox('shop@' + EXAMPLE)}/suspend", {"reason": "spam"})
+    (suspension,) = (await api.sue.get("/abuse/suspensions")).data
+    await api.sue.delete(f"/abuse/suspensions/{suspension['id']}")
+    kinds = [row["kind"] for row in await api.sql("SELECT kind FROM events ORDER BY id")]
+    assert kinds == ["system.suspension", "system.suspension_lifted"]
 
 def test_setting():
     assert Settings().abuse.greeting == "Hello"
@@ -56,7 +64,8 @@ def test_a_change_edits_only_the_files_in_the_table(patch: Path) -> None:
     change = text.partition("\n")[0]
     table = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     files = next(line for line in table.splitlines() if line.startswith(f"| {change} |")).split("|")[2]
-    files = files.replace("`G/", f"`{G}").replace("DAEMON", DAEMON).replace("screens/NAME", f"screens/{SCREEN}")
+    feature = f"mailkeep/features/{FEATURES.get(change, 'directory/aliases')}"
+    files = files.replace("`G/", f"`{feature}/").replace("DAEMON", DAEMON).replace("screens/NAME", f"screens/{SCREEN}")
     listed = re.findall(r"`([\w./-]+?)(?:/…)?`", files)
     edited = re.findall(r"^\+\+\+ (\S+)", text, re.MULTILINE)
     assert edited
