@@ -1,7 +1,7 @@
-"""The audit log: what an entry costs with and without a sealer at work, and how fast the log is verified.
+"""Audit log: the cost of an entry with and without concurrent sealing, and the speed of verification.
 
-Promise: sealing makes writing at most 1.2 times as slow; a million entries are verified in two minutes, in
-bounded memory. Each write is a transaction of its own, without waiting for the disk, so that the disk hides nothing.
+Promise: sealing slows writing by a factor of at most 1.2; a million entries are verified in two minutes, in bounded
+memory. Each entry is a separate transaction with `synchronous_commit` off, so that the disk does not hide costs.
 `python -m bench.audit [WRITES] [ENTRIES]`.
 """
 
@@ -40,7 +40,7 @@ FILL = """
 
 
 async def write(app: App, count: int) -> list[float]:
-    """Seconds of each entry, in a transaction of its own."""
+    """Seconds of each entry, in a separate transaction."""
     seconds: list[float] = []
     for _ in range(count):
         start = time.perf_counter()
@@ -52,14 +52,14 @@ async def write(app: App, count: int) -> list[float]:
 
 
 async def sealing(app: App) -> None:
-    """As the instance does it, but every second."""
+    """Seal like the instance, but every second."""
     while True:
         await jobs.seal(app)
         await asyncio.sleep(1)
 
 
 async def compare_writes(app: App, count: int) -> None:
-    """In turns, so that both meet the same table."""
+    """Alternates, so that both use the same table."""
     seconds: dict[bool, list[float]] = {False: [], True: []}
     await write(app, count // 10)
     for turn in range(10):
@@ -104,7 +104,7 @@ async def measure_log(app: App, count: int) -> None:
 
 
 def peak() -> int:
-    """Most memory of this process so far, in MB."""
+    """Peak memory of this process in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 
 

@@ -1,7 +1,7 @@
-"""Composing against the standard library: CPU per message, throughput and memory of a large attachment.
+"""Composing messages, compared with the standard library: CPU per message, throughput and memory of a large attachment.
 
-Both sides get the same fields and give the bytes for SMTP. Medians of interleaved pairs, CPU time of this
-process; the ratio is what counts.
+Both sides get the same fields and return the bytes for SMTP. Medians of interleaved pairs in CPU time of this
+process; the result is the ratio.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def cpu(work: Callable[[], object], times: int) -> float:
 
 
 def compare(name: str, mine: Callable[[], object], other: Callable[[], object], times: int, pairs: int) -> float:
-    """Prints microseconds of both sides and gives the median of the pairs' ratios."""
+    """Print microseconds of both sides; return the median of the pairs' ratios."""
     runs = [(cpu(mine, times), cpu(other, max(1, times // 10))) for _ in range(pairs)]
     left, right = median(run[0] for run in runs), median(run[1] for run in runs)
     ratio = median(run[1] / run[0] for run in runs)

@@ -1,8 +1,8 @@
-"""The dashboard by the browser's own timings, with 100,000 messages and 10,000 aliases.
+"""The dashboard in a browser, with 100,000 messages and 10,000 aliases.
 
-Promises: the first load is less than 300 KiB (as it goes over the wire, in gzip), shows its screen within a second
-of the navigation's start, and each later screen within 200 ms of the click that leads to it, what it lists included.
-A screen is shown when its heading stands there and nothing is loading. `python -m bench.dashboard [ROUNDS]`.
+Promises: the first load transfers less than 300 KiB (gzip) and shows its screen within a second of the navigation
+start. Each later screen, with its list, is shown within 200 ms of the click. A screen is shown when its heading is
+visible and nothing is loading. `python -m bench.dashboard [ROUNDS]`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ALIASES_SQL = """
            'a' || i, ARRAY['alice@example.test'], ARRAY['alice@example.test'], true, %(at)s, %(at)s
     FROM generate_series(1, %(count)s) i JOIN domains d ON d.name = 'example.test'
 """
-# When the heading stood there and nothing was loading, in milliseconds since the navigation began.
+# When the heading was visible and nothing was loading, in milliseconds since the navigation start.
 FIRST = """
 new MutationObserver((_, observer) => {
   if (!document.querySelector('main h1') || document.querySelector('[aria-label^=Loading]')) return
@@ -66,7 +66,7 @@ SIZE = """() => [...performance.getEntriesByType('navigation'), ...performance.g
 
 
 async def first_load(browser: Browser, scene: Scene, path: str) -> tuple[float, float]:
-    """Bytes and milliseconds of a browser that has never been here."""
+    """Bytes and milliseconds with an empty browser cache."""
     async with context(browser, scene.sue if path == "/" else None) as made:
         await made.add_init_script(FIRST)
         page = await made.new_page()
@@ -76,7 +76,7 @@ async def first_load(browser: Browser, scene: Scene, path: str) -> tuple[float, 
 
 
 async def later(page: Page, rounds: int) -> dict[str, list[float]]:
-    """Milliseconds of each screen; the first round fetches its code as well, and no round finds its list cached."""
+    """Milliseconds of each screen; the first round also fetches its code. Lists are never cached."""
     found: dict[str, list[float]] = {name: [] for name in LINKS}
     for _ in range(rounds):
         for name in LINKS:
@@ -86,7 +86,7 @@ async def later(page: Page, rounds: int) -> dict[str, list[float]]:
 
 
 async def run(rounds: int) -> bool:
-    program = shutil.which("chromium")  # all of it, as people have it
+    program = shutil.which("chromium")  # the complete browser, as users have it
     assert program, "apt install chromium"
     with tempfile.TemporaryDirectory() as folder:
         async with run_scene(Path(folder)) as scene, async_playwright() as playwright:

@@ -1,8 +1,7 @@
-"""Event streams: what one that is open costs who tells an event, how soon it is read, and how fast a backlog is.
+"""Event streams: what an open stream costs the publisher, the delay of an event, and the speed of reading a backlog.
 
-Promise: a backlog is read at least half as fast as by pages of the feed. Transactions do not wait for the disk, so that
-the disk hides nothing; the reader works in the same process as who tells.
-`python -m bench.event_streams [EVENTS]`.
+Promise: a backlog is read at least half as fast as by paging the feed. `synchronous_commit` is off, so that the disk
+does not hide costs. Reader and publisher share a process. `python -m bench.event_streams [EVENTS]`.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ DATA = {"message_id": "<1@example.test>", "from": "shop@example.test", "to": ["a
 
 
 async def tell(app: App) -> float:
-    """Seconds of one event in a transaction of its own; `at` it was committed."""
+    """Seconds of one event in a separate transaction; `at`: when it was committed."""
     start = time.perf_counter()
     async with app.db.tx() as conn:
         await conn.execute("SET LOCAL synchronous_commit = off")
@@ -59,7 +58,7 @@ async def follow(app: App, delays: list[float]) -> None:
 
 
 async def compare_tellers(app: App, count: int) -> None:
-    """In turns, so that both meet the same table."""
+    """Alternates, so that both use the same table."""
     alone: list[float] = []
     followed: list[float] = []
     delays: list[float] = []
@@ -69,11 +68,11 @@ async def compare_tellers(app: App, count: int) -> None:
         await asyncio.sleep(0.2)
         for _ in range(count // 10):
             followed.append(await tell(app))
-            await asyncio.sleep(0.002)  # or the watcher is never asleep
+            await asyncio.sleep(0.002)  # lets the watcher sleep
         await asyncio.sleep(0.3)
         following.cancel()
         await asyncio.gather(following, return_exceptions=True)
-        await asyncio.sleep(1.2)  # until nobody watches
+        await asyncio.sleep(1.2)  # until the watcher has stopped
     ratio = statistics.median(followed) / statistics.median(alone)
     print(f"an event, nobody follows   median {statistics.median(alone) * 1e6:6.0f} µs")
     print(f"an event, a stream is open median {statistics.median(followed) * 1e6:6.0f} µs: {ratio:.2f} times")
@@ -83,7 +82,7 @@ async def compare_tellers(app: App, count: int) -> None:
 
 
 async def compare_backlogs(app: App, count: int) -> None:
-    """The whole feed by pages of 50, and as a stream."""
+    """Read the whole feed in pages of 50, and as a stream."""
     async with app.db.tx() as conn:
         await service.emit_all(conn, utc_now(), [sample_event("mail.sent", None, None, DATA)] * count)
     start, seen, key = time.perf_counter(), 0, None

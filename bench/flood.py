@@ -1,9 +1,9 @@
-"""A flood: 20 sends of 49 MB at once within the byte budget, and 2,000 connections that are slow on purpose.
+"""Overload: 20 concurrent sends of 49 MB within the memory budget, and 2,000 deliberately slow connections.
 
-Promise: the memory of all processes grows by less than the budget (512 MiB) and 160 MiB; the 95th percentile of other
-calls stays below 250 ms; everything that was accepted is delivered. The slow ones begin a head and go on with a byte a
-second, do the same in a body, or ask for something large and read a little of it; who is cut off comes again. Senders
-that get 503 retry after the time in the response. Senders and slow ones are processes of their own.
+Promise: the memory of all processes grows by less than the budget (512 MiB) plus 160 MiB; the 95th percentile of other
+calls stays below 250 ms; every accepted message is delivered. Slow connections send a byte per second of a header or a
+body, or request a large response and read it slowly; they reconnect when disconnected. Senders that get 503 retry
+after the time in the response. Senders and slow connections run in separate processes.
 `python -m bench.flood [SENDS] [CONNECTIONS]`.
 """
 
@@ -56,7 +56,7 @@ class House:
 
     @property
     def letters(self) -> list[Path]:
-        """What lies in Alice's mailbox."""
+        """The messages in Alice's mailbox."""
         return list((self.running.data_dir / "mail").glob("*/Maildir/new/*"))
 
 
@@ -81,7 +81,7 @@ def furnish(running: Instance) -> House:
     return House(running, key)
 
 
-# What comes in a flood, each in a process of its own.
+# The load, in separate processes.
 
 
 def send_all(netloc: str, key: str, sends: int, size: int, seconds: float) -> Counter[str]:
@@ -144,7 +144,7 @@ async def be_slow(host: str, port: int, connections: int) -> None:
     await asyncio.gather(*(one(number) for number in range(connections)))
 
 
-# What is measured meanwhile.
+# Measurements.
 
 
 @dataclass
@@ -164,13 +164,13 @@ class Figures:
 
 def memory(running: Instance) -> float:
     while True:
-        with contextlib.suppress(OSError, StopIteration):  # one of them is just ending
+        with contextlib.suppress(OSError, StopIteration):  # the process is ending
             return sum(memory_mib(pid) for pid in process_tree(running.process.pid))
 
 
 @contextmanager
 def watched(house: House, figures: Figures) -> Iterator[None]:
-    """Memory and other calls, looked at in the background."""
+    """Measures memory and other calls in the background."""
     over = threading.Event()
     connection = http.client.HTTPConnection(house.netloc, timeout=60)
 
@@ -200,7 +200,7 @@ def watched(house: House, figures: Figures) -> Iterator[None]:
 
 
 def flood(house: House, sends: int, size: int, connections: int, seconds: float = 300) -> Figures:
-    """Both at once; waits until everything that was accepted is delivered, or for 120 seconds."""
+    """Run both at once; wait until everything that was accepted is delivered, or for 120 seconds."""
     figures = Figures(rest=memory(house.running))
     me = [sys.executable, "-m", "bench.flood"]
     host, _, port = house.netloc.rpartition(":")

@@ -1,13 +1,12 @@
-"""The full profile against its own daemons: sends, mail from outside, look-ups at RCPT, memory at rest.
+"""The full profile compared with its daemons alone: sending, inbound mail, look-ups at RCPT, idle memory.
 
-- `/send/batch` (10 at a time, 100 messages of 2 KB each) and `/send` (10 clients) against `smtp-source` with the same
-  bytes into the same socket of Postfix: all are signed, put into the queue, and delivered to `smtp-sink` meanwhile. The
-  batch once more with a webhook on every event; and how late the logs agent writes down what Postfix' log tells. CPU
-  is that of api, logs and PostgreSQL until every outcome is written; `smtp-source` costs some of it, too, for what
-  Postfix asks of the database and for the reading of its log.
-- Mail from outside, until the last is delivered, by way of the lmtp agent against Postfix straight to Dovecot.
-- RCPT at 1,000 and at 1,000,000 aliases: the whole answer, on one connection.
-- Memory of each part (PSS) before anything was done.
+- `/send/batch` (10 concurrent calls, 100 messages of 2 KB each) and `/send` (10 clients), compared with `smtp-source`
+  and the same bytes on the same socket of Postfix. All messages are signed, queued, and delivered to `smtp-sink` at the
+  same time. Also: the batch with a webhook for every event, and the delay of the logs agent. CPU is that of api, logs
+  and PostgreSQL until all outcomes are written; `smtp-source` causes some of it too, by Postfix's queries and its log.
+- Inbound mail until the last delivery: through the lmtp agent, and from Postfix directly to Dovecot.
+- RCPT with 1,000 and with 1,000,000 aliases: the whole reply, on one connection.
+- Idle memory of each service (PSS).
 
 Root only, after `mailkeep install`. `python -m bench.full [MESSAGES] [ROUNDS]`.
 """
@@ -47,8 +46,8 @@ from tests.stack.harness import ADDRESS, INTERNET, Stack
 from tests.support.webhook_sink import trusted_settings
 
 OURS = ("api", "logs")
-LAG = 3  # seconds after which the logs agent has written what the log says
-# A mailbox takes one message at a time: mail to several is what a server sees.
+LAG = 3  # seconds until the logs agent has written the outcome of a log line
+# A mailbox accepts one message at a time, so several are used.
 PEOPLE = ("alice", "bob", "carol", "dave", "erin")
 SINK = ("smtp-sink", "-u", "nobody", "-4", f"{INTERNET}:{{port}}", "1000")
 
@@ -56,7 +55,7 @@ SINK = ("smtp-sink", "-u", "nobody", "-4", f"{INTERNET}:{{port}}", "1000")
 def main() -> None:
     count, rounds = (int(text) for text in (*sys.argv[1:], *("3000", "3")[len(sys.argv) - 1 :]))
     folder = Path(tempfile.mkdtemp(prefix="mailkeep-bench-"))
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends child processes too
     trusted = trusted_settings(folder)
     receiver = HookSink(folder)
     try:
@@ -84,7 +83,7 @@ def main() -> None:
 
 
 def memory(places: InstancePaths) -> None:
-    """What each part holds at rest."""
+    """Idle memory of each service."""
     time.sleep(3)
     services = service_status.list_services(places.run)
     for part in services:
@@ -125,7 +124,7 @@ def outbound(stack: Stack, places: InstancePaths, hook: str, count: int, rounds:
 
 
 def composed(folder: Path) -> Path:
-    """What the API composes of `message`, in a file."""
+    """Write the message that the API composes to a file."""
     asked = message()
     sender, to = (MailboxAddress(parse_address(who["email"]), who["name"]) for who in (asked["from"], *asked["to"]))
     mail = OutgoingMessage(
@@ -137,7 +136,7 @@ def composed(folder: Path) -> Path:
         text_body=asked["text_body"],
     )
     file = folder / "letter.eml"
-    file.write_bytes(b"".join(compose(mail).chunks()).replace(b"\r\n", b"\n"))  # smtp-source ends lines by itself
+    file.write_bytes(b"".join(compose(mail).chunks()).replace(b"\r\n", b"\n"))  # smtp-source adds the CR
     return file
 
 
@@ -179,10 +178,10 @@ def our_cpu(stack: Stack, places: InstancePaths) -> dict[str, float]:
 
 
 def inbound(stack: Stack, places: InstancePaths, count: int, rounds: int) -> None:
-    """Mail from outside until it lies in the mailbox: past the agent, and by it."""
+    """Inbound mail until it is in the mailbox, with and without the agent."""
     ways = {"straight to Dovecot": places.dovecot_lmtp, "by the lmtp agent": places.lmtp_socket}
     rates: dict[str, list[float]] = {name: [] for name in ways}
-    places.dovecot_lmtp.chmod(0o666)  # as a rule our agent alone may reach it
+    places.dovecot_lmtp.chmod(0o666)  # usually only the agent has access
     for _ in range(rounds):
         for name, path in ways.items():
             settings = f"virtual_transport=lmtp:unix:{path}"
@@ -203,7 +202,7 @@ def inbound(stack: Stack, places: InstancePaths, count: int, rounds: int) -> Non
 
 
 def lookups(stack: Stack, places: InstancePaths) -> None:
-    """RCPT on one connection, among few aliases and among many."""
+    """RCPT on one connection, with few and with many aliases."""
     medians: list[float] = []
     for number, total in ((1, 1_000), (2, 1_000_000)):
         name = f"aliases{number}.test"
@@ -239,7 +238,7 @@ def lookups(stack: Stack, places: InstancePaths) -> None:
 
 
 def source(where: str, recipient: str, count: int, sessions: int = 10, letter: Path | None = None) -> float:
-    """Seconds that smtp-source takes for `count` messages: of this content, or of 2 KB of its own."""
+    """Seconds of smtp-source for `count` messages with this content, or with 2 KB of its own."""
     sender = "shop@example.test" if where.startswith("unix:") else "someone@remote.test"
     content = ("-F", str(letter)) if letter else ("-l", "2048")
     began = time.monotonic()

@@ -1,8 +1,8 @@
-"""The first page of every filter of GET /messages at N and at 10 N messages, and the cost of writing one.
+"""The first page of GET /messages for every filter, with N and with 10 N messages, and the cost of writing a message.
 
-Promise: ratio of the medians ≤ 1.5 from 1,000,000 to 5,000,000 messages. Through the service that the route calls,
-on the private PostgreSQL as the product runs it, interleaved. Messages lie over the 80 days before now; a tenth
-of them is inbound. `python -m bench.history [LARGE] [SMALL] [TURNS]`.
+Promise: ratio of the medians ≤ 1.5 from 1,000,000 to 5,000,000 messages. Calls the route's service, on the private
+PostgreSQL with the product's settings, interleaved. The messages are from the last 80 days; a tenth is inbound.
+`python -m bench.history [LARGE] [SMALL] [TURNS]`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from mailkeep.features.record.messages.model import DeliveryOutcome, Message, Re
 DAYS, DOMAINS, CHUNK = 80, 20, 100_000
 WHO = Principal(None, "bench", Role.SUPER_ADMIN, ActorType.CLI)
 
-# i counts from the oldest. Row i of any size has the same shares of everything, but for what is named rare.
+# i counts from the oldest. All values have the same share in every table size, except those named rare.
 ROWS_SQL = """
     CREATE TEMP TABLE rows AS
     SELECT i, t.at, (lpad(to_hex((extract(epoch FROM t.at) * 1000)::bigint), 12, '0') || '7' || substr(h, 1, 3) || '8'
@@ -92,7 +92,7 @@ DOMAINS_SQL = """
 
 
 def fill(url: str, size: int) -> None:
-    """`size` messages, spread over the last days; the last domain has a five-hundredth of what the others have."""
+    """Insert `size` messages over the last days; the last domain has 1/500 of the messages of others."""
     now = utc_now()
     with psycopg.connect(url, autocommit=True) as conn:
         conn.execute("SET synchronous_commit = off; SET maintenance_work_mem = '512MB'")
@@ -121,7 +121,7 @@ def fill(url: str, size: int) -> None:
 
 
 async def wanted(db: DatabasePool) -> dict[str, HistoryFilter]:
-    """What is asked, by name; of messages in the middle of the history where one is named."""
+    """The filters by name; a filter for one message uses one from the middle of the history."""
     async with db.autocommit() as conn:
         cursor = await conn.execute(
             "SELECT id, message_id, queue_id, to_addresses[1] AS to_ FROM messages WHERE direction = 'outbound' "
@@ -167,7 +167,7 @@ async def wanted(db: DatabasePool) -> dict[str, HistoryFilter]:
 
 
 def letter(domain_id: UUID) -> Message:
-    """A message that is about to be sent."""
+    """A message to send."""
     at = utc_now()
     one = uuid7(at)
     to = f"{one.hex[:10]}@mail{one.int % 997}.example"
@@ -195,7 +195,7 @@ def letter(domain_id: UUID) -> Message:
 
 
 async def write(db: DatabasePool, batches: int) -> float:
-    """Seconds for one message through its life (attempt, acceptance, outcome), in batches of a hundred."""
+    """Seconds per message (attempt, acceptance, outcome), in batches of a hundred."""
     said = ServerReply(250, "2.0.0", "Ok", "mx.example")
     started = time.perf_counter()
     for _ in range(batches):

@@ -1,9 +1,9 @@
-"""Inbound mail: CPU of each process for one message, against plain Postfix and Dovecot with the same filter.
+"""Inbound mail: CPU of each process per message, compared with plain Postfix and Dovecot with the same filter.
 
-20 connections deliver messages of 2 KB to five mailboxes; the clock stops when the last is delivered. The plain side is
-the same instance with Postfix's configuration reduced: a static domain and mailboxes, no look-ups in PostgreSQL, no
-rewritten senders, no header lines in the log, and straight to Dovecot. CPU is that of each part's processes and of the
-children that they have waited for; it moves little with the load of the machine, the rates do.
+20 connections deliver messages of 2 KB to five mailboxes until the last is delivered. The plain side is the same
+instance with a reduced Postfix configuration: a static domain and mailboxes, no look-ups in PostgreSQL, no sender
+rewriting, no header lines in the log, and delivery directly to Dovecot. CPU is that of each service's processes and of
+their finished children. It depends little on the load of the machine; the rates do.
 
 Root only, after `mailkeep install`. `python -m bench.inbound [MESSAGES] [ROUNDS]`.
 """
@@ -60,7 +60,7 @@ def main() -> None:
 def compare(stack: Stack, places: InstancePaths, count: int, rounds: int) -> None:
     """Interleaved rounds of both sides; medians."""
     ours = {name: (places.postfix_conf / name).read_text() for name in ("main.cf", "master.cf")}
-    places.dovecot_lmtp.chmod(0o666)  # as a rule our agent alone may reach it
+    places.dovecot_lmtp.chmod(0o666)  # usually only the agent has access
     rates: dict[str, list[float]] = {"plain": [], "mailkeep": []}
     cpu: dict[str, list[dict[str, float]]] = {side: [] for side in rates}
     for _ in range(rounds):
@@ -74,7 +74,7 @@ def compare(stack: Stack, places: InstancePaths, count: int, rounds: int) -> Non
                     each.result()
             settle(places)
             found.append(count / (time.monotonic() - began))
-            configure(places, ours, plain=side == "plain")  # a reload ends processes, so that their CPU is counted
+            configure(places, ours, plain=side == "plain")  # the reload ends processes, so their CPU is counted
             time.sleep(3)
             after = spent(stack, places)
             cpu[side].append({name: (after[name] - before[name]) * 1000 / count for name in after})
@@ -89,7 +89,7 @@ def compare(stack: Stack, places: InstancePaths, count: int, rounds: int) -> Non
 
 
 def configure(places: InstancePaths, ours: dict[str, str], *, plain: bool) -> None:
-    """Postfix's own configuration, or the plain one."""
+    """Apply the product's Postfix configuration or the plain one."""
     for name, text in ours.items():
         (places.postfix_conf / name).write_text(text)
     if plain:
@@ -102,7 +102,7 @@ def configure(places: InstancePaths, ours: dict[str, str], *, plain: bool) -> No
 
 
 def spent(stack: Stack, places: InstancePaths) -> dict[str, float]:
-    """Seconds of CPU by part, and by program within Postfix's and Dovecot's."""
+    """Seconds of CPU by service, and by program within Postfix's and Dovecot's."""
     found = {
         part.name: sum(seconds(pid) for pid in child.list_session(part.pid))
         for part in service_status.list_services(places.run)

@@ -1,9 +1,8 @@
-"""GET /aliases?limit=50 with a key, against a bare Starlette + msgspec handler: CPU of the serving process.
+"""GET /aliases?limit=50 with a key, compared with a bare Starlette + msgspec handler: CPU of the serving process.
 
-One process serves both over the same pool of connections, by uvicorn as the product runs it. The bare handler
-executes the very statements that ours sends, recorded at the start, and answers the same data: no rights, no limits,
-no validation, no cursor, no envelope. Medians of interleaved pairs. Promise: ≤ 1.3 ×. `python -m bench.list_aliases
-[REQUESTS]`.
+One process serves both with the same connection pool and uvicorn settings of the product. The bare handler executes the
+statements of the product, recorded at the start, and returns the same data, without permissions, limits, validation,
+cursor or envelope. Medians of interleaved pairs. Promise: ≤ 1.3 ×. `python -m bench.list_aliases [REQUESTS]`.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class Record(msgspec.Struct):
 
 
 async def asked_for(app: App, pipeline: Pipeline) -> tuple[list[tuple[bytes, dict[str, Any]]], Any]:
-    """What our answer asks of the database, and its data."""
+    """The statements of the product's response, and its data."""
     seen: list[tuple[bytes, dict[str, Any]]] = []
     execute: Any = psycopg.AsyncConnection.execute
 
@@ -72,7 +71,7 @@ async def asked_for(app: App, pipeline: Pipeline) -> tuple[list[tuple[bytes, dic
 
 
 def bare(app: App, asked: list[tuple[bytes, dict[str, Any]]]) -> Starlette:
-    """The least that answers the same data."""
+    """The minimal handler that returns the same data."""
     encoder = msgspec.json.Encoder()
     (find_key, key_named), (find_page, page_named) = asked
 

@@ -1,10 +1,10 @@
-"""A flood of logins: what other calls, and an administrator's own login, have to wait meanwhile.
+"""A flood of logins: the delay of other calls and of an administrator's login.
 
-Promise: the 95th percentile of other calls stays below 100 ms while 10,000 logins for unknown accounts come in over
-1,000 connections, from a process of their own, against a whole instance. Every email is another one, so that none is
-stopped by its account's failures, and the limit by address is off: the worst case. As many are hashed at once as
-there are processors, 400 wait, and the others are refused; those come back after a second, not after the five that
-in the response. Who has logged in before goes past them. `python -m bench.login_flood [LOGINS] [CONNECTIONS]`.
+Promise: the 95th percentile of other calls stays below 100 ms while another process sends 10,000 logins for unknown
+accounts over 1,000 connections. Every email is different, so that no login is stopped by failures of its account, and
+the limit per address is off: the worst case. As many logins are hashed concurrently as there are processors, 400 wait,
+and the others are refused; they retry after one second instead of the five in the response. Addresses with an earlier
+successful login have priority. `python -m bench.login_flood [LOGINS] [CONNECTIONS]`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ SETTINGS = {
 
 
 async def flood(host: str, port: int, logins: int, connections: int) -> Counter[int]:
-    """The logins, spread over the connections; how many got which status."""
+    """Send the logins over the connections; return the number of responses by status."""
     numbers = iter(range(logins))
     seen: Counter[int] = Counter()
 
@@ -63,7 +63,7 @@ async def flood(host: str, port: int, logins: int, connections: int) -> Counter[
 
 
 class Watcher:
-    """One who calls now and then, over a connection that is kept, with a key; and logs in from time to time."""
+    """A client that calls periodically with a key on a kept connection, and sometimes logs in."""
 
     def __init__(self, running: Instance) -> None:
         self.connection = http.client.HTTPConnection(urlsplit(running.http).netloc, timeout=60)

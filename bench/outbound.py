@@ -1,7 +1,7 @@
-"""A POST of 600 bytes by the outbound client on a kept connection, against aiohttp as it comes: CPU of the client.
+"""A POST of 600 bytes by the outbound client on a kept connection, compared with plain aiohttp: CPU of the client.
 
-What the guard costs: parsing the URL, checking the address, the pinned connection, the limits. The
-receiver is a process of its own; the two sides take turns. `python -m bench.outbound [POSTS] [TURNS]`.
+Measures the cost of the guard: URL parsing, address checks, the pinned connection, limits. The receiver is a separate
+process; the sides alternate. `python -m bench.outbound [POSTS] [TURNS]`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 class Receiver(asyncio.Protocol):
-    """Answers each request of BODY's length, and looks at nothing else."""
+    """Answers each request of BODY's length without parsing it."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport, self._buffer = cast(asyncio.Transport, transport), b""
@@ -49,7 +49,7 @@ def receive(pipe: Connection) -> None:
 
 
 async def cpu(post: Callable[[], Awaitable[object]], posts: int) -> float:
-    """Seconds of CPU of this process a post."""
+    """CPU seconds of this process per POST."""
 
     async def some() -> None:
         for _ in range(posts // AT_ONCE):

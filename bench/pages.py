@@ -1,7 +1,7 @@
-"""Page 1 against page 20,000 of 1,000,000 aliases, 50 each: the same request, asked through the whole pipeline.
+"""Page 1 compared with page 20,000 of 1,000,000 aliases, 50 each, through the whole pipeline.
 
-Both pages are asked in turn, the far one by the cursor that 19,999 pages have led to. Medians of interleaved pairs of
-the time of one request, in the process. Promise: ≤ 1.2. `python -m bench.pages [ALIASES]`.
+The far page is requested by its cursor. Medians of interleaved pairs, time of a request within the process.
+Promise: ≤ 1.2. `python -m bench.pages [ALIASES]`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST = 200
 
 
 class Lists:
-    """One way to ask for the list, and its pages."""
+    """A sort order of the list, and its pages."""
 
     def __init__(self, client: Client, **query: Any) -> None:
         self.client, self.query = client, query
@@ -40,7 +40,7 @@ class Lists:
         return answer.json
 
     async def cursor_behind(self, rows: int) -> str:
-        """The cursor after that many rows; a cursor holds for any limit."""
+        """The cursor after that many rows; a cursor is valid for any limit."""
         cursor = ""
         while rows:
             step = min(rows, MOST)

@@ -1,6 +1,6 @@
-"""Start time and memory of our own processes, forked from one that has imported them, and each started by itself.
+"""Start time and memory of the product's processes: forked from a prefork server, and started individually.
 
-Every process imports its module (`run/runtime/process.MODULES`) and waits; no database and no daemon is needed.
+Every process imports its module (`run/runtime/process.MODULES`) and waits, without database and daemons.
 Memory is the proportional set size (PSS), summed. `python -m bench.prefork [ROUNDS]`.
 """
 
@@ -36,7 +36,7 @@ time.sleep(600)
 
 
 def alone() -> tuple[float, float, float]:
-    """Each process by itself: seconds until all have imported, CPU seconds, MiB."""
+    """Start each process individually: seconds until all have imported, CPU seconds, MiB."""
     began, before = time.monotonic(), os.times()
     modules = process.MODULES.values()
     children = [
@@ -56,7 +56,7 @@ def alone() -> tuple[float, float, float]:
 
 
 def forked() -> tuple[float, float, float, float]:
-    """One imports, then forks the others: seconds until all run, those of them after the import, CPU seconds, MiB."""
+    """One imports and forks the others: seconds until all run, of these after the import, CPU seconds, MiB."""
     began, before = time.monotonic(), os.times()
     server = subprocess.Popen(
         [sys.executable, "-c", _FORK.format(modules=list(process.MODULES.values()))],

@@ -1,7 +1,7 @@
-"""RCPT on a running Postfix at 1,000 and at 1,000,000 aliases: the whole answer over SMTP, and each other's ratio.
+"""RCPT on a running Postfix with 1,000 and with 1,000,000 aliases: time of the reply over SMTP, and the ratio.
 
-Promise: ratio of the medians ≤ 1.2, p99 < 5 ms. A full instance of its own is started (root, `mailkeep install`); each
-RCPT asks the access function, the alias function and the mailbox function, over one connection, interleaved.
+Promise: ratio of the medians ≤ 1.2, p99 < 5 ms. Starts a full instance (root, `mailkeep install`). Each RCPT queries
+the functions for access, aliases and mailboxes, over one connection, interleaved.
 `python -m bench.rcpt [LARGE] [SMALL] [TURNS]`.
 """
 

@@ -1,7 +1,7 @@
-"""RCPT lookups: `route_address` at 1,000 and at 1,000,000 aliases, over one connection each, interleaved.
+"""RCPT look-ups: `route_address` with 1,000 and with 1,000,000 aliases, over one connection each, interleaved.
 
-Promise: ratio of the medians ≤ 1.2, p99 < 5 ms. Addresses are drawn at random over all that exist, through the
-private PostgreSQL as the product runs it. `python -m bench.routing [LOOKUPS] [ALIASES]`.
+Promise: ratio of the medians ≤ 1.2, p99 < 5 ms. Addresses are random existing ones; the private PostgreSQL has the
+product's settings. `python -m bench.routing [LOOKUPS] [ALIASES]`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ALIASES_SQL = """
 """
 
 Ask = Callable[[int], str]
-KINDS: dict[str, tuple[Ask, int]] = {  # how an address is made of a number, and of how many there are one
+KINDS: dict[str, tuple[Ask, int]] = {  # statement for address number n, and one of how many rows has it
     "mailbox": (lambda n: f"M{n}@D{n % DOMAINS}.test", 10),
     "plus": (lambda n: f"m{n}+news@d{n % DOMAINS}.test", 10),
     "alias": (lambda n: f"A{n}@d{n % DOMAINS}.test", 1),

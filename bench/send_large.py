@@ -1,10 +1,9 @@
-"""One send of 49 MB, from JSON to an SMTP sink: the running product against Starlette, pydantic, EmailMessage and
-aiosmtplib.
+"""A send of 49 MB, from JSON to an SMTP sink, compared with Starlette, pydantic, EmailMessage and aiosmtplib.
 
-Both get the same body (37 MB in one attachment) over a kept connection and answer after the sink's 250; the product
-checks, writes the attempt, history, event and audit besides. Time as the client sees it; CPU and the growth of memory
-(peak above what was resident before) of the serving process; and how long another request of the product (/version)
-waits meanwhile at most. Medians of interleaved pairs. Promise: ≥ 6 × less time; memory grows by < 1.5 × the body.
+Both get the same body (37 MB in one attachment) over a kept connection and respond after the sink's 250; the product
+also validates and writes attempt, history, event and audit log. Measured: time at the client; CPU and memory growth
+(peak above the initial resident memory) of the serving process; the longest delay of another request (/version).
+Medians of interleaved pairs. Promise: ≥ 6 × less time; memory grows by < 1.5 × the body.
 `python -m bench.send_large [PAIRS]`.
 """
 
@@ -66,7 +65,7 @@ async def measure(pairs: int, product: Product, other: Server) -> tuple[list[Run
     theirs: list[Run] = []
     watched: list[Run] = []
     for _ in range(pairs):
-        # A small message first: what a first request loads is no growth by the large one.
+        # A small message first, so that memory loaded by the first request does not count.
         await send(product.port, product.pid, product.headers, small)
         mine.append(await send(product.port, product.pid, product.headers, body))
         await send(other.ports[0], other.process.pid, {}, small)

@@ -1,9 +1,9 @@
-"""Messages a second: /send and /send/batch of the running product, into an SMTP sink and into the sandbox.
+"""Messages per second: /send and /send/batch of the running product, into an SMTP sink and into the sandbox.
 
-`/send` by 10 clients with one message of 2 KB each, `/send/batch` by 10 with 100 each. Beside it our SMTP client alone
-with the same bytes into the same sink, and a plain program (Starlette, pydantic, EmailMessage, aiosmtplib) that writes
-nothing down. CPU a message: of the product and of its PostgreSQL. Medians of interleaved rounds. No promise is made
-before a real MTA stands behind it. `python -m bench.send_rate [MESSAGES]`.
+`/send` by 10 clients with one message of 2 KB each, `/send/batch` by 10 with 100 each. Compared with our SMTP client
+alone (same bytes, same sink) and with a plain program (Starlette, pydantic, EmailMessage, aiosmtplib) that stores
+nothing. CPU per message of the product and of its PostgreSQL. Medians of interleaved rounds. No promise, because there
+is no real MTA. `python -m bench.send_rate [MESSAGES]`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BATCH = 100
 
 
 class Way(NamedTuple):
-    """`send` that many messages; `pid` of the program, whose children are its database."""
+    """`send` sends that many messages; `pid` is the program, whose children include its database."""
 
     send: Callable[[int], Awaitable[object]]
     pid: int | None = None
@@ -37,7 +37,7 @@ class Way(NamedTuple):
 
 class Round(NamedTuple):
     rate: float
-    cpu: float  # of the program, seconds a message
+    cpu: float  # of the program, seconds per message
     database: float
 
 

@@ -1,9 +1,9 @@
-"""Submitting over SMTP against aiosmtplib, and receiving by our own session: CPU per message.
+"""CPU per message of submitting over SMTP, compared with aiosmtplib, and of receiving.
 
-The sink is a process of its own that answers from a table; both clients run on uvloop, keep their connections,
-and send the same bytes. Medians of interleaved pairs, CPU time of the client; the ratio is what counts. Then
-compose and submit together against EmailMessage and aiosmtplib, one message of 48 MB, and the CPU that our
-server takes for such messages. `python -m bench.smtp_submit [MESSAGES]`.
+The sink is a separate process that answers from a table. Both clients run on uvloop, keep their connections and send
+the same bytes. Medians of interleaved pairs in CPU time of the client; the result is the ratio. Also: composing and
+submitting compared with EmailMessage and aiosmtplib, a message of 48 MB, and the CPU of our server for such messages.
+`python -m bench.smtp_submit [MESSAGES]`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ ENVELOPE = OutgoingEnvelope("alice@example.com", ["bob@example.org"])
 
 
 class Sink(asyncio.Protocol):
-    """The least that a client takes for an SMTP server with PIPELINING."""
+    """A minimal SMTP server with PIPELINING."""
 
     def __init__(self) -> None:
         self.in_data = False
@@ -80,7 +80,7 @@ class Sink(asyncio.Protocol):
 
 
 class Taker:
-    """A handler that takes everything and keeps nothing."""
+    """A handler that accepts everything and stores nothing."""
 
     async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
         return None
@@ -148,7 +148,7 @@ def built() -> EmailMessage:
 
 
 async def cpu(times: int, clients: Sequence[Callable[[], Awaitable[object]]]) -> float:
-    """CPU seconds of this process a call, `times` calls spread over the clients side by side."""
+    """CPU seconds of this process per call, for `times` calls by concurrent clients."""
 
     async def work(client: Callable[[], Awaitable[object]]) -> None:
         for _ in range(times // len(clients)):
@@ -203,7 +203,7 @@ async def submitting(sink: Child, messages: int) -> dict[str, float]:
 
 
 async def receiving(server: Child, messages: int) -> None:
-    """What our session takes of CPU for a message, beside the time that passes for it."""
+    """CPU and elapsed seconds of our session per message."""
     pool = SmtpPool(Relay("127.0.0.1", server.port), size=CONNECTIONS)
     for name, times, content in (("2 KB", messages * 5, SMALL), ("48 MB", 5, LARGE)):
         start, used = time.perf_counter(), server.cpu()

@@ -1,4 +1,4 @@
-"""The second start: seconds from the command to a healthy answer, and the memory that is taken at rest.
+"""The second start: seconds from the command to a healthy answer, and idle memory.
 
 Promise: healthy within 2 s. Memory is the proportional set size (PSS) of the instance and its children, summed ten
 seconds after the last start. `python -m bench.start [STARTS]`.
@@ -28,7 +28,7 @@ def healthy(running: Instance) -> None:
 
 
 def started(data_dir: Path, rest: float = 0) -> tuple[float, list[float]]:
-    """Start it once: seconds until it was healthy, and the memory of each of its processes after a rest."""
+    """Start once: seconds until healthy, and the memory of each process when idle."""
     began = time.monotonic()
     running = instances.start(data_dir)
     healthy(running)

@@ -1,10 +1,10 @@
-"""What the figures of mailboxes cost (`run/processes/arrivals`, `run/processes/usage`, `run/processes/counting`).
+"""The cost of mailbox usage counts (`run/processes/arrivals`, `run/processes/usage`, `run/processes/counting`).
 
-- Mail by way of the lmtp agent into five mailboxes: CPU of the node's agent, with Dovecot's tool that counts for it,
-  for each message and as a share of the time. Of the process `usage` for each login.
-- From the 250 of a delivery until its message stands in the API, and until its bytes are those that Dovecot counts:
-  while nothing else happens, and while mail comes into others all the time.
-- A round through all mailboxes: looking whether a folder changed, and having Dovecot count it.
+- Mail through the lmtp agent into five mailboxes: CPU of the node agent and of the Dovecot tool that counts for it, per
+  message and as a share of the time. CPU of the process `usage` per login.
+- The time from the 250 of a delivery until its message is in the API and until its bytes equal Dovecot's count: on an
+  idle instance, and while other mailboxes receive mail.
+- A round through all mailboxes: checking folders for changes, and counting by Dovecot.
 
 Root only, after `mailkeep install`. `python -m bench.usage [MESSAGES] [ROUNDS]`.
 """
@@ -35,14 +35,14 @@ from tests.stack.harness import INTERNET, Stack, eventually
 
 PEOPLE = ("alice", "bob", "carol", "dave", "erin")
 BOXES, FOLDERS, LOGINS = 200, 6, 60
-SETTLED = 6.0  # seconds, after which all is counted
+SETTLED = 6.0  # seconds until everything is counted
 SINK = ("smtp-sink", "-u", "nobody", "-4", f"{INTERNET}:{{port}}", "1000")
 
 
 def main() -> None:
     messages, rounds = (int(text) for text in (*sys.argv[1:], *("1000", "5")[len(sys.argv) - 1 :]))
     folder = Path(tempfile.mkdtemp(prefix="mailkeep-bench-"))
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # what was started is ended, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # ends child processes too
     try:
         harness.start(folder, SINK)
         stack = Stack(folder)
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def deliveries(places: InstancePaths, messages: int, rounds: int) -> None:
-    """Mail into five mailboxes, and what it costs to count them meanwhile and behind it."""
+    """Mail into five mailboxes, and the cost of counting them during and after it."""
     each: list[float] = []
     share: list[float] = []
     rates: list[float] = []
@@ -84,7 +84,7 @@ def deliveries(places: InstancePaths, messages: int, rounds: int) -> None:
 
 
 def logins(stack: Stack, places: InstancePaths) -> None:
-    """CPU of ours for a login by IMAP."""
+    """CPU of the product per IMAP login."""
     before = our_cpu(places, "usage")
     for number in range(LOGINS):
         stack.imap(f"{PEOPLE[number % len(PEOPLE)]}@example.test").logout()
@@ -93,7 +93,7 @@ def logins(stack: Stack, places: InstancePaths) -> None:
 
 
 def delay(stack: Stack, places: InstancePaths) -> None:
-    """From the reply to a message to its figures."""
+    """From the reply to a message until it is counted."""
     mailbox = stack.make_mailbox(stack.make_domain("delay.test"), "alice")
     conf, login = places.dovecot_conf / "dovecot.conf", mailbox["address"]
     seen: dict[str, list[float]] = {"shown": [], "exact": []}
@@ -125,7 +125,7 @@ def delay(stack: Stack, places: InstancePaths) -> None:
 
 @contextmanager
 def streaming(places: InstancePaths) -> Generator[None]:
-    """Mail into five mailboxes all the time, about ten messages a second."""
+    """Continuous mail into five mailboxes, about ten messages per second."""
     ended = threading.Event()
 
     def go_on() -> None:
@@ -142,7 +142,7 @@ def streaming(places: InstancePaths) -> Generator[None]:
 
 
 def walk(stack: Stack, places: InstancePaths, root: Path) -> None:
-    """A round, for each mailbox: a look at its folders, and a count by Dovecot."""
+    """A round: for each mailbox a check of its folders and a count by Dovecot."""
     for number in range(BOXES):
         for folder in range(FOLDERS):
             for part in ("cur", "new"):
@@ -162,7 +162,7 @@ def walk(stack: Stack, places: InstancePaths, root: Path) -> None:
 
 
 def fill(places: InstancePaths, messages: int) -> float:
-    """Seconds for `count` messages by the lmtp agent, to five mailboxes side by side."""
+    """Seconds for `count` messages by the lmtp agent, to five mailboxes concurrently."""
 
     def one(name: str) -> None:
         recipient = f"{name}@example.test"
@@ -177,7 +177,7 @@ def fill(places: InstancePaths, messages: int) -> float:
 
 
 def our_cpu(places: InstancePaths, name: str) -> float:
-    """CPU seconds of a process so far, with those of the tools that it has run."""
+    """CPU seconds of a process and of its finished children."""
     pid = next(part.pid for part in service_status.list_services(places.run) if part.name == name)
     assert pid
     return cpu_of(pid) + cpu_of_children(pid)

@@ -1,11 +1,11 @@
-"""Webhooks: deliveries a second, what a claim costs, and how long an event is on its way.
+"""Webhooks: deliveries per second, the cost of a claim, and the delay of an event.
 
-- One worker with 16 webhooks at one loopback sink over TLS, and with a single one; beside it aiohttp, which posts the
-  same bytes to the same sink, as many at a time, and writes nothing down. CPU of the worker and of its PostgreSQL.
-  Promise: ≥ 0.2 of the bare client, ≥ 1,000 a second.
-- A claim of 21 deliveries of 21 webhooks, with 1,000 and with 1,000,000 that wait for a dead one, in turns. Promise:
-  ratio ≤ 1.2.
-- From POST /send of a running instance to the sink: median and p99 of one send after the other, and under load.
+- One worker with 16 webhooks to one loopback sink over TLS, and with a single one; compared with aiohttp, which posts
+  the same bytes with the same concurrency and stores nothing. CPU of the worker and of its PostgreSQL.
+  Promise: ≥ 0.2 of the bare client, ≥ 1,000 per second.
+- A claim of 21 deliveries of 21 webhooks, with 1,000 and with 1,000,000 pending for an unreachable one, alternating.
+  Promise: ratio ≤ 1.2.
+- From POST /send of a running instance to the sink: median and p99 of consecutive sends, and under load.
 
 `python -m bench.webhooks [DELIVERIES] [PENDING]`.
 """
@@ -85,7 +85,7 @@ async def emit(app: App, count: int) -> None:
 
 
 async def deliver(app: App, count: int) -> tuple[float, float, float]:
-    """Deliveries a second of a worker that runs, CPU of it and of the database a delivery."""
+    """Deliveries per second of a running worker; CPU of it and of the database per delivery."""
     worker = jobs.DeliveryWorker(app)
     before = time.process_time(), cpu_of_children(_self())
     start = time.perf_counter()
@@ -110,7 +110,7 @@ async def waiting(app: App) -> bool:
 
 
 async def bare(url: str, folder: Path, count: int) -> tuple[float, float]:
-    """Requests a second of aiohttp, and its CPU a request."""
+    """Requests per second of aiohttp, and its CPU per request."""
     context = ssl.create_default_context(cafile=str(folder / "sink-authority.pem"))
     body = json.dumps({"id": str(uuid7(utc_now())), "event": "mail.sent", "data": DATA}).encode()
     headers = {"Content-Type": "application/json", "X-Svc-Signature": "0" * 64, "webhook-signature": "v1," + "A" * 44}
@@ -152,7 +152,7 @@ async def measure_deliveries(app: App, sink: HookSink, folder: Path, count: int)
 
 
 async def claim(app: App) -> float:
-    """Seconds of a claim of 21 deliveries, which are those of this worker then."""
+    """Seconds of a claim of 21 deliveries."""
     async with app.db.autocommit() as conn:
         at = utc_now()
         start = time.perf_counter()
@@ -163,7 +163,7 @@ async def claim(app: App) -> float:
 
 
 async def measure_claims(server: postgres.PrivateServer, settings: Settings, folder: Path, pending: int) -> None:
-    """In turns, each in a database of its own, so that both meet the same machine."""
+    """Alternates between two databases, so that both have the same conditions."""
     async with AsyncExitStack() as stack:
         apps: dict[int, App] = {}
         for size in (1_000, pending):
@@ -185,7 +185,7 @@ async def measure_claims(server: postgres.PrivateServer, settings: Settings, fol
 
 
 async def _fill(app: App, pending: int) -> None:
-    """Events of the dead one from the past hours, ten milliseconds apart; of the others from just now."""
+    """Events of the unreachable webhook from the past hours, 10 ms apart; of the others from just now."""
     at, dead = utc_now(), await webhook(app, "https://dead.example/")
     for _ in range(20):
         await webhook(app, "https://alive.example/")

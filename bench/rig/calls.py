@@ -1,4 +1,4 @@
-"""A serving process with its CPU time, and a client that costs little."""
+"""A serving process with its CPU time, and a lightweight client."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import uvicorn
 
 
 class Server:
-    """A child that serves: `ports`, and what it `said` of itself."""
+    """A serving child process: its `ports`, and its first output (`said`)."""
 
     def __init__(self, command: Sequence[str]) -> None:
         """`command`: a module and its arguments; it calls `serving`."""
@@ -32,7 +32,7 @@ class Server:
         return cpu_of(self.process.pid)
 
     def end(self) -> None:
-        """Its standard input ends, so it does."""
+        """Close its standard input, which ends it."""
         self.process.communicate(timeout=20)
 
 
@@ -56,7 +56,7 @@ def cpu_of_children(pid: int) -> float:
 
 
 async def serving(apps: Sequence[Any], said: str = "") -> None:
-    """Serve ASGI applications as the product does, each on a port of its own, until the standard input ends."""
+    """Serve ASGI applications as the product does, each on its own port, until the standard input ends."""
     servers: list[uvicorn.Server] = []
     ports: list[str] = []
     for app in apps:
@@ -90,7 +90,7 @@ async def _tick(servers: Sequence[uvicorn.Server]) -> None:
 async def call_all(
     port: int, method: str, path: str, headers: Mapping[str, str], bodies: Sequence[bytes], connections: int
 ) -> list[bytes]:
-    """Send the bodies over kept connections side by side; the answers' bodies in some order. All must be 200."""
+    """Send the bodies over concurrent kept connections; return the response bodies in any order. All must be 200."""
     left = list(bodies)
     answers: list[bytes] = []
 
@@ -115,7 +115,7 @@ async def call_all(
 
 
 def reset_peak(pid: int) -> float:
-    """Set the peak of a process's memory to what it is now; that in MB."""
+    """Reset the peak memory of a process to its current memory; return that in MB."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")
     return memory_of(pid, "VmRSS")
 
@@ -129,5 +129,5 @@ def memory_of(pid: int, what: str) -> float:
 
 
 def environment(**settings: str) -> dict[str, str]:
-    """This process's, with settings of Mailkeep and no others."""
+    """The environment of this process with only these settings of Mailkeep."""
     return {k: v for k, v in os.environ.items() if not k.startswith("MAILKEEP_")} | settings

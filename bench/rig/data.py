@@ -1,4 +1,4 @@
-"""A private PostgreSQL with the product's schema and the cast of the tests, for as long as a bench runs."""
+"""A private PostgreSQL with the product's schema and the test users."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mailkeep.settings import Settings
 from mailkeep.settings.tree import LimitsSettings
 from tests.support.client import VAULT, insert_test_users
 
-# No limit that a bench runs into, yet each of them counted.
+# High limits, which are still counted.
 SETTINGS = Settings(limits=LimitsSettings(requests_per_second=10_000))
 
 ALIASES: LiteralString = """
@@ -37,7 +37,7 @@ ALIASES: LiteralString = """
 
 @asynccontextmanager
 async def database() -> AsyncGenerator[Urls]:
-    """A database of its own, as the product runs it, with the cast in it."""
+    """A database with the product's settings and the test users."""
     with tempfile.TemporaryDirectory(prefix="mailkeep-bench-", dir="/tmp") as folder:
         Path(folder).chmod(0o755)
         server = await postgres.start(Path(folder))
@@ -52,7 +52,7 @@ async def database() -> AsyncGenerator[Urls]:
 
 @asynccontextmanager
 async def application(urls: Urls, data_dir: Path) -> AsyncGenerator[App]:
-    """The App on such a database."""
+    """The App on that database."""
     db = DatabasePool(urls.app)
     await db.open()
     try:
@@ -65,7 +65,7 @@ async def application(urls: Urls, data_dir: Path) -> AsyncGenerator[App]:
 
 
 def fill_aliases(urls: Urls, domain_id: UUID, count: int) -> None:
-    """`count` aliases of one domain, oldest first, and statistics of them."""
+    """Insert `count` aliases of one domain, oldest first, and analyze."""
     with psycopg.connect(urls.owner, autocommit=True) as conn:
         conn.execute(ALIASES, {"domain": domain_id, "count": count, "at": utc_now()})
         conn.execute("VACUUM ANALYZE aliases")

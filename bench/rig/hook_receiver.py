@@ -1,4 +1,4 @@
-"""The receiver of webhooks (`hook_sink`), started and asked."""
+"""Starts and queries the receiver of webhooks (`hook_sink`)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.webhook_sink import HERE, authority
 
 
 class HookSink:
-    """The sink, in a process of its own."""
+    """The sink in a separate process."""
 
     def __init__(self, folder: Path) -> None:
         certificate = folder / "sink.pem"

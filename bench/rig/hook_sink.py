@@ -1,7 +1,7 @@
 """A receiver of webhooks over TLS that answers 200 at once: `python -m bench.rig.hook_sink CERTIFICATE`.
 
-It says its port. With a line on standard input it says when (in nanoseconds of the monotonic clock) it has heard of
-each message first, as JSON: {id of the body: time}; and how many requests came.
+It prints its port. For each line on standard input it prints JSON: {id of the body: time of its first arrival in
+nanoseconds of the monotonic clock}, and the number of requests.
 """
 
 from __future__ import annotations

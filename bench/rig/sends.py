@@ -1,4 +1,4 @@
-"""The product as it runs, with a smarthost that takes everything at once; and a plain program that does the same."""
+"""The running product with a smarthost that accepts everything, and a plain program that does the same."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Product:
     """A running instance with a domain and a key that may send for it."""
 
     def __init__(self, sink_port: int | None, settings: Mapping[str, str] | None = None) -> None:
-        """Mail goes to the sink; without one to the sandbox. `settings`: more of them, as environment."""
+        """Mail goes to the sink; without one to the sandbox. `settings`: further environment variables."""
         self.folder = new_directory("mailkeep-bench-", 0o755)
         (self.folder / "data").mkdir(mode=0o711)
         (self.folder / "data").chmod(0o711)
@@ -58,7 +58,7 @@ class Product:
         self.headers = {"authorization": f"Bearer {key}"}
 
     def ask(self, path: str, body: dict[str, Any], headers: dict[str, str] | None = None) -> tuple[Any, str]:
-        """POST: `data`, and the cookie that comes with it."""
+        """POST; return `data` and the cookie."""
         request = urllib.request.Request(
             f"{self.running.http}/api/v1{path}",
             json.dumps(body).encode(),
@@ -104,7 +104,7 @@ class Letter(BaseModel):
 
 
 def plain(smtp_port: int) -> Starlette:
-    """Starlette, pydantic (together what FastAPI is made of), EmailMessage and aiosmtplib; no database, no rights."""
+    """Starlette and pydantic (as in FastAPI), EmailMessage and aiosmtplib; no database, no permissions."""
     clients: asyncio.Queue[aiosmtplib.SMTP] = asyncio.Queue()
 
     async def send(request: Request) -> JSONResponse:
