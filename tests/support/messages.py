@@ -6,7 +6,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
-from mailkeep.core.ids import uuid7
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.messages import service
 from mailkeep.features.record.messages.model import (
@@ -25,9 +24,10 @@ Step = Callable[[Conn, Message], Awaitable[object]]
 def outbound(api: Api, *addresses: str, **columns: Any) -> Message:
     """A message of the API to these recipients, not inserted yet."""
     sender = f"shop@{EXAMPLE}"
-    header = HeaderSummary(f"<{uuid7(api.clock())}@{EXAMPLE}>", sender, list(addresses), [], "Order", 1)
+    header = HeaderSummary("", sender, list(addresses), [], "Order", 1)
     domain = MessageDomain(DOMAIN_IDS[EXAMPLE], EXAMPLE)
-    return replace(outbound_message(api.clock(), "api", domain, header, sender, addresses), **columns)
+    row = outbound_message(api.clock(), "api", domain, header, sender, addresses)
+    return replace(row, **{"message_id": f"<{row.id}@{EXAMPLE}>", **columns})  # as the API does: the log's link to it
 
 
 async def insert(api: Api, message: Message) -> Message:

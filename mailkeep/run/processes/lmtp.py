@@ -38,41 +38,41 @@ from mailkeep.run.runtime.process import Process
 log = structlog.get_logger("mailkeep.lmtp")
 
 _GRACE = 4.0
-_RECIPIENTS = "brought"
+_RECIPIENTS = "recipients"
 _NO_MAILBOXES = SmtpReply(451, "4.3.0", "The mailboxes are not available, try again later")
 
 
 class LmtpHandler:
-    """Takes what Postfix brings; everything is decided once the message is read."""
+    """Accepts every recipient, and decides when the message is read."""
 
     def __init__(
-        self, app: App, dovecot: LmtpClient, answering: LmtpClient, came: inbox.ReportUsage, journal: Journal
+        self, app: App, dovecot: LmtpClient, replying: LmtpClient, report_usage: inbox.ReportUsage, journal: Journal
     ) -> None:
         self._app = app
         self._dovecot = dovecot
-        self._answering = answering
-        self._filing = inbox.DeliveryRecorder(app, came, journal)
+        self._replying = replying
+        self._recorder = inbox.DeliveryRecorder(app, report_usage, journal)
         self._rewriter = srs.rewriter(app.vault, app.settings)
 
     async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
-        """Any sender: Postfix has judged it."""
+        """Accept any sender: Postfix has checked it."""
         session.state[_RECIPIENTS] = []
         return None
 
     async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
-        """Any recipient, with the one that was asked for; whether there is such a mailbox is told in the end."""
+        """Accept any recipient; the reply after the data says whether it has a mailbox."""
         _session_recipients(session).append(LmtpRecipient(address, session.original_recipient or address))
         return RECIPIENT_OK
 
     async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply | Sequence[SmtpReply]:
-        """Filed before the 250."""
+        """Deliver and file the message before the 250."""
         envelope = session.envelope
         assert envelope is not None
         head = parse_head(message.head(MAX_HEAD))
         mail = InboundMail(
-            # An id of our own is of this try alone, and a retry would make another copy.
+            # With a new ID a retry would create a second copy.
             queue_id=read_queue_id(session.forwarded, head) or uuid7(self._app.clock()).hex,
-            # Rewritten for the outside alone (SRS).
+            # SRS rewrites senders for external recipients only.
             mail_from=self._rewriter.restore(envelope.mail_from) or envelope.mail_from,
             recipients=[],
             head=head,
@@ -82,20 +82,20 @@ class LmtpHandler:
         )
         try:
             recipients = _session_recipients(session)
-            return await inbox.deliver(self._app, self._filing, mail, recipients, partial(self._deliver, mail))
+            return await inbox.deliver(self._app, self._recorder, mail, recipients, partial(self._deliver, mail))
         except (ConnectionLost, SmtpRefusal) as wrong:
-            log.warning("Dovecot did not take a message", queue_id=mail.queue_id, why=str(wrong))
+            log.warning("Dovecot did not accept a message", queue_id=mail.queue_id, why=str(wrong))
             return _NO_MAILBOXES
 
     async def _deliver(self, mail: InboundMail, addresses: Sequence[str], since: float | None) -> list[SmtpReply]:
         content = add_delivery_field(mail.queue_id, since, mail.content())
-        # The null sender is answered by no script, and what is redirected for it must not be taken for an answer.
-        answering = not mail.mail_from or is_sender_authenticated(mail.head)
-        dovecot = self._answering if answering else self._dovecot
+        # No script replies to the null sender; redirected mail with it must not be dropped as a reply.
+        may_reply = not mail.mail_from or is_sender_authenticated(mail.head)
+        dovecot = self._replying if may_reply else self._dovecot
         return await dovecot.deliver(mail.mail_from, addresses, content)
 
     def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
-        """What is refused here stands in the history already, or comes again."""
+        """Do nothing: the delivery is in the history, or Postfix retries it."""
 
 
 def _session_recipients(session: SmtpSession) -> list[LmtpRecipient]:
@@ -105,10 +105,10 @@ def _session_recipients(session: SmtpSession) -> list[LmtpRecipient]:
 
 
 async def serve(app: App, process: Process) -> None:
-    """Take mail until told to end; a message under way may be finished."""
+    """Serve until stopped; running deliveries get some seconds to finish."""
     hostname = app.settings.server.hostname or "localhost"
     dovecot = LmtpClient(process.paths.dovecot_lmtp, hostname)
-    answering = LmtpClient(process.paths.dovecot_lmtp_verified, hostname)
+    replying = LmtpClient(process.paths.dovecot_lmtp_verified, hostname)
     limits = SmtpLimits(
         message_size=app.settings.limits.largest_queued_message_bytes,
         drain_size=app.settings.limits.message_size_bytes * 4,
@@ -127,17 +127,17 @@ async def serve(app: App, process: Process) -> None:
     try:
         journal = Journal(process.paths.lmtp_journal, app.clock)
     except OSError as error:
-        raise Failure(f"The lmtp agent can't keep its journal: {error}") from error
-    server = SmtpServer(LmtpHandler(app, dovecot, answering, arrivals.add, journal), limits, "lmtp", hostname)
+        raise Failure(f"The process lmtp can't open its journal: {error}") from error
+    server = SmtpServer(LmtpHandler(app, dovecot, replying, arrivals.add, journal), limits, "lmtp", hostname)
     try:
         await server.listen_unix(process.paths.lmtp_socket, 0o660, grp.getgrnam("postfix").gr_gid)
     except (OSError, KeyError) as error:
-        raise Failure(f"The lmtp agent can't listen: {error}", permanent=True) from error
+        raise Failure(f"The process lmtp can't listen: {error}", permanent=True) from error
     writing = asyncio.create_task(arrivals.keep_writing())
     process.report_ready()
     await process.stop_requested.wait()
     await server.close(_GRACE)
     await dovecot.close()
-    await answering.close()
+    await replying.close()
     await cancel_all(writing)
     journal.close()

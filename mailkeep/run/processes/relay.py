@@ -1,4 +1,4 @@
-"""The process `relay`: takes mail from Postfix over LMTP and submits it to its sender's relay (`directory/relays`).
+"""The process `relay`: accepts mail from Postfix over LMTP and submits it to the sender's relay (`directory/relays`).
 
 LMTP has a reply for each recipient, which is the relay's own: nothing is stored here, and what the relay has not
 accepted stays in Postfix's queue.
@@ -27,21 +27,21 @@ from mailkeep.run.runtime.process import Process
 log = structlog.get_logger("mailkeep.relay")
 
 _GRACE = 4.0
-_LONGEST = 1140.0  # of one message, however slowly a relay reads; after 1200 s Postfix waits no longer (master.cf)
+_TIMEOUT = 1140.0  # seconds for a message; Postfix waits 1200 s (master.cf)
 
 
 class RelayHandler:
-    """Accepts every recipient and answers for each once the relay has."""
+    """Accepts every recipient; replies for each with the relay's reply."""
 
     def __init__(self, app: App) -> None:
         self._app = app
 
     async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
-        """Any sender: Postfix has accepted the message."""
+        """Accept any sender: Postfix has accepted the message."""
         return None
 
     async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
-        """Any recipient: the relay decides."""
+        """Accept any recipient: the relay decides."""
         return RECIPIENT_OK
 
     async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply | Sequence[SmtpReply]:
@@ -58,10 +58,10 @@ class RelayHandler:
             envelope.mail_from, envelope.rcpt_to, None, envelope.body == "8BITMIME", envelope.smtputf8
         )
         try:
-            async with asyncio.timeout(_LONGEST):
+            async with asyncio.timeout(_TIMEOUT):
                 result = await relays.submit(self._app, relay, submission, message.chunks(), stuffed=False)
         except TimeoutError:
-            return SmtpReply(451, "4.4.2", f"{relay.host} did not take the message within {_LONGEST:g} s")
+            return SmtpReply(451, "4.4.2", f"{relay.host} did not accept the message within {_TIMEOUT:g} s")
         except (SmtpRefusal, ConnectionLost) as wrong:
             log.warning("the relay did not accept a message", relay=relay.host, why=str(wrong))
             result = wrong
@@ -70,11 +70,11 @@ class RelayHandler:
         return rules.to_replies(relay.host, envelope.rcpt_to, result)
 
     def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
-        """Postfix logs each reply, and the history is made from its log."""
+        """Do nothing: the history uses Postfix's log."""
 
 
 async def serve(app: App, process: Process) -> None:
-    """Relay until told to end; a message under way may be finished."""
+    """Serve until stopped; running deliveries get some seconds to finish."""
     limits = SmtpLimits(
         message_size=app.settings.limits.largest_queued_message_bytes,
         drain_size=app.settings.limits.message_size_bytes * 4,

@@ -1,4 +1,4 @@
-"""The sandbox's own port: an MTA on loopback that takes whatever it is given and keeps it."""
+"""The sandbox's port: an MTA on loopback that accepts and stores all mail."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ _OK = SmtpReply(250, "2.1.5", "Ok")
 
 
 class SandboxHandler:
-    """Takes every recipient; signs, keeps and queues the message."""
+    """Accepts every recipient; signs, stores and queues the message."""
 
     def __init__(self, app: App, wake: asyncio.Event) -> None:
         self._app = app
         self._wake = wake
 
     async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
-        """Any sender: the port is our own."""
+        """Accept any sender: the port is on loopback."""
         return None
 
     async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
-        """Any recipient."""
+        """Accept any recipient."""
         return _OK
 
     async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply | Sequence[SmtpReply]:
-        """On disk and queued before it is taken."""
+        """Store and queue the message before the 250."""
         envelope = session.envelope
         assert envelope is not None
         try:
             caught = await service.accept(self._app, envelope.mail_from, list(envelope.rcpt_to), message)
         except service.NoSigningKey as unsigned:
-            return SmtpReply(451, "4.7.1", f"No DKIM key of {unsigned.domain} is at hand")
+            return SmtpReply(451, "4.7.1", f"There is no usable DKIM key of {unsigned.domain}")
         self._wake.set()
         return SmtpReply(250, "2.0.0", f"Ok: queued as {caught.queue_id}")
 
     def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
-        """Nothing is refused here that anybody else would want to know of."""
+        """Do nothing: the sender gets the reply."""
 
 
 async def start(app: App, wake: asyncio.Event) -> SmtpServer:

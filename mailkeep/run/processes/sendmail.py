@@ -46,7 +46,7 @@ _MEMORY = 256 << 10
 
 
 class SubmittedContent:
-    """Content as it comes in, with CRLF line ends."""
+    """Collects content, with CRLF line ends."""
 
     def __init__(self, folder: Path, limit: int) -> None:
         self._spool = Spool(folder, _MEMORY)
@@ -62,21 +62,21 @@ class SubmittedContent:
             chunk, self._cr = chunk[1:], False
         self._cr = chunk.endswith(b"\r") if chunk else self._cr
         self._note(lines := chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
-        whole = lines.replace(b"\n", b"\r\n")
-        self._size += len(whole)
+        content = lines.replace(b"\n", b"\r\n")
+        self._size += len(content)
         if self._size > self._limit:
             raise SendmailError(ExitCode.UNAVAILABLE, f"the message is larger than {self._limit} bytes")
-        self._spool.write(whole)
+        self._spool.write(content)
         if self._spool.is_full:
             await asyncio.to_thread(self._spool.spill)
 
     def _note(self, text: bytes) -> None:
-        parts = text.split(b"\n")
-        self._line += len(parts[0])
+        lines = text.split(b"\n")
+        self._line += len(lines[0])
         self._longest = max(self._longest, self._line)
-        if len(parts) > 1:
-            self._longest = max(self._longest, *(len(part) for part in parts[1:]))
-            self._line = len(parts[-1])
+        if len(lines) > 1:
+            self._longest = max(self._longest, *map(len, lines[1:]))
+            self._line = len(lines[-1])
         self._is_8bit = self._is_8bit or not text.isascii()
         if self._is_utf8:
             try:
@@ -85,7 +85,7 @@ class SubmittedContent:
                 self._is_utf8 = False
 
     async def finish(self) -> SendmailContent:
-        """All of it."""
+        """The complete content."""
         if self._line:
             await self.write(b"\n")
         if self._spool.has_file:
@@ -94,14 +94,14 @@ class SubmittedContent:
 
 
 class SendmailListener:
-    """Answers one message on each connection."""
+    """Serves one message on each connection."""
 
     def __init__(self, app: App) -> None:
         self._app = app
         self._open: Counter[int] = Counter()
 
     async def handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Take a message and answer."""
+        """Read a message and reply."""
         uid = _peer_uid(writer.get_extra_info("socket"))
         self._open[uid] += 1
         try:
@@ -112,7 +112,7 @@ class SendmailListener:
             writer.write(msgspec.json.encode(answer) + b"\n")
             await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError):
-            log.info("a program went away before its message was complete", uid=uid)
+            log.info("a program disconnected before its message was complete", uid=uid)
         finally:
             self._open[uid] -= 1
             if not self._open[uid]:
@@ -125,12 +125,12 @@ class SendmailListener:
                 account = pwd.getpwuid(uid)
             except KeyError:
                 raise SendmailError(ExitCode.NOPERM, f"the user ID {uid} has no account on this machine") from None
-            asked = msgspec.json.decode(await _frame(reader, _MAX_OPTIONS), type=SendmailOptions)
+            options = msgspec.json.decode(await _frame(reader, _MAX_OPTIONS), type=SendmailOptions)
             limit = self._app.settings.limits.largest_message_bytes
             incoming = SubmittedContent(self._app.data_dir / "tmp", limit)
             while chunk := await _frame(reader, _MAX_FRAME):
                 await incoming.write(chunk)
-            return SendmailReply(ExitCode.OK, await service.send(self._app, account, asked, await incoming.finish()))
+            return SendmailReply(ExitCode.OK, await service.send(self._app, account, options, await incoming.finish()))
         except SendmailError as rejected:
             return SendmailReply(rejected.code, rejected.reason)
         except msgspec.DecodeError:
@@ -142,23 +142,23 @@ class SendmailListener:
             return SendmailReply(ExitCode.TEMPFAIL, "internal error, try again later")
 
 
-async def _frame(reader: asyncio.StreamReader, most: int) -> bytes:
+async def _frame(reader: asyncio.StreamReader, limit: int) -> bytes:
     async with asyncio.timeout(_IDLE_SECONDS):
         size = int.from_bytes(await reader.readexactly(4))
-        if size > most:
-            raise SendmailError(ExitCode.DATAERR, "a part of the request is too large")
+        if size > limit:
+            raise SendmailError(ExitCode.DATAERR, "a frame of the request is too large")
         return await reader.readexactly(size)
 
 
 def _peer_uid(connection: socket.socket) -> int:
-    """The user ID of the process at the other end, which the kernel recorded (SO_PEERCRED, unix(7))."""
+    """The user ID of the peer process (SO_PEERCRED, unix(7))."""
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     return struct.unpack("3i", credentials)[1]
 
 
 @contextlib.asynccontextmanager
 async def listen(app: App, path: Path) -> AsyncGenerator[None]:
-    """Serve on a socket for all accounts."""
+    """Serve on a socket that all accounts may connect to."""
     listener = SendmailListener(app)
     try:
         server = await listen_unix(
@@ -175,7 +175,7 @@ async def listen(app: App, path: Path) -> AsyncGenerator[None]:
 
 
 async def serve(app: App, process: Process) -> None:
-    """Serve until told to end."""
+    """Serve until stopped."""
     app.mta = SmtpPool(Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.hostname or "localhost"))
     async with listen(app, process.paths.sendmail_socket):
         process.report_ready()

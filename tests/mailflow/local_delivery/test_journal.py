@@ -123,7 +123,7 @@ def test_what_cant_be_written_down_has_not_begun(path: Path, monkeypatch: pytest
 
 
 def test_the_file_is_made_anew_with_what_is_open(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mailkeep.features.mailflow.local_delivery.journal._HIGH", 2_000)
+    monkeypatch.setattr("mailkeep.features.mailflow.local_delivery.journal._MAX_SIZE", 2_000)
     journal = opened(path)
     journal.begin(ID, [ALICE], soon())
     for number in range(200):

@@ -16,7 +16,7 @@ import pytest
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import DatabasePool
-from mailkeep.features.mailflow.local_delivery.journal import Doubt, Journal
+from mailkeep.features.mailflow.local_delivery.journal import UncertainDelivery, Journal
 from mailkeep.mail.message import srs
 from mailkeep.mail.smtp.reply import SmtpReply
 from tests.mailflow.local_delivery.lmtp_talk import LETTER, SETTLING, Agent, running
@@ -138,9 +138,9 @@ async def test_a_crash_between_dovecot_and_the_answer_makes_one_copy_and_one_eve
 async def test_a_dovecot_that_ends_before_its_answer_has_made_one_copy(
     agent: Agent, monkeypatch: pytest.MonkeyPatch, killed: bool
 ) -> None:
-    begin, doubts = Journal.begin, list[Doubt | None]()
+    begin, doubts = Journal.begin, list[UncertainDelivery | None]()
 
-    def noted(self: Journal, *given: Any) -> Doubt | None:
+    def noted(self: Journal, *given: Any) -> UncertainDelivery | None:
         doubts.append(begin(self, *given))
         return doubts[-1]
 

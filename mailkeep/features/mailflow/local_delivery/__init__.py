@@ -1,29 +1,27 @@
-"""The inbox: mail that Postfix brings by LMTP and Dovecot keeps, filed in the history with its events.
+"""Local delivery: Postfix's LMTP deliveries are passed on to Dovecot and filed in the history with their events.
 
-A message comes with its queue id (XFORWARD IDENT) and, for each recipient, the address that was asked for before
-aliases (ORCPT). Its mailboxes are looked up once it is read: with the database away the answer is 451, before Dovecot
-has anything. Then it is handed to Dovecot, once for each mailbox however many recipients led there, and what Dovecot
-took is filed: history, `mail.received`, `mail.spam`, `mail.received.full`. Only after that commit each recipient gets
-Dovecot's word. Messages that come at the same time are filed by one transaction.
+A message has its queue ID (XFORWARD IDENT) and, for each recipient, the original address before aliases (ORCPT). Its
+mailboxes are looked up after the data is read: while the database is away the reply is 451, before Dovecot has
+anything. Dovecot gets the message once for each mailbox, however many recipients lead there. What Dovecot accepts is
+filed: history, `mail.received`, `mail.spam`, `mail.received.full`. Each recipient gets Dovecot's reply after that
+commit. Concurrent messages are filed by one transaction.
 
-Exactly one event and one copy for each (queue id, mailbox), over crashes and retries: what is filed already is not
-handed over again (`inbound_claims`). Each delivery has its id in the field X-Mailkeep-Delivery, which is ours: one that
-comes along is taken out. What was handed over and has no end that is known (the agent was killed, Dovecot or the
-database went away) stands in the journal; when it comes again the field says so, and Dovecot looks through the mailbox
-for the first copy, and drops the second (Sieve, `bin/delivered`; docs/decisions/0026).
+There is exactly one event and one copy for each (queue ID, mailbox), also after crashes and retries. A filed message is
+not delivered again (`inbound_claims`). Each delivery has its ID in the field X-Mailkeep-Delivery; the field is removed
+from incoming mail. A delivery whose result is not known (the agent was killed, Dovecot or the database went away) is in
+the journal. When it is retried, the field says so; Dovecot then searches the mailbox for the first copy and drops the
+second (Sieve, `bin/delivered`; docs/decisions/0026).
 
-The verdict, and what the sender's authentication came to (SPF, DKIM, DMARC), are the filter's, from fields that the
-filter sets, and strips where a sender has put them.
-Of spam, Postfix brings the copies for the outside too: they end here, taken (250), since a refusal would make a bounce
-to whoever stands as its sender. The sender that was rewritten for the outside (SRS) is the old one again for mailboxes.
+The verdict and the authentication results of the sender (SPF, DKIM, DMARC) are read from fields that Rspamd sets, and
+removes from incoming mail. External copies of spam also arrive here and end here (250): a rejection would send a bounce
+to the alleged sender. A sender rewritten for forwarding (SRS) is restored for mailboxes.
 
-Mail whose sender passed SPF or DMARC, and mail of our own, goes to a service of Dovecot's of its own: only to such
-senders Sieve's vacation replies and rejections leave (docs/decisions/0033).
+Mail whose sender passed SPF or DMARC, and mail of this server, uses a separate Dovecot service: only these senders get
+Sieve's vacation replies and rejections (docs/decisions/0033).
 
-What Dovecot took is told at once to who adds it to the mailbox's figures (`run/processes/arrivals`); no delivery waits
-for that.
+Usage is reported when Dovecot accepts a message (`directory/mailbox_usage`); deliveries do not wait for it.
 
-A mailbox without room is refused at RCPT. Where the limit is crossed after that, or the mailbox is removed, another
-server's message ends here: 250, with a row in the history (rejected), since a bounce could go to a forged sender. Of
-our own mail Dovecot's refusal (552 5.2.2) is the recipient's status.
+A full mailbox is refused at RCPT. If the limit is exceeded after that, or the mailbox is removed, mail of another
+server ends here: 250, with a row in the history (rejected), since a bounce could go to a forged sender. For mail of
+this server Dovecot's rejection (552 5.2.2) is the recipient's status.
 """

@@ -1,8 +1,8 @@
-"""Which deliveries Dovecot was handed and nobody has filed yet: in memory, and in a file that outlives the agent.
+"""The journal of deliveries that Dovecot may have and that are not filed: in memory, and in a file for after a crash.
 
-A line is written before a message is handed over, and one when its end is known. What has a first line alone is in
-doubt: Dovecot may have its copy or not. Nothing is flushed to the disk for it. A file that another boot of the machine
-has written may lack its last lines, and a new one lacks all: mail that Postfix had by then is in doubt as well.
+A line is written before Dovecot gets a message, and another when the result is known. A delivery with the first line
+only is uncertain: Dovecot may or may not have a copy. Lines are not flushed to disk. A file of an earlier boot may lack
+its last lines, and a new file lacks all: mail that Postfix had accepted by then is uncertain too.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from mailkeep.core.errors import Unavailable
 log = structlog.get_logger("mailkeep.inbox")
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
-_KEPT = timedelta(days=60)  # longer than any mail waits in a queue, on hold or not
-_HIGH = 1 << 20
-_CUT = "no room for all of it"
-# Each line has an end of its own, and begins on a new line: what a full disk has cut off spoils no other.
+_RETENTION = timedelta(days=60)  # longer than mail stays in a queue, also on hold
+_MAX_SIZE = 1 << 20
+_DISK_FULL = "the disk is full"
+# A line begins with a line break and ends with a full stop: one that a full disk truncates affects no other.
 _LINE = re.compile(r"([=+-]) (\d+) ([0-9A-Za-z.-]+) ((?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12},?)+)\.")
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
-    """Dovecot may have a message from a try that began at `since` (seconds since 1970), or later.
+class UncertainDelivery:
+    """Dovecot may have a message from an attempt at `since` (seconds since 1970) or later.
 
-    That try may not have come to its end before `not_before`, by the monotonic clock.
+    That attempt may still be running until `not_before` (monotonic clock).
     """
 
     since: float
@@ -43,66 +43,70 @@ class Doubt:
 
 
 class Journal:
-    """The deliveries under way and in doubt, each by the message's queue id and the mailbox.
+    """The running and the uncertain deliveries, by queue ID and mailbox.
 
-    `settling` is how many seconds a try is given to come to its end after nobody waits for it any more.
+    `settling`: how long, in seconds, an abandoned attempt may still run.
     """
 
     def __init__(self, path: Path, clock: Clock, *, settling: float = 2.0, boot: str | None = None) -> None:
-        """What the file at `path` tells; its folder is there. Raises `OSError`."""
+        """Read the file at `path`, whose folder must exist. Raises `OSError`."""
         self._path = path
         self._clock = clock
         self._settling = settling
         self._boot = boot or _BOOT.read_text("ascii").strip()
-        self._open: dict[tuple[str, UUID], Doubt] = {}
+        self._open: dict[tuple[str, UUID], UncertainDelivery] = {}
         self._from = clock().timestamp()
         self._ready_at = time.monotonic() + settling
         self._read()
-        self._file, self._size = self._write_anew()
+        self._file, self._size = self._rewrite()
 
     def close(self) -> None:
-        """Close the file; what is open stays in it."""
+        """Close the file."""
         os.close(self._file)
 
-    def begin(self, queue_id: str, mailbox_ids: Collection[UUID], arrived_at: datetime | None) -> Doubt | None:
-        """Write down that these deliveries are handed over now: what is in doubt of them, None where nothing is.
+    def begin(
+        self, queue_id: str, mailbox_ids: Collection[UUID], arrived_at: datetime | None
+    ) -> UncertainDelivery | None:
+        """Record that Dovecot gets these deliveries now; returns the uncertainty from earlier attempts, if any.
 
-        `arrived_at` is when Postfix took the message, None where that is not known. Raises `Unavailable` where it can't
-        be written down; then nothing has begun.
+        `arrived_at`: when Postfix accepted the message, if known. Raises `Unavailable` if the file can't be written;
+        then nothing has begun.
         """
         now = self._clock().timestamp()
-        doubts = [found for each in mailbox_ids if (found := self._open.get((queue_id, each)))]
-        arrived = arrived_at.timestamp() if arrived_at else now - _KEPT.total_seconds()
-        if arrived <= self._from and now - self._from < _KEPT.total_seconds():
-            doubts.append(Doubt(arrived, self._ready_at))
-        since = min((doubt.since for doubt in doubts), default=now)
+        uncertain = [found for each in mailbox_ids if (found := self._open.get((queue_id, each)))]
+        arrived = arrived_at.timestamp() if arrived_at else now - _RETENTION.total_seconds()
+        if arrived <= self._from and now - self._from < _RETENTION.total_seconds():
+            uncertain.append(UncertainDelivery(arrived, self._ready_at))
+        since = min((each.since for each in uncertain), default=now)
         try:
             self._append(_line("+", since, queue_id, mailbox_ids))
         except OSError as error:
-            log.error("A delivery can't be written down", path=str(self._path), why=str(error))
+            log.error("a delivery can't be written to the journal", path=str(self._path), why=str(error))
             raise Unavailable from error
         for each in mailbox_ids:
-            self._open[queue_id, each] = Doubt(since, 0.0)
-        return Doubt(since, max(doubt.not_before for doubt in doubts)) if doubts else None
+            self._open[queue_id, each] = UncertainDelivery(since, 0.0)
+        return UncertainDelivery(since, max(each.not_before for each in uncertain)) if uncertain else None
 
     def end(self, queue_id: str, mailbox_ids: Collection[UUID]) -> None:
-        """The end of these is known: refused for good, or filed."""
+        """Record that these deliveries have a result: filed, or refused permanently."""
         ended = [each for each in mailbox_ids if self._open.pop((queue_id, each), None)]
         try:
             if ended:
                 self._append(_line("-", 0, queue_id, ended))
-            if self._size > _HIGH:
-                before, (self._file, self._size) = self._file, self._write_anew()
+            if self._size > _MAX_SIZE:
+                before, (self._file, self._size) = self._file, self._rewrite()
                 os.close(before)
         except OSError as error:
-            # They stay in doubt in the file, which costs a search, should they come again.
-            log.warning("The end of a delivery can't be written down", path=str(self._path), why=str(error))
+            # They stay uncertain in the file: a retry would search the mailbox.
+            log.warning(
+                "the result of a delivery can't be written to the journal", path=str(self._path), why=str(error)
+            )
 
     def leave(self, queue_id: str, mailbox_ids: Collection[UUID]) -> None:
-        """Nobody waits for these any more; whichever has no end yet is in doubt."""
+        """Abandon these deliveries: those without a result are uncertain."""
         for each in mailbox_ids:
             if found := self._open.get((queue_id, each)):
-                self._open[queue_id, each] = Doubt(found.since, time.monotonic() + self._settling)
+                self._open[queue_id, each] = UncertainDelivery(found.since, time.monotonic() + self._settling)
 
     def _read(self) -> None:
         try:
@@ -116,13 +120,15 @@ class Journal:
                 continue
             for mailbox_id in map(UUID, rest.split(",")):
                 if sign == "+":
-                    self._open[queue_id, mailbox_id] = Doubt(float(at), self._ready_at)
+                    self._open[queue_id, mailbox_id] = UncertainDelivery(float(at), self._ready_at)
                 else:
                     self._open.pop((queue_id, mailbox_id), None)
 
-    def _write_anew(self) -> tuple[int, int]:
-        """The file with what is open alone: opened to append, and its size. Raises `OSError`; then the old one lies."""
-        oldest = self._clock().timestamp() - _KEPT.total_seconds()
+    def _rewrite(self) -> tuple[int, int]:
+        """Write a new file with the open deliveries; returns it, opened to append, and its size. On `OSError` the old
+        stays.
+        """
+        oldest = self._clock().timestamp() - _RETENTION.total_seconds()
         self._open = {key: found for key, found in self._open.items() if found.since > oldest}
         lines = [_line("=", self._from, "boot", [self._boot])]
         lines += [_line("+", found.since, queue_id, [each]) for (queue_id, each), found in self._open.items()]
@@ -131,7 +137,7 @@ class Journal:
         file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
         try:
             if os.write(file, content) < len(content):
-                raise OSError(_CUT)
+                raise OSError(_DISK_FULL)
             new.replace(self._path)
         except OSError:
             os.close(file)
@@ -142,7 +148,7 @@ class Journal:
         written = os.write(self._file, line)
         self._size += written
         if written < len(line):
-            raise OSError(_CUT)
+            raise OSError(_DISK_FULL)
 
 
 def _line(sign: str, at: float, queue_id: str, ids: Collection[UUID | str]) -> bytes:

@@ -1,4 +1,4 @@
-"""A message on its way from Postfix to Dovecot."""
+"""A message that Postfix delivers to Dovecot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DELIVERY_FIELD = "X-Mailkeep-Delivery"
 
 @dataclass(frozen=True, slots=True)
 class LmtpRecipient:
-    """A recipient as Postfix brings it: the mailbox's address, with any tag, and the one that was asked for."""
+    """A recipient of an LMTP transaction: the mailbox's address, with any tag, and the original recipient."""
 
     address: str
     original: str
@@ -24,7 +24,7 @@ class LmtpRecipient:
 
 @dataclass(frozen=True, slots=True)
 class LocalMailbox:
-    """Where a recipient's mail goes: a mailbox; `filed` says that it has this message, by the history."""
+    """The mailbox of a recipient; `filed`: the history has the message for it already."""
 
     home: TargetMailbox
     domain_active: bool
@@ -33,9 +33,9 @@ class LocalMailbox:
 
 @dataclass(frozen=True, slots=True)
 class LmtpDelivery:
-    """A message that Dovecot has judged: for each mailbox the recipients that led there, and Dovecot's word.
+    """A message with the recipients that lead to each mailbox and Dovecot's reply for it.
 
-    `auth` is what the sender's authentication came to, by method.
+    `auth`: the authentication results of the sender by method.
     """
 
     mail: InboundMail

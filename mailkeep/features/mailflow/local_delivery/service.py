@@ -1,4 +1,4 @@
-"""Taking a message from Postfix to Dovecot, and filing what Dovecot took."""
+"""Delivers messages to Dovecot and files what it accepts."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ from mailkeep.mail.smtp.reply import SmtpReply
 log = structlog.get_logger("mailkeep.inbox")
 
 Handover = Callable[[Sequence[str], float | None], Awaitable[list[SmtpReply]]]
-"""Hands the message to Dovecot for these addresses; a reply for each. Raises `Lost`, `Refused`.
+"""Passes the message to Dovecot for these addresses; a reply for each. Raises `ConnectionLost`, `SmtpRefusal`.
 
-With a time (seconds since 1970), Dovecot drops it for mailboxes that have it, from a try then or later.
+With a time (seconds since 1970), Dovecot drops it for mailboxes that have it from an attempt then or later.
 """
 
 ReportUsage = Callable[[UUID, int], None]
-"""Is told of a message that Dovecot took: the mailbox, and its size in bytes. It waits for nothing."""
+"""Called with the mailbox and the size in bytes of a message that Dovecot accepted. It must not block."""
 
-_MOST = 100  # deliveries filed by one transaction
-_PACE = 0.01  # seconds at least from one transaction to the next
-_NOT_PASSED_ON = SmtpReply(250, "2.0.0", "Spam is not passed on")
-_NOT_KEPT = SmtpReply(250, "2.0.0", "Refused by the mailbox, and not sent back")
-_TAKEN = SmtpReply(250, "2.0.0", "Delivered before")
-_EARLY = ("connect", "greeting", "ehlo", "envelope")  # stages in which Dovecot has nothing of a message
+_MAX_BATCH = 100  # deliveries filed by one transaction
+_MIN_INTERVAL = 0.01  # seconds between transactions
+_NOT_FORWARDED = SmtpReply(250, "2.0.0", "Spam is not passed on")
+_DISCARDED = SmtpReply(250, "2.0.0", "Refused by the mailbox, and not sent back")
+_DELIVERED = SmtpReply(250, "2.0.0", "Delivered before")
+_EARLY = ("connect", "greeting", "ehlo", "envelope")  # stages in which Dovecot has no content yet
 
 
 @dataclass(slots=True)
 class DeliveryRecorder:
-    """Files deliveries; those that come while a transaction is under way, or soon after one, are filed together."""
+    """Files deliveries; concurrent ones are written in one batch."""
 
     app: App
     report_usage: ReportUsage
@@ -59,25 +59,25 @@ class DeliveryRecorder:
 
     def __post_init__(self) -> None:
         self._batch = BatchWriter(
-            partial(_record_batch, self.app), max_batch=_MOST, min_interval=_PACE, retry_singly=True
+            partial(_record_batch, self.app), max_batch=_MAX_BATCH, min_interval=_MIN_INTERVAL, retry_singly=True
         )
 
     def lock(self, queue_id: str) -> asyncio.Lock:
-        """One try at a time for each message: Postfix may come again while nobody waits for an earlier one any more."""
+        """The lock of a message: Postfix may retry while an abandoned attempt is still running."""
         return self._locks.setdefault(queue_id, asyncio.Lock())
 
     async def file(self, delivery: LmtpDelivery) -> None:
-        """File a delivery; committed when it answers. Raises `Unavailable`."""
+        """File a delivery; it is committed on return. Raises `Unavailable`."""
         await self._batch.add(delivery)
 
 
 async def deliver(
     app: App, filing: DeliveryRecorder, mail: InboundMail, recipients: Sequence[LmtpRecipient], hand_over: Handover
 ) -> list[SmtpReply]:
-    """Bring a message to its mailboxes; a reply for each recipient, in order: Dovecot's, once it is filed. What Dovecot
-    refuses for good (a mailbox without room) of another server's mail is filed as rejected, and ends here.
+    """Deliver a message to its mailboxes; returns the reply for each recipient, in order: Dovecot's, after filing. If
+    Dovecot permanently refuses mail of another server (a full mailbox), it is filed as rejected and ends here.
 
-    Raises `Unavailable`, before Dovecot has it or after: it is to come again then. So it is with `Lost` and `Refused`.
+    Raises `Unavailable`, `ConnectionLost` or `SmtpRefusal`: Postfix must retry. Dovecot may have the message by then.
     """
     async with filing.lock(mail.queue_id):
         return await _deliver(app, filing, mail, recipients, hand_over)
@@ -86,46 +86,47 @@ async def deliver(
 async def _deliver(
     app: App, filing: DeliveryRecorder, mail: InboundMail, recipients: Sequence[LmtpRecipient], hand_over: Handover
 ) -> list[SmtpReply]:
-    places = await _find_mailboxes(app, mail.queue_id, recipients)
-    filing.journal.end(mail.queue_id, [place.home.mailbox_id for place in places.values() if place.filed])
-    asked: dict[UUID, list[str]] = {}
+    mailboxes = await _find_mailboxes(app, mail.queue_id, recipients)
+    filing.journal.end(mail.queue_id, [each.home.mailbox_id for each in mailboxes.values() if each.filed])
+    original: dict[UUID, list[str]] = {}
     homes: dict[UUID, TargetMailbox] = {}
     first: dict[UUID, str] = {}
     for each in recipients:
-        place = places.get(each.address)
-        if place and place.domain_active and not place.filed:
-            mailbox_id = place.home.mailbox_id
-            homes[mailbox_id] = place.home
+        mailbox = mailboxes.get(each.address)
+        if mailbox and mailbox.domain_active and not mailbox.filed:
+            mailbox_id = mailbox.home.mailbox_id
+            homes[mailbox_id] = mailbox.home
             first.setdefault(mailbox_id, each.address)
-            asked.setdefault(mailbox_id, []).append(each.original)
-    said: dict[UUID, SmtpReply] = {}
+            original.setdefault(mailbox_id, []).append(each.original)
+    replies: dict[UUID, SmtpReply] = {}
     if homes:
         try:
-            said = await _hand_over(filing.journal, mail, first, hand_over)
-            for mailbox_id, reply in said.items():
+            replies = await _hand_over(filing.journal, mail, first, hand_over)
+            for mailbox_id, reply in replies.items():
                 if reply.is_positive:
                     filing.report_usage(mailbox_id, mail.size)
             failpoint.reach("lmtp.handed_over")
             verdict, auth = rules.read_verdict(mail.head), rules.read_auth(mail.head)
-            await _record(app, filing, LmtpDelivery(mail, verdict, auth, homes, asked, said, None))
+            await _record(app, filing, LmtpDelivery(mail, verdict, auth, homes, original, replies, None))
             failpoint.reach("lmtp.filed")
-            # A temporary word leaves a doubt: Dovecot may say that it is ending (421) of a message that it has saved.
-            known = [mailbox_id for mailbox_id, reply in said.items() if reply.is_positive or reply.is_permanent]
+            # A temporary reply is no result: Dovecot may answer 421 (shutting down) for a message that it has saved.
+            known = [mailbox_id for mailbox_id, reply in replies.items() if reply.is_positive or reply.is_permanent]
             filing.journal.end(mail.queue_id, known)
         finally:
             filing.journal.leave(mail.queue_id, homes)
     removed: set[str] = set()
     if mail.source == "smtp" and not rules.is_spam(mail.head):
         removed = await _record_removed_mailboxes(
-            app, mail, [each for each in recipients if each.address not in places]
+            app, mail, [each for each in recipients if each.address not in mailboxes]
         )
     return [
-        _NOT_KEPT if each.address in removed else _reply(mail, places.get(each.address), said) for each in recipients
+        _DISCARDED if each.address in removed else _reply(mail, mailboxes.get(each.address), replies)
+        for each in recipients
     ]
 
 
 async def _record_removed_mailboxes(app: App, mail: InboundMail, recipients: Sequence[LmtpRecipient]) -> set[str]:
-    """Show in the history that recipients' mailboxes were removed after Postfix had accepted the message; whose."""
+    """Record recipients whose mailboxes were removed after Postfix had accepted the message; returns them."""
     reply, at = receiving.reply_to("unknown_user"), app.clock()
     removed: set[str] = set()
     for each in recipients:
@@ -140,54 +141,55 @@ async def _record_removed_mailboxes(app: App, mail: InboundMail, recipients: Seq
 async def _hand_over(
     journal: Journal, mail: InboundMail, addresses: Mapping[UUID, str], hand_over: Handover
 ) -> dict[UUID, SmtpReply]:
-    """Dovecot's word for each mailbox; how it ends is written down, unless nobody knows. Raises as `Handover` does."""
-    doubt = journal.begin(mail.queue_id, addresses, rules.read_arrival_time(mail.head))
-    if doubt:
-        log.info("A message is handed over once more", queue_id=mail.queue_id)
-        await asyncio.sleep(doubt.not_before - time.monotonic())
+    """Dovecot's reply for each mailbox. Raises as `Handover` does."""
+    earlier = journal.begin(mail.queue_id, addresses, rules.read_arrival_time(mail.head))
+    if earlier:
+        log.info("a message is delivered again", queue_id=mail.queue_id)
+        await asyncio.sleep(earlier.not_before - time.monotonic())
     try:
-        replies = await hand_over(list(addresses.values()), doubt.since if doubt else None)
+        replies = await hand_over(list(addresses.values()), earlier.since if earlier else None)
     except (ConnectionLost, SmtpRefusal) as wrong:
-        # In doubt before is in doubt now.
-        if wrong.stage in _EARLY and not doubt:
+        if wrong.stage in _EARLY and not earlier:
             journal.end(mail.queue_id, addresses)
         raise
     return dict(zip(addresses, replies, strict=True))
 
 
-def _reply(mail: InboundMail, place: LocalMailbox | None, said: dict[UUID, SmtpReply]) -> SmtpReply:
-    if place is None:
-        return _NOT_PASSED_ON if rules.is_spam(mail.head) else receiving.reply_to("unknown_user")
-    if not place.domain_active:
+def _reply(mail: InboundMail, mailbox: LocalMailbox | None, replies: dict[UUID, SmtpReply]) -> SmtpReply:
+    if mailbox is None:
+        return _NOT_FORWARDED if rules.is_spam(mail.head) else receiving.reply_to("unknown_user")
+    if not mailbox.domain_active:
         return receiving.reply_to("domain_inactive")
-    if place.filed:
-        return _TAKEN
-    reply = said[place.home.mailbox_id]
-    # Postfix has accepted it: a refusal would bounce to whoever another server's mail names as its sender.
-    return _NOT_KEPT if reply.is_permanent and mail.source == "smtp" else reply
+    if mailbox.filed:
+        return _DELIVERED
+    reply = replies[mailbox.home.mailbox_id]
+    # Postfix has accepted it: a refusal would bounce to the alleged sender of another server's mail.
+    return _DISCARDED if reply.is_permanent and mail.source == "smtp" else reply
 
 
 async def _find_mailboxes(app: App, queue_id: str, recipients: Sequence[LmtpRecipient]) -> dict[str, LocalMailbox]:
-    parted: dict[str, tuple[str, str]] = {}
+    parts: dict[str, tuple[str, str]] = {}
     for each in recipients:
         local, _, domain = unquote_local_part(each.address).rpartition("@")
-        parted[each.address] = (local, domain)
-    found = await app.write_in_batch(_query_mailboxes, (queue_id, list(dict.fromkeys(parted.values()))))
-    return {address: found[key] for address, key in parted.items() if key in found}
+        parts[each.address] = (local, domain)
+    found = await app.write_in_batch(_query_mailboxes, (queue_id, list(dict.fromkeys(parts.values()))))
+    return {address: found[key] for address, key in parts.items() if key in found}
 
 
-async def _query_mailboxes(app: App, asked: Sequence[store.MailboxLookup]) -> list[dict[tuple[str, str], LocalMailbox]]:
+async def _query_mailboxes(
+    app: App, lookups: Sequence[store.MailboxLookup]
+) -> list[dict[tuple[str, str], LocalMailbox]]:
     async with app.db.autocommit() as conn:
-        return await store.find_mailboxes(conn, asked, always_full=app.settings.events.received_full)
+        return await store.find_mailboxes(conn, lookups, always_full=app.settings.events.received_full)
 
 
 async def _record(app: App, filing: DeliveryRecorder, delivery: LmtpDelivery) -> None:
-    """File a delivery, taken parsed where somebody wants it whole; a delivery that no mailbox took needs none of it."""
-    taken = [delivery.homes[mailbox_id] for mailbox_id, reply in delivery.replies.items() if reply.is_positive]
-    if not taken and all(not reply.is_permanent for reply in delivery.replies.values()):
+    """File a delivery that has a result for a mailbox; the message is parsed if a webhook needs its content."""
+    accepted = [delivery.homes[mailbox_id] for mailbox_id, reply in delivery.replies.items() if reply.is_positive]
+    if not accepted and all(not reply.is_permanent for reply in delivery.replies.values()):
         return
     async with AsyncExitStack() as stack:
-        if any(home.wants_full for home in taken):
+        if any(home.wants_full for home in accepted):
             parsed = await receiving.parse_message(app, delivery.mail, stack)
             delivery = replace(delivery, parsed=parsed)
         await filing.file(delivery)
@@ -196,13 +198,13 @@ async def _record(app: App, filing: DeliveryRecorder, delivery: LmtpDelivery) ->
 async def _record_batch(app: App, deliveries: Sequence[LmtpDelivery]) -> list[None]:
     found = [(delivery, message) for delivery in deliveries for message in _build_messages(app, delivery)]
     await asyncio.to_thread(_save_contents, app, found)
-    alone = not any(delivery.parsed for delivery in deliveries)  # one statement then, which commits by itself
-    async with app.db.autocommit() if alone else app.db.tx() as conn:
+    single = not any(delivery.parsed for delivery in deliveries)  # one statement, which commits by itself
+    async with app.db.autocommit() if single else app.db.tx() as conn:
         copies = [_copy(delivery, message) for delivery, message in found]
         fresh = await receiving.file_copies(conn, app.clock(), copies)
     for delivery in deliveries:
-        news = [message.status for whose, message in found if whose is delivery and message.id in fresh]
-        receiving.count_deliveries(app, delivery.mail.source, news)
+        statuses = [message.status for owner, message in found if owner is delivery and message.id in fresh]
+        receiving.count_deliveries(app, delivery.mail.source, statuses)
     return [None] * len(deliveries)
 
 
@@ -215,12 +217,12 @@ def _copy(delivery: LmtpDelivery, message: Message) -> MailboxCopy:
 
 
 def _save_contents(app: App, found: Sequence[tuple[LmtpDelivery, Message]]) -> None:
-    kept = [(message.id, delivery.mail.content()) for delivery, message in found if message.status == "received"]
-    save_contents(app.data_dir, kept)
+    contents = [(message.id, delivery.mail.content()) for delivery, message in found if message.status == "received"]
+    save_contents(app.data_dir, contents)
 
 
 def _build_messages(app: App, delivery: LmtpDelivery) -> list[Message]:
-    """A row for each mailbox that took the message, and for each that never will."""
+    """A row for each mailbox that accepted or permanently refused the message."""
     return [
         _build_message(app, delivery, delivery.homes[mailbox_id], reply)
         for mailbox_id, reply in delivery.replies.items()

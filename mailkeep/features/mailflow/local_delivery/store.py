@@ -1,4 +1,4 @@
-"""The SQL of the inbox."""
+"""The SQL of local delivery."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from mailkeep.features.mailflow.local_delivery.model import LocalMailbox
 from mailkeep.features.mailflow.receiving.model import TargetMailbox
 
 MailboxLookup = tuple[str, Sequence[tuple[str, str]]]
-"""A queue id, and the addresses (local part, domain) that its message is for."""
+"""A queue ID, and the addresses (local part, domain) of its message."""
 
 
 async def find_mailboxes(
-    conn: Conn, asked: Sequence[MailboxLookup], *, always_full: bool
+    conn: Conn, lookups: Sequence[MailboxLookup], *, always_full: bool
 ) -> list[dict[tuple[str, str], LocalMailbox]]:
-    """For each message the mailboxes of those of its addresses that have one, with or without a tag."""
-    each = [(number, queue_id, *pair) for number, (queue_id, pairs) in enumerate(asked) for pair in pairs]
+    """For each message the mailboxes of its addresses, which may have a tag."""
+    each = [(number, queue_id, *pair) for number, (queue_id, pairs) in enumerate(lookups) for pair in pairs]
     cursor = await conn.execute(
         """
         SELECT a.number, a.local, a.domain, m.id AS mailbox_id, d.id AS domain_id, d.name AS domain_name, m.quota_bytes,
@@ -36,7 +36,7 @@ async def find_mailboxes(
             "always_full": always_full,
         },
     )
-    found: list[dict[tuple[str, str], LocalMailbox]] = [{} for _ in asked]
+    found: list[dict[tuple[str, str], LocalMailbox]] = [{} for _ in lookups]
     for row in await cursor.fetchall():
         home = TargetMailbox(
             row["mailbox_id"],
