@@ -16,7 +16,7 @@ import pytest
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import DatabasePool
-from mailkeep.features.mailflow.local_delivery.journal import UncertainDelivery, Journal
+from mailkeep.features.mailflow.local_delivery.journal import Journal, UncertainDelivery
 from mailkeep.mail.message import srs
 from mailkeep.mail.smtp.reply import SmtpReply
 from tests.mailflow.local_delivery.lmtp_talk import LETTER, SETTLING, Agent, running
