@@ -36,8 +36,8 @@ async def test_domain_admins_see_only_accounts_that_share_a_domain(api: Api):
 
 
 async def test_a_record_has_the_documented_fields_and_no_password(shared_api: Api):
-    (shown,) = (await shared_api.dora.get("/admins")).data
-    assert shown.keys() == {
+    (admin,) = (await shared_api.dora.get("/admins")).data
+    assert admin.keys() == {
         "id",
         "email",
         "role",
@@ -122,11 +122,11 @@ async def test_one_admin_is_shown_to_those_who_may_see_it(shared_api: Api):
 class TestChange:
     async def test_email_and_domains(self, api: Api):
         path = f"/admins/{ADMIN_IDS['dora']}"
-        wanted = {"email": "Dora@other.test", "domain_ids": [DOMAIN_IDS[OTHER], DOMAIN_IDS[OTHER]]}
-        answer = await api.sue.patch(path, wanted)
+        body = {"email": "Dora@other.test", "domain_ids": [DOMAIN_IDS[OTHER], DOMAIN_IDS[OTHER]]}
+        answer = await api.sue.patch(path, body)
         assert answer.status == 200
         assert (answer.data["email"], answer.data["domain_ids"]) == ("Dora@other.test", [str(DOMAIN_IDS[OTHER])])
-        # Neither ends a session; the assignment counts at once.
+        # Neither ends a session; the assignment applies immediately.
         assert (await api.dora.get("/auth/me")).data["email"] == "Dora@other.test"
         assert names((await api.dora.get("/admins")).data) == ["otto", "Dora"]
         (entry,) = await api.audit_entries("admin.update")
@@ -229,8 +229,8 @@ class TestLastSuperAdmin:
                 api.sue.patch(f"/admins/{ADMIN_IDS['adam']}", {"role": "admin"}),
                 api.adam.patch(f"/admins/{ADMIN_IDS['sue']}", {"role": "admin"}),
             )
-            left = await api.sql("SELECT count(*) AS n FROM admins WHERE role = 'super_admin'")
-            assert left == [{"n": 1}]
+            rows = await api.sql("SELECT count(*) AS n FROM admins WHERE role = 'super_admin'")
+            assert rows == [{"n": 1}]
             assert min(answer.status for answer in answers) == 200
 
 
@@ -246,7 +246,7 @@ async def test_the_audit_log_lists_the_keys_revoked_with_an_account(api: Api):
 
 
 class TestOwnCredentials:
-    """An account's own password and email: in a session, with the current password."""
+    """Changes of the own password and email need a session and the current password."""
 
     async def test_they_do_not_change_without_the_current_password(self, api: Api):
         path = f"/admins/{ADMIN_IDS['sue']}"
@@ -255,7 +255,7 @@ class TestOwnCredentials:
             assert (answer.status, answer.code, faults(answer)) == (400, "MISSING_FIELDS", ["current_password"])
             answer = await api.sue.patch(path, change | {"current_password": "wrong one, sorry"})
             assert (answer.status, answer.code) == (401, "INVALID_CREDENTIALS")
-        # The rest of the account needs none, nor does somebody else's.
+        # Other fields and other accounts need no password.
         assert (await api.sue.patch(path, {"domain_ids": [DOMAIN_IDS[EXAMPLE]]})).status == 200
         assert (await api.sue.patch(f"/admins/{ADMIN_IDS['adam']}", {"email": "a@x.test"})).status == 200
         entries = await api.audit_entries("admin.update")
@@ -265,7 +265,7 @@ class TestOwnCredentials:
         await api.log_in("sue@x.test", "seven green bottles")
 
     async def test_they_do_not_change_with_any_api_key(self, api: Api):
-        """A key of the account, with the right password too."""
+        """Even a key of the account with the right password is refused."""
         path = f"/admins/{ADMIN_IDS['sue']}"
         for change in ({"password": "seven green bottles"}, {"email": "sue@x.test"}):
             for more in ({}, {"current_password": PASSWORD}):

@@ -86,7 +86,7 @@ def test_other_changes_of_the_last_super_admin_are_allowed():
 
 
 @pytest.mark.parametrize(
-    "wanted, differs",
+    "changes, differs",
     [
         (AdminChanges(), False),
         (AdminChanges(email=rules.parse_email("a@example.test")), False),
@@ -98,8 +98,8 @@ def test_other_changes_of_the_last_super_admin_are_allowed():
         (AdminChanges(domain_ids=()), True),
     ],
 )
-def test_has_changes_compares_each_field(wanted: AdminChanges, differs: bool):
-    assert rules.has_changes(ACCOUNTS["dan"], wanted) is differs
+def test_has_changes_compares_each_field(changes: AdminChanges, differs: bool):
+    assert rules.has_changes(ACCOUNTS["dan"], changes) is differs
 
 
 @pytest.mark.parametrize(

@@ -237,13 +237,13 @@ class TestNetworks:
         assert (await child.from_address("198.51.100.8").get("/auth/me")).status == 200
 
     async def test_invalid_networks_are_refused(self, shared_api: Api):
-        for given, names in (
+        for networks, names in (
             (["10.0.0.1/8", "10.0.0.0/8", "lan"], ["allowed_networks[0]", "allowed_networks[2]"]),
             ("10.0.0.0/8", ["allowed_networks"]),
             ([1], ["allowed_networks[0]"]),
             (["10.0.0.0/8"] * 101, ["allowed_networks"]),
         ):
-            answer = await shared_api.sue.post("/api-keys", {"name": "x", "allowed_networks": given})
+            answer = await shared_api.sue.post("/api-keys", {"name": "x", "allowed_networks": networks})
             assert (answer.status, answer.code, faults(answer)) == (400, "INVALID_FIELD", names)
 
 
@@ -258,7 +258,7 @@ async def test_expired_and_revoked_keys_have_their_own_reason(api: Api):
     for client, why in [(expired, "expired"), (revoked, "revoked"), (child, "revoked"), (orphan, "revoked")]:
         answer = await client.get("/auth/me")
         assert (answer.status, answer.code, reason(answer)) == (401, "API_KEY_INVALID", why)
-        # Who has only a part of a key learns nothing.
+        # A part of a key reveals nothing.
         key = client.headers["authorization"].removeprefix("Bearer ")
         for other in (key[:-1] + ("A" if key[-1] != "A" else "B"), key[:12], key[:-1]):
             answer = await api.nobody.with_key(other).get("/auth/me")

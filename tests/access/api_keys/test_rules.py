@@ -17,7 +17,7 @@ def parent(rate_limit: int = 60, expires_at: datetime | None = None, networks: t
     return ApiKey(some, some, None, "parent", "svc_sk_12345", False, (), rate_limit, networks, None, expires_at, NOW)
 
 
-def wanted(
+def new_key(
     rate_limit: int | None = None, expires_at: datetime | None = None, networks: tuple[str, ...] = ()
 ) -> NewApiKey:
     return NewApiKey("child", rate_limit=rate_limit, expires_at=expires_at, allowed_networks=networks)
@@ -27,59 +27,59 @@ LAN = ("10.0.0.0/8",)
 
 
 @pytest.mark.parametrize(
-    "asked, made_by, rate_limit, expires_at",
+    "requested, parent_key, rate_limit, expires_at",
     [
-        (wanted(), None, 60, None),
-        (wanted(0, LATE), None, 0, LATE),
-        (wanted(), parent(), 60, None),
-        (wanted(), parent(30), 30, None),
-        (wanted(), parent(600), 60, None),
-        (wanted(), parent(0), 60, None),
-        (wanted(0), parent(0), 0, None),
-        (wanted(600), parent(600), 600, None),
-        (wanted(), parent(expires_at=SOON), 60, SOON),
-        (wanted(expires_at=SOON), parent(expires_at=LATE), 60, SOON),
-        (wanted(expires_at=SOON), parent(expires_at=SOON), 60, SOON),
-        (wanted(expires_at=LATE), parent(), 60, LATE),
+        (new_key(), None, 60, None),
+        (new_key(0, LATE), None, 0, LATE),
+        (new_key(), parent(), 60, None),
+        (new_key(), parent(30), 30, None),
+        (new_key(), parent(600), 60, None),
+        (new_key(), parent(0), 60, None),
+        (new_key(0), parent(0), 0, None),
+        (new_key(600), parent(600), 600, None),
+        (new_key(), parent(expires_at=SOON), 60, SOON),
+        (new_key(expires_at=SOON), parent(expires_at=LATE), 60, SOON),
+        (new_key(expires_at=SOON), parent(expires_at=SOON), 60, SOON),
+        (new_key(expires_at=LATE), parent(), 60, LATE),
     ],
 )
 def test_defaults_are_the_usual_values_or_lower_ones_of_the_parent(
-    asked: NewApiKey, made_by: ApiKey | None, rate_limit: int, expires_at: datetime | None
+    requested: NewApiKey, parent_key: ApiKey | None, rate_limit: int, expires_at: datetime | None
 ):
-    made = rules.apply_parent_limits(asked, made_by)
-    assert (made.rate_limit, made.expires_at) == (rate_limit, expires_at)
+    limited = rules.apply_parent_limits(requested, parent_key)
+    assert (limited.rate_limit, limited.expires_at) == (rate_limit, expires_at)
 
 
 @pytest.mark.parametrize(
-    "asked, made_by, reason",
+    "requested, parent_key, reason",
     [
-        (wanted(61), parent(), "faster"),
-        (wanted(0), parent(1_000_000), "faster"),
-        (wanted(expires_at=LATE), parent(expires_at=SOON), "longer_lived"),
-        (wanted(networks=("0.0.0.0/0",)), parent(networks=LAN), "more_networks"),
-        (wanted(networks=("10.1.0.0/16", "::/0")), parent(networks=LAN), "more_networks"),
+        (new_key(61), parent(), "faster"),
+        (new_key(0), parent(1_000_000), "faster"),
+        (new_key(expires_at=LATE), parent(expires_at=SOON), "longer_lived"),
+        (new_key(networks=("0.0.0.0/0",)), parent(networks=LAN), "more_networks"),
+        (new_key(networks=("10.1.0.0/16", "::/0")), parent(networks=LAN), "more_networks"),
     ],
 )
-def test_a_key_can_not_create_a_key_that_exceeds_itself(asked: NewApiKey, made_by: ApiKey, reason: str):
+def test_a_key_can_not_create_a_key_that_exceeds_itself(requested: NewApiKey, parent_key: ApiKey, reason: str):
     with pytest.raises(Forbidden) as refused:
-        rules.apply_parent_limits(asked, made_by)
+        rules.apply_parent_limits(requested, parent_key)
     assert refused.value.details == {"reason": reason}
 
 
 @pytest.mark.parametrize(
-    "asked, made_by, networks",
+    "requested, parent_key, networks",
     [
-        (wanted(), parent(), ()),
-        (wanted(networks=LAN), None, LAN),
-        (wanted(networks=LAN), parent(), LAN),
-        (wanted(), parent(networks=LAN), LAN),
-        (wanted(networks=("10.1.0.0/16", "10.2.3.4/32")), parent(networks=LAN), ("10.1.0.0/16", "10.2.3.4/32")),
+        (new_key(), parent(), ()),
+        (new_key(networks=LAN), None, LAN),
+        (new_key(networks=LAN), parent(), LAN),
+        (new_key(), parent(networks=LAN), LAN),
+        (new_key(networks=("10.1.0.0/16", "10.2.3.4/32")), parent(networks=LAN), ("10.1.0.0/16", "10.2.3.4/32")),
     ],
 )
 def test_a_child_inherits_the_networks_of_its_parent(
-    asked: NewApiKey, made_by: ApiKey | None, networks: tuple[str, ...]
+    requested: NewApiKey, parent_key: ApiKey | None, networks: tuple[str, ...]
 ):
-    assert rules.apply_parent_limits(asked, made_by).allowed_networks == networks
+    assert rules.apply_parent_limits(requested, parent_key).allowed_networks == networks
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Logging in by password, and what stands against guessing."""
+"""Logins by password, and the protection against guessing."""
 
 import asyncio
 from pathlib import Path
@@ -34,12 +34,12 @@ async def test_a_login_returns_the_account_and_sets_the_cookie(api: Api):
     answer = await api.nobody.post("/auth/login", SUE)
     assert answer.status == 200
     assert answer.data["expires_at"] == "2026-03-02T12:00:00.000Z"
-    shown = answer.data["admin"]
-    assert (shown["id"], shown["role"], shown["totp_enabled"]) == (str(ADMIN_IDS["sue"]), "super_admin", False)
-    assert (shown["email"], shown["last_login_at"]) == ("sue@example.test", "2026-03-01T12:00:00.000Z")
+    account = answer.data["admin"]
+    assert (account["id"], account["role"], account["totp_enabled"]) == (str(ADMIN_IDS["sue"]), "super_admin", False)
+    assert (account["email"], account["last_login_at"]) == ("sue@example.test", "2026-03-01T12:00:00.000Z")
     cookie = answer.headers["set-cookie"]
     assert cookie.endswith("; Max-Age=86400; Path=/; HttpOnly; Secure; SameSite=Strict")
-    assert (await api.nobody.with_cookie(cookie).get("/auth/me")).data == shown
+    assert (await api.nobody.with_cookie(cookie).get("/auth/me")).data == account
 
 
 async def test_null_for_the_fields_of_the_second_step_counts_as_absent(api: Api):
@@ -197,7 +197,7 @@ class TestGuessing:
         await fail(api.nobody.from_address("203.0.113.1"), 10)
 
     async def test_guesses_from_a_known_source_are_limited_too(self, api: Api):
-        """Without a limit, whoever shares an address with an administrator guessed for ever."""
+        """Without a limit, an attacker at an administrator's address could guess for ever."""
         await api.log_in("sue@example.test", address="203.0.113.1")
         await api.log_in("sue@example.test", address="203.0.113.2")
         known = [api.nobody.from_address(f"203.0.113.{number}") for number in (1, 2)]
@@ -206,7 +206,7 @@ class TestGuessing:
             api.clock.advance(seconds=20)
         answers = [await client.post("/auth/login", body) for client in known for body in (WRONG, SUE)]
         assert {(answer.status, answer.code) for answer in answers} == {(429, "RATE_LIMIT_EXCEEDED")}
-        # Refused tries don't prolong it, and no other account has to wait.
+        # Refused attempts do not prolong the delay, and other accounts are not delayed.
         assert (await known[0].post("/auth/login", SUE | {"email": "adam@example.test"})).status == 200
         api.clock.advance(seconds=int(answers[0].headers["retry-after"]) - 1)
         assert (await known[0].post("/auth/login", SUE)).status == 429
@@ -234,7 +234,7 @@ class TestGuessing:
 async def test_a_login_fails_if_the_credentials_change_meanwhile(api: Api, monkeypatch: pytest.MonkeyPatch):
     verify = admins.verify_password
 
-    async def overtaken(stored: str | None, password: str) -> bool:
+    async def verify_late(stored: str | None, password: str) -> bool:
         right = await verify(stored, password)
         await api.sql(
             "UPDATE admins SET credentials_epoch = credentials_epoch + 1 WHERE email_key = %(key)s",
@@ -242,7 +242,7 @@ async def test_a_login_fails_if_the_credentials_change_meanwhile(api: Api, monke
         )
         return right
 
-    monkeypatch.setattr(admins, "verify_password", overtaken)
+    monkeypatch.setattr(admins, "verify_password", verify_late)
     assert (await api.nobody.post("/auth/login", SUE)).code == "INVALID_CREDENTIALS"
 
 

@@ -2,7 +2,7 @@
 
 Wrong passwords for accounts that there are and for such that there aren't, each account tried once, in an order drawn
 by lot: were there no difference, any outcome would be as likely for either, however noisy the machine. A rank test
-that can't tell them apart has to be able to: where the unknown account's hash is left out, it does.
+that finds no difference must be able to find one: without the hash for unknown accounts, it does.
 `make prove-login-timing` does the same with many more, against a whole instance.
 """
 
@@ -19,11 +19,11 @@ from tests.support.mann_whitney import Comparison, mann_whitney
 
 EACH = 25
 CERTAIN = 1e-6
-"""What chance alone brings about once in a million runs."""
+"""A difference that occurs by chance once in a million runs."""
 
 
 async def compare(api: Api, prefix: str) -> Comparison:
-    """Known against unknown accounts: seconds of a login with a wrong password."""
+    """Seconds of logins with a wrong password, for known and unknown accounts."""
     stored = await admins.hash_password("some password of theirs")
     known = [f"{prefix}-known{number}@example.test" for number in range(EACH)]
     unknown = [f"{prefix}-other{number}@example.test" for number in range(EACH)]

@@ -44,14 +44,14 @@ async def test_enrol_log_in_renew_and_disable_an_authenticator(api: Api):
         "digits": ["6"],
         "period": ["30"],
     }
-    await api.log_in("sue@example.test")  # not asked for yet
+    await api.log_in("sue@example.test")  # not required yet
 
     sue = await api.enrol(api.sue)
     assert (await api.sue.get("/auth/me")).data["totp_enabled"] is True
     assert len(sue.recovery_codes) == len(set(sue.recovery_codes)) == 10
 
     token = await first_step(api.nobody)
-    replayed = await second_step(api.nobody, token, sue.code())  # enrolment has used it
+    replayed = await second_step(api.nobody, token, sue.code())  # used by the enrolment
     assert (replayed.status, replayed.code) == (401, "TOTP_INVALID")
     opened = await second_step(api.nobody, token, sue.next_code())
     assert opened.status == 200
@@ -62,7 +62,7 @@ async def test_enrol_log_in_renew_and_disable_an_authenticator(api: Api):
 
     again = await second_step(api.nobody, await first_step(api.nobody), sue.code())
     assert (again.status, again.code) == (401, "TOTP_INVALID")
-    assert (await second_step(api.nobody, token, sue.next_code())).code == "SESSION_INVALID"  # it has opened
+    assert (await second_step(api.nobody, token, sue.next_code())).code == "SESSION_INVALID"  # already used
 
     lost = await recover(api.nobody, await first_step(api.nobody), sue.recovery_codes[0].upper())
     assert lost.status == 200
@@ -98,14 +98,14 @@ async def test_of_two_concurrent_logins_with_one_code_one_succeeds(api: Api):
 
 
 async def test_the_database_lets_a_time_step_be_used_once(api: Api):
-    """Compare and set, without any lock of ours around it."""
+    """Compare and set, without another lock."""
     await api.factor("sue", enabled_at=api.clock())
     statement = """
         UPDATE totp_secrets SET last_step = %(step)s
         WHERE admin_id = %(id)s AND (last_step IS NULL OR last_step < %(step)s) RETURNING last_step
     """
-    taken = await asyncio.gather(*(api.sql(statement, step=7, id=ADMIN_IDS["sue"]) for _ in range(8)))
-    assert sorted(map(len, taken)) == [0] * 7 + [1]
+    updated = await asyncio.gather(*(api.sql(statement, step=7, id=ADMIN_IDS["sue"]) for _ in range(8)))
+    assert sorted(map(len, updated)) == [0] * 7 + [1]
 
 
 async def test_one_recovery_code_completes_one_of_two_concurrent_logins(api: Api):
@@ -142,7 +142,7 @@ class TestTheWaitingLogin:
         api.clock.advance(seconds=1)
         expired = await second_step(api.nobody, late, sue.next_code())
         assert (expired.status, expired.code) == (401, "SESSION_INVALID")
-        # It is dropped by the next one.
+        # The next setup deletes it.
         await first_step(api.nobody)
         assert len(await api.sql("SELECT attempts FROM pending_logins")) == 1
 
@@ -193,7 +193,7 @@ class TestTheWaitingLogin:
 
 
 async def test_the_first_step_alone_is_no_login(api: Api):
-    """No source becomes familiar, no login is noted, the first administrator's password stays."""
+    """No known source and no login is recorded, and the initial password is kept."""
     await api.enrol(api.sue)
     initial = api.app.data_dir / "initial-admin"
     initial.write_text("secret")

@@ -1,4 +1,4 @@
-"""`provider`: an identity provider of the test's own; `api` knows it, and a second one."""
+"""`provider`: an identity provider for a test; `api` is configured with it and a second one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.ports import free_port
 
 @cache
 def own_port() -> int:
-    """One that nobody else is given: a provider that is stopped comes back to it."""
+    """A port that is not reused, so that a stopped provider can restart on it."""
     return free_port()
 
 
@@ -30,7 +30,7 @@ async def provider() -> AsyncIterator[Provider]:
 
 @pytest.fixture
 async def other() -> AsyncIterator[Provider]:
-    """Another provider, as honest as the first."""
+    """A second provider."""
     running = Provider("other")
     await running.start()
     yield running
@@ -39,7 +39,7 @@ async def other() -> AsyncIterator[Provider]:
 
 @pytest.fixture
 def options() -> dict[str, Any]:
-    """What a module, or a test by parametrization, sets for the provider."""
+    """Settings of the provider; a module or a parametrized test overrides them."""
     return {}
 
 
@@ -50,6 +50,6 @@ def api_settings(provider: Provider, other: Provider, options: dict[str, Any]) -
 
 @pytest.fixture
 def visitor(api: Api, provider: Provider, other: Provider) -> Visitor:
-    """Nobody's browser; the providers' clocks are the application's."""
+    """A browser without a session; the providers use the application's clock."""
     provider.now = other.now = lambda: api.clock().timestamp()
     return Visitor(api, api.nobody)

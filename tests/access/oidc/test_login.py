@@ -1,4 +1,4 @@
-"""Who is logged in by an identity, who links one, and what is left when it is disconnected."""
+"""Logins by an identity, linking one, and disconnecting it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.client import ADMIN_IDS, PASSWORD, Api, cookie_of, email_of, 
 
 
 async def link(api: Api, name: str, provider: Provider) -> None:
-    """Link somebody of the cast to the provider's person, by SQL."""
+    """Link a test user to the provider's subject, by SQL."""
     await api.sql(
         """
         INSERT INTO oidc_identities (admin_id, issuer, subject, linked_at)
@@ -52,7 +52,7 @@ async def test_a_lax_cookie_binds_the_login_to_the_browser(api: Api, provider: P
     question = question_of(answer.headers["location"])
     assert question["redirect_uri"] == "https://mail.example.test/api/v1/auth/oidc/callback/acme"
     assert question["scope"] == "openid email profile"
-    # Nothing that the provider, or a thief of the URL, sees is in the database as it is.
+    # The database has none of the secrets in the URL in plain text.
     (row,) = await api.sql("SELECT * FROM oidc_logins")
     assert question["state"].encode() not in bytes(row["state_hash"])
     assert question["nonce"] not in str(row)
@@ -107,7 +107,7 @@ async def test_a_verified_email_links_if_the_provider_is_trusted(
     assert row == {"admin_id": ADMIN_IDS["sue"], "issuer": provider.issuer, "subject": "subject-1"}
     (entry,) = await api.audit_entries("oidc.link")
     assert entry["actor_label"] == "oidc:acme"
-    # From now on it is the subject that counts.
+    # From now on only the subject is compared.
     provider.claims, provider.userinfo = {"email": "renamed@elsewhere.test", "email_verified": True}, {}
     assert ended(await visitor.log_in(provider)) == ("/", {})
 
@@ -156,13 +156,13 @@ async def test_an_account_is_created_if_the_provider_may(api: Api, provider: Pro
     assert (me.data["email"], me.data["role"], me.data["domain_ids"]) == ("New@acme.test", "domain_admin", [])
     (entry,) = [e for e in await api.audit_entries("admin.create") if e["actor_label"] == "oidc:acme"]
     assert entry["actor_type"] == "system"
-    # It has no password, and what is its last way in stays.
+    # It has no password, so its last login method cannot be removed.
     for password in ("", "any password at all"):
         refused = await api.nobody.post("/auth/login", {"email": "new@acme.test", "password": password or "x"})
         assert refused.code == "INVALID_CREDENTIALS"
     refused = await new.delete("/auth/oidc/disconnect")
     assert (refused.status, refused.code, reason(refused)) == (409, "CONFLICT", "last_way_in")
-    # The same person again is no second account.
+    # The same subject gets no second account.
     assert ended(await visitor.log_in(provider)) == ("/", {})
     assert len(await api.sql("SELECT 1 FROM admins WHERE email_key = 'new@acme.test'")) == 1
 
@@ -245,19 +245,19 @@ async def test_the_second_factor_is_required_after_the_provider(api: Api, provid
 
 @pytest.mark.parametrize("options", [{"trusted_mfa": True}])
 @pytest.mark.parametrize(
-    "amr, asked", [(["pwd", "mfa"], False), (["pwd"], True), ("mfa", True), (None, True), ([["mfa"]], True)]
+    "amr, required", [(["pwd", "mfa"], False), (["pwd"], True), ("mfa", True), (None, True), ([["mfa"]], True)]
 )
 async def test_the_second_factor_of_a_trusted_provider_counts(
-    api: Api, provider: Provider, visitor: Visitor, amr: Any, asked: bool
+    api: Api, provider: Provider, visitor: Visitor, amr: Any, required: bool
 ):
     await link(api, "sue", provider)
     await api.factor("sue", enabled_at=api.clock())
     provider.claims = {"amr": amr}
-    assert ended(await visitor.log_in(provider))[0] == ("/login" if asked else "/")
+    assert ended(await visitor.log_in(provider))[0] == ("/login" if required else "/")
 
 
 @pytest.mark.parametrize(
-    "given, path",
+    "next_path, path",
     [
         ("/domains", "/domains"),
         ("/domains?x=1#y", "/domains"),
@@ -271,9 +271,9 @@ async def test_the_second_factor_of_a_trusted_provider_counts(
         ("", "/"),
     ],
 )
-async def test_the_browser_ends_on_this_site(api: Api, provider: Provider, visitor: Visitor, given: str, path: str):
+async def test_the_browser_ends_on_this_site(api: Api, provider: Provider, visitor: Visitor, next_path: str, path: str):
     await link(api, "sue", provider)
-    begun = await visitor.client.get("/auth/oidc/login/acme", next=given)
+    begun = await visitor.client.get("/auth/oidc/login/acme", next=next_path)
     if begun.status == 400:  # control characters are refused before anything else
         return
     there = Visitor(api, api.nobody.with_cookie(begun.headers["set-cookie"]), begun.headers["location"])
@@ -299,8 +299,8 @@ async def test_allowed_networks_apply_to_single_sign_on(api: Api, provider: Prov
 
 
 async def test_a_malformed_cookie_is_replaced(api: Api, provider: Provider):
-    for shown in ("svc_oidc=x", f"svc_oidc={'a' * 44}", cookie_of(token_of("sue"))):
-        answer = await api.nobody.with_cookie(shown).get("/auth/oidc/login/acme")
+    for cookie in ("svc_oidc=x", f"svc_oidc={'a' * 44}", cookie_of(token_of("sue"))):
+        answer = await api.nobody.with_cookie(cookie).get("/auth/oidc/login/acme")
         assert answer.headers["set-cookie"].startswith("svc_oidc=")
         assert f"svc_oidc={'a' * 44}" not in answer.headers["set-cookie"]
     own = new_token()
@@ -313,11 +313,11 @@ async def test_the_password_still_works_beside_an_identity(api: Api, provider: P
     assert (await api.nobody.post("/auth/login", {"email": email_of("sue"), "password": PASSWORD})).status == 200
 
 
-# How we speak to the provider
+# Requests to the provider
 
 
 async def test_the_client_secret_is_sent_in_the_header(api: Api, provider: Provider, visitor: Visitor):
-    """RFC 6749 §2.3.1: both parts are encoded like a form's before they are joined."""
+    """RFC 6749 §2.3.1: both values are form-encoded before they are joined."""
     await link(api, "sue", provider)
     assert ended(await visitor.log_in(provider)) == ("/", {})
     basic = b64encode(b"mailkeep:a%20secret%3A%20with%25%20signs").decode()

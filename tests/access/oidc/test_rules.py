@@ -1,4 +1,4 @@
-"""Paths, parameters and addresses, judged without a server."""
+"""Rules for paths, parameters and email addresses, without a server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ACME = OidcProvider(id="acme", issuer="https://id.example", client_id="x")
 
 
 @pytest.mark.parametrize(
-    "given, path",
+    "text, path",
     [
         (None, "/"), ("", "/"), ("/", "/"), ("/a/b?c=d#e", "/a/b?c=d#e"), ("/%2f%2fevil.test", "/%2f%2fevil.test"),
         ("//evil.test", "/"), ("///evil.test", "/"), ("/\\evil.test", "/"), ("\\/evil.test", "/"), ("/?x", "/"),
@@ -24,8 +24,8 @@ ACME = OidcProvider(id="acme", issuer="https://id.example", client_id="x")
         (f"/{'x' * 500}", f"/{'x' * 500}"), (f"/{'x' * 501}", "/"),
     ],
 )  # fmt: skip
-def test_a_login_ends_on_a_local_path(given: str | None, path: str):
-    assert rules.next_path(given) == path
+def test_a_login_ends_on_a_local_path(text: str | None, path: str):
+    assert rules.next_path(text) == path
 
 
 @given(st.text(max_size=40) | st.text(alphabet="/\\.:@?#%\t\n a", max_size=12))
@@ -67,9 +67,9 @@ def test_the_token_is_in_the_fragment():
 
 
 def test_nonce_and_verifier_differ_and_belong_to_one_login():
-    made = {rules.derive_secret(VAULT, purpose, state) for purpose in ("nonce", "verifier") for state in ("a", "b")}
-    assert len(made) == 4
-    assert {len(each) for each in made} == {43}
+    secrets = {rules.derive_secret(VAULT, purpose, state) for purpose in ("nonce", "verifier") for state in ("a", "b")}
+    assert len(secrets) == 4
+    assert {len(each) for each in secrets} == {43}
 
 
 @pytest.mark.parametrize(

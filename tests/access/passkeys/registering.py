@@ -1,4 +1,4 @@
-"""Passkeys of the cast, registered and used by the front door."""
+"""Registers passkeys of the test users, and logs in with them, over HTTP."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ PROVEN = {"current_password": PASSWORD}
 
 
 async def options_for(client: Client, body: Any = PROVEN) -> dict[str, Any]:
-    """What a browser makes a passkey with."""
+    """The options with which a browser creates a passkey."""
     answer = await client.post("/auth/passkeys/register/options", body)
     assert answer.status == 200, answer.body
     return answer.data["options"]
 
 
 async def offer(client: Client, key: SoftKey, **more: Any) -> Answer:
-    """Register a passkey, or be refused."""
+    """Try to register a passkey."""
     return await verify(client, key.create(await options_for(client)), **more)
 
 
@@ -28,7 +28,7 @@ async def verify(client: Client, credential: dict[str, Any], **more: Any) -> Ans
 
 
 async def register(client: Client, key: SoftKey | None = None, **more: Any) -> tuple[SoftKey, dict[str, Any]]:
-    """A passkey of the client's, and what was answered."""
+    """Register a passkey; returns it and the response."""
     key = key or SoftKey()
     answer = await offer(client, key, **more)
     assert answer.status == 201, answer.body
@@ -42,7 +42,7 @@ async def login_options(client: Client, token: str | None = None) -> dict[str, A
 
 
 async def log_in(client: Client, key: SoftKey, token: str | None = None) -> Answer:
-    """Log in by a passkey: alone, or with the token of the password's step."""
+    """Log in by a passkey: alone, or as the second step with the token of the first."""
     credential = key.get(await login_options(client, token))
     return await show(client, credential, token)
 
@@ -53,7 +53,7 @@ async def show(client: Client, credential: dict[str, Any], token: str | None = N
 
 
 async def by_password(api: Api, name: str, address: str = "192.0.2.1") -> Answer:
-    """The password's step."""
+    """The first step of a login, by password."""
     client = api.nobody.from_address(address)
     answer = await client.post("/auth/login", {"email": email_of(name), "password": PASSWORD})
     assert answer.status == 200, answer.body

@@ -1,4 +1,4 @@
-"""Logging in by a passkey over HTTP: alone, and as second factor."""
+"""Logins by a passkey over HTTP: alone, and as the second factor."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def token_of_waiting(api: Api, name: str = "sue") -> str:
 
 
 async def reasons(api: Api) -> list[str | None]:
-    """What the audit log says of failed logins."""
+    """The audit entries of failed logins."""
     return [row["details"].get("reason") for row in await api.audit_entries("auth.login") if row["outcome"] == "failed"]
 
 
@@ -73,13 +73,13 @@ async def test_a_passkey_alone_opens_a_session(api: Api):
 
 
 async def test_after_the_password_a_passkey_is_the_second_factor(api: Api):
-    key, _ = await api.passkey("sue", SoftKey(flags=UP))  # a key that asks for nothing but a touch
+    key, _ = await api.passkey("sue", SoftKey(flags=UP))  # a key without user verification
     other, _ = await api.passkey("sue")
     await api.passkey("adam")
-    asked = await by_password(api, "sue")
-    assert "set-cookie" not in asked.headers
-    assert asked.data["methods"] == ["passkey", "recovery_code"]
-    token = asked.data["totp_session"]
+    first_step = await by_password(api, "sue")
+    assert "set-cookie" not in first_step.headers
+    assert first_step.data["methods"] == ["passkey", "recovery_code"]
+    token = first_step.data["totp_session"]
     options = await login_options(api.nobody, token)
     assert {unb64(one["id"]) for one in options["allowCredentials"]} == {key.credential_id, other.credential_id}
     assert options["userVerification"] == "preferred"
@@ -87,7 +87,7 @@ async def test_after_the_password_a_passkey_is_the_second_factor(api: Api):
     assert opened.status == 200
     assert (await api.nobody.with_cookie(opened.headers["set-cookie"]).get("/auth/me")).status == 200
     assert (await api.audit_entries("auth.login"))[0]["details"] == {"method": "password+passkey"}
-    assert outcome(await log_in(api.nobody, key)) == REFUSED  # alone it would have to ask who is there
+    assert outcome(await log_in(api.nobody, key)) == REFUSED  # alone it needs user verification
     again = await api.nobody.post("/auth/passkeys/login/options", {"totp_session": token})
     assert outcome(again) == OVER
 
@@ -95,9 +95,9 @@ async def test_after_the_password_a_passkey_is_the_second_factor(api: Api):
 async def test_with_an_authenticator_too_either_is_accepted(api: Api):
     sue = await api.enrol(api.sue)
     key, _ = await api.passkey("sue")
-    asked = await by_password(api, "sue")
-    assert asked.data["methods"] == ["totp", "passkey", "recovery_code"]
-    by_code = {"totp_session": asked.data["totp_session"], "totp_code": sue.next_code()}
+    first_step = await by_password(api, "sue")
+    assert first_step.data["methods"] == ["totp", "passkey", "recovery_code"]
+    by_code = {"totp_session": first_step.data["totp_session"], "totp_code": sue.next_code()}
     assert (await api.nobody.post("/auth/login", by_code)).status == 200
     assert (await log_in(api.nobody, key, await token_of_waiting(api))).status == 200
     assert (await log_in(api.nobody, key)).status == 200
@@ -126,7 +126,7 @@ def with_response(**changes: Any) -> Wrong:
 
 
 def signed(change: Callable[[bytes], bytes]) -> Wrong:
-    """Other authenticator data, rightly signed: what a hostile authenticator says."""
+    """Other authenticator data with a valid signature, as of a hostile authenticator."""
 
     def make(key: SoftKey, options: dict[str, Any]) -> dict[str, Any]:
         class Hostile(SoftKey):
@@ -171,7 +171,7 @@ class TestWhatIsRefused:
                 answer = await show(api.nobody, make(key, await login_options(api.nobody, token)), token)
                 assert outcome(answer) == REFUSED, name
                 assert "set-cookie" not in answer.headers
-                assert answer.json["error"]["details"] is None  # not a word on what was wrong
+                assert answer.json["error"]["details"] is None  # no hint at the reason
         for entry in await api.audit_entries("auth.login"):
             assert (entry["outcome"], entry["error_code"]) == ("failed", "INVALID_CREDENTIALS")
             assert entry["details"]["method"] == "passkey"
@@ -218,13 +218,13 @@ class TestWhatIsRefused:
     async def test_malformed_credentials_use_up_no_challenge(self, shared_api: Api):
         credential = SoftKey().get(await login_options(shared_api.nobody))
         for change in ({"authenticatorData": None}, {"signature": "+"}, {"userHandle": b64(bytes(65))}):
-            given = credential | {"response": credential["response"] | change}
-            answer = await show(shared_api.nobody, given)
+            changed = credential | {"response": credential["response"] | change}
+            answer = await show(shared_api.nobody, changed)
             (name,) = change
             assert outcome(answer) == (400, "INVALID_FIELD")
             assert answer.json["error"]["details"]["fields"][0]["field"] == f"credential.response.{name}"
         assert (await shared_api.nobody.post("/auth/passkeys/login/verify", {})).code == "MISSING_FIELDS"
-        assert outcome(await show(shared_api.nobody, credential)) == REFUSED  # now the challenge is
+        assert outcome(await show(shared_api.nobody, credential)) == REFUSED  # now the challenge is used up
         assert outcome(await show(shared_api.nobody, credential)) == OVER
 
 

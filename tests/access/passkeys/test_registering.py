@@ -1,4 +1,4 @@
-"""Passkeys registered, listed, named and deleted over HTTP."""
+"""Registering, listing, renaming and deleting passkeys over HTTP."""
 
 from __future__ import annotations
 
@@ -65,16 +65,16 @@ async def test_register_rename_use_and_delete_passkeys(api: Api):
         "attestation": "none",
     }
 
-    laptop, made = await register(api.sue, SoftKey(flags=UP | UV | BE | BS), name="My laptop")
-    assert len(set(made["recovery_codes"])) == 10
+    laptop, created = await register(api.sue, SoftKey(flags=UP | UV | BE | BS), name="My laptop")
+    assert len(set(created["recovery_codes"])) == 10
     api.clock.advance(seconds=1)
     ring, second = await register(api.sue)
     assert second["recovery_codes"] is None
 
     listed = (await api.sue.get("/auth/passkeys")).data
-    assert listed == [second["passkey"], made["passkey"]]
+    assert listed == [second["passkey"], created["passkey"]]
     assert listed[1] == {
-        "id": made["passkey"]["id"],
+        "id": created["passkey"]["id"],
         "name": "My laptop",
         "transports": ["hybrid", "internal"],
         "backup_eligible": True,
@@ -94,7 +94,7 @@ async def test_register_rename_use_and_delete_passkeys(api: Api):
     assert renamed.data == second["passkey"] | {"name": "The key on my ring"}
     deleted = await api.sue("DELETE", path, PROVEN)
     assert (deleted.status, deleted.data["id"]) == (200, second["passkey"]["id"])
-    assert (await api.sue.get("/auth/passkeys")).data == [made["passkey"]]
+    assert (await api.sue.get("/auth/passkeys")).data == [created["passkey"]]
     assert (await log_in(api.nobody, ring)).code == "INVALID_CREDENTIALS"
     assert (await log_in(api.nobody, laptop)).status == 200
 
@@ -151,9 +151,9 @@ class TestWhoMay:
 
     async def test_passkeys_of_others_are_not_found(self, api: Api):
         _, passkey_id = await api.passkey("adam")
-        for wanted in (passkey_id, UUID(int=7 << 76 | 2 << 62), "no-id"):
-            assert (await api.sue.patch(f"/auth/passkeys/{wanted}", {"name": "x"})).code == "NOT_FOUND"
-            assert (await api.sue("DELETE", f"/auth/passkeys/{wanted}", PROVEN)).code == "NOT_FOUND"
+        for path_id in (passkey_id, UUID(int=7 << 76 | 2 << 62), "no-id"):
+            assert (await api.sue.patch(f"/auth/passkeys/{path_id}", {"name": "x"})).code == "NOT_FOUND"
+            assert (await api.sue("DELETE", f"/auth/passkeys/{path_id}", PROVEN)).code == "NOT_FOUND"
         assert (await api.sue.get("/auth/passkeys")).data == []
 
 
@@ -161,7 +161,7 @@ Wrong = Callable[[SoftKey, dict[str, Any]], dict[str, Any]]
 
 
 def with_data(change: Callable[[bytes], bytes]) -> Wrong:
-    """Authenticator data that is changed before it is handed over: attestation `none` signs nothing."""
+    """Changed authenticator data; attestation `none` has no signature."""
 
     def make(key: SoftKey, options: dict[str, Any]) -> dict[str, Any]:
         credential = key.create(options)
@@ -198,11 +198,11 @@ REFUSED: list[tuple[str, Wrong]] = [
     ("backed up without being eligible", with_key(flags=UP | BS)),
     ("a use, not a registration", with_key(client_data={"type": "webauthn.get"})),
     ("another id", of_another_id),
-    ("an algorithm that was not asked for", with_public_key(_POINT | {3: -35})),
+    ("an algorithm that was not requested", with_public_key(_POINT | {3: -35})),
     ("a point that is on no curve", with_public_key(_POINT)),
     ("a key that is no map", with_public_key([1, 2])),
     ("a key without its parts", with_public_key({1: 2, 3: -7})),
-    ("a key of 1 MB, said in few bytes", with_data(lambda data: data[:87] + b"\x5a\x00\x10\x00\x00")),
+    ("a key with a declared length of 1 MB", with_data(lambda data: data[:87] + b"\x5a\x00\x10\x00\x00")),
     ("a long key", with_public_key({1: 3, 3: -257, -1: b"\xff" * 1025, -2: b"\x01\x00\x01"})),
     ("a tag", with_public_key(cbor2.CBORTag(28, _POINT))),
     ("an indefinite length", with_data(lambda data: data[:87] + b"\xbf\x01\x02\xff")),
@@ -258,9 +258,9 @@ async def test_malformed_credentials(shared_api: Api):
         (credential | {"response": credential["response"] | change}, f"credential.response.{field}")
         for change, field in MALFORMED_RESPONSES
     ]
-    for given, field in cases:
-        answer = await verify(shared_api.sue, given)
-        assert (answer.status, answer.code, faults(answer)) == (400, "INVALID_FIELD", [field]), given
+    for body, field in cases:
+        answer = await verify(shared_api.sue, body)
+        assert (answer.status, answer.code, faults(answer)) == (400, "INVALID_FIELD", [field]), body
     for body, code, names in (
         ({}, "MISSING_FIELDS", ["credential"]),
         ({"credential": "x"}, "INVALID_FIELD", ["credential"]),
@@ -270,7 +270,7 @@ async def test_malformed_credentials(shared_api: Api):
     ):
         answer = await shared_api.sue.post("/auth/passkeys/register/verify", body)
         assert (answer.status, answer.code, faults(answer)) == (400, code, names), body
-    assert (await verify(shared_api.sue, credential)).status == 201  # none of them has used the challenge up
+    assert (await verify(shared_api.sue, credential)).status == 201  # the challenge is still valid
 
 
 class TestChallenges:
@@ -290,7 +290,7 @@ class TestChallenges:
         assert (await verify(api.sue, in_time)).status == 201
         api.clock.advance(seconds=1)
         assert outcome(await verify(api.sue, late)) == (409, "CONFLICT", "no_challenge")
-        await options_for(api.sue)  # drops what is over
+        await options_for(api.sue)  # deletes expired challenges
         assert len(await api.sql("SELECT purpose FROM passkey_challenges")) == 1
 
     async def test_challenges_are_bound_to_their_session(self, api: Api):
@@ -321,8 +321,8 @@ class TestOneCredential:
     async def test_a_credential_registered_twice_concurrently(self, api: Api):
         for _ in range(4):
             key = SoftKey()
-            made = [(who, key.create(await options_for(who))) for who in (api.sue, api.adam)]
-            answers = await asyncio.gather(*(verify(who, credential) for who, credential in made))
+            created = [(who, key.create(await options_for(who))) for who in (api.sue, api.adam)]
+            answers = await asyncio.gather(*(verify(who, credential) for who, credential in created))
             assert sorted(answer.status for answer in answers) == [201, 409]
             assert {reason(answer) for answer in answers if answer.status == 409} == {"credential_taken"}
 
@@ -330,8 +330,8 @@ class TestOneCredential:
 async def test_there_are_at_most_twenty(api: Api):
     for _ in range(MAX_PASSKEYS - 1):
         await api.passkey("sue")
-    made = [SoftKey().create(await options_for(api.sue)) for _ in range(3)]
-    answers = await asyncio.gather(*(verify(api.sue, credential) for credential in made))
+    created = [SoftKey().create(await options_for(api.sue)) for _ in range(3)]
+    answers = await asyncio.gather(*(verify(api.sue, credential) for credential in created))
     assert sorted(answer.status for answer in answers) == [201, 409, 409]
     assert {reason(answer) for answer in answers if answer.status == 409} == {"limit_reached"}
     refused = await api.sue.post("/auth/passkeys/register/options", PROVEN)
@@ -366,32 +366,32 @@ class TestRecoveryCodes:
         return await api.nobody.post("/auth/login", {"totp_session": token, "recovery_code": code})
 
     async def test_recovery_codes_come_with_the_first_factor(self, api: Api):
-        _, made = await register(api.sue)
-        first, second, *_ = made["recovery_codes"]
+        _, created = await register(api.sue)
+        first, second, *_ = created["recovery_codes"]
         assert (await self.recover(api, first)).status == 200
         assert (await self.recover(api, first)).code == "TOTP_INVALID"
         renewed = await api.sue.post("/auth/passkeys/recovery-codes", PROVEN)
-        assert not set(renewed.data["recovery_codes"]) & set(made["recovery_codes"])
+        assert not set(renewed.data["recovery_codes"]) & set(created["recovery_codes"])
         assert (await self.recover(api, second)).code == "TOTP_INVALID"
         assert (await self.recover(api, renewed.data["recovery_codes"][0])).status == 200
 
     async def test_recovery_codes_of_an_authenticator_are_kept(self, api: Api):
         await api.enrol(api.sue)
-        _, made = await register(api.sue)
-        assert made["recovery_codes"] is None
+        _, created = await register(api.sue)
+        assert created["recovery_codes"] is None
 
     async def test_recovery_codes_stay_while_there_is_a_passkey(self, api: Api):
         sue = await api.enrol(api.sue)
-        _, made = await register(api.sue)
+        _, created = await register(api.sue)
         assert (await api.sue("DELETE", "/auth/totp", {"code": sue.next_code()})).status == 200
         assert (await self.recover(api, sue.recovery_codes[0])).status == 200
-        await api.sue("DELETE", f"/auth/passkeys/{made['passkey']['id']}", PROVEN)
+        await api.sue("DELETE", f"/auth/passkeys/{created['passkey']['id']}", PROVEN)
         assert await api.sql("SELECT 1 FROM recovery_codes") == []
 
     async def test_recovery_codes_stay_while_there_is_an_authenticator(self, api: Api):
         await api.enrol(api.sue)
-        _, made = await register(api.sue)
-        await api.sue("DELETE", f"/auth/passkeys/{made['passkey']['id']}", PROVEN)
+        _, created = await register(api.sue)
+        await api.sue("DELETE", f"/auth/passkeys/{created['passkey']['id']}", PROVEN)
         assert len(await api.sql("SELECT 1 FROM recovery_codes")) == 10
 
     async def test_recovery_codes_are_not_renewed_without_a_passkey(self, api: Api):
@@ -405,22 +405,22 @@ class TestAskedForByTheInstallation:
         assert outcome(await api.sue.get("/domains")) == (403, "FORBIDDEN", "second_factor_required")
         assert (await api.unscoped.get("/domains")).code == "FORBIDDEN"
         assert (await api.sue.get("/auth/me")).data["second_factor_required"] is True
-        _, made = await register(api.sue)
+        _, created = await register(api.sue)
         assert (await api.sue.get("/auth/me")).data["second_factor_required"] is False
         for caller in (api.sue, api.unscoped):
             assert (await caller.get("/domains")).status == 200
-        last = await api.sue("DELETE", f"/auth/passkeys/{made['passkey']['id']}", PROVEN)
+        last = await api.sue("DELETE", f"/auth/passkeys/{created['passkey']['id']}", PROVEN)
         assert outcome(last) == (409, "CONFLICT", "last_factor")
 
     @pytest.mark.parametrize("another", ["passkey", "totp"])
     async def test_a_passkey_can_be_deleted_if_another_factor_remains(self, api: Api, another: str):
         ask(api, auth=AuthSettings(require_second_factor=("super_admin",)))
-        _, made = await register(api.sue)
+        _, created = await register(api.sue)
         if another == "passkey":
             await register(api.sue)
         else:
             await api.enrol(api.sue)
-        assert (await api.sue("DELETE", f"/auth/passkeys/{made['passkey']['id']}", PROVEN)).status == 200
+        assert (await api.sue("DELETE", f"/auth/passkeys/{created['passkey']['id']}", PROVEN)).status == 200
         assert (await api.sue.get("/domains")).status == 200
 
     async def test_of_the_last_two_deleted_concurrently_one_is_kept(self, api: Api):
@@ -438,8 +438,8 @@ async def test_the_last_way_to_log_in_is_kept(api: Api):
     await api.sql("UPDATE admins SET password_hash = %(none)s WHERE id = %(id)s", none=NO_PASSWORD, id=ADMIN_IDS["sue"])
     assert (await sue.post("/auth/passkeys/register/options", PROVEN)).code == "INVALID_CREDENTIALS"
     assert (await sue("DELETE", path)).status == 200
-    (left,) = (await sue.get("/auth/passkeys")).data
-    path = f"/auth/passkeys/{left['id']}"
+    (remaining,) = (await sue.get("/auth/passkeys")).data
+    path = f"/auth/passkeys/{remaining['id']}"
     assert outcome(await sue("DELETE", path)) == (409, "CONFLICT", "last_way_in")
     await api.sql("UPDATE admins SET oidc_provider = 'one' WHERE id = %(id)s", id=ADMIN_IDS["sue"])
     assert (await sue("DELETE", path)).status == 200
@@ -469,22 +469,22 @@ async def test_passkeys_are_created_for_the_public_url(api: Api):
 
 
 async def test_everything_is_audited(api: Api):
-    _, made = await register(api.sue, name="One")
-    path = f"/auth/passkeys/{made['passkey']['id']}"
+    _, created = await register(api.sue, name="One")
+    path = f"/auth/passkeys/{created['passkey']['id']}"
     await api.sue.patch(path, {"name": "Two"})
     await api.sue.post("/auth/passkeys/recovery-codes", PROVEN)
     await api.sue("DELETE", path, PROVEN)
     rows = await api.sql("SELECT * FROM audit_entries ORDER BY id")
     assert [(row["action"], row["outcome"], row["resource_id"]) for row in rows] == [
         ("passkey.setup", "success", str(ADMIN_IDS["sue"])),
-        ("passkey.register", "success", made["passkey"]["id"]),
-        ("passkey.rename", "success", made["passkey"]["id"]),
+        ("passkey.register", "success", created["passkey"]["id"]),
+        ("passkey.rename", "success", created["passkey"]["id"]),
         ("passkey.recovery_codes", "success", str(ADMIN_IDS["sue"])),
-        ("passkey.delete", "success", made["passkey"]["id"]),
+        ("passkey.delete", "success", created["passkey"]["id"]),
     ]
     assert rows[1]["details"]["after"]["name"] == "One"
     assert rows[2]["details"] == {"before": {"name": "One"}, "after": {"name": "Two"}}
-    assert not any(code in str(rows) for code in [*made["recovery_codes"], PASSWORD])
+    assert not any(code in str(rows) for code in [*created["recovery_codes"], PASSWORD])
 
 
 async def test_the_operator_deletes_all_factors(api: Api):

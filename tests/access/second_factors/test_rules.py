@@ -63,8 +63,8 @@ def test_failures_expire_after_fifteen_minutes(seen: Failures, failures: int):
 
 
 def factor(*, age: float = 0, enabled: bool = False) -> TotpFactor:
-    made = NOW - seconds(age)
-    return TotpFactor(b"sealed", made, made if enabled else None)
+    created_at = NOW - seconds(age)
+    return TotpFactor(b"sealed", created_at, created_at if enabled else None)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Who calls, by cookie or by key."""
+"""Authentication by cookie or by key."""
 
 import asyncio
 
@@ -33,7 +33,7 @@ UNKNOWN = "svc_sk_" + "x" * 43
         ({"authorization": f"Bearer {key_of('scoped')} "[:-2]}, "API_KEY_INVALID"),
         ({"authorization": f"Bearer {key_of('scoped')}\xe9"}, "API_KEY_INVALID"),
         ({"authorization": f"Bearer {key_of('scoped').upper()}"}, "API_KEY_INVALID"),
-        # Bearer decides, no falling back.
+        # A bearer token is used alone, without a fallback to the cookie.
         ({"authorization": "Bearer x", "cookie": cookie_of(token_of("sue"))}, "API_KEY_INVALID"),
     ],
 )
@@ -82,7 +82,7 @@ class TestRates:
         )
 
     async def test_a_window_boundary_does_not_double_the_rate(self, api: Api):
-        """119 calls in 3.8 s were accepted of a key with 60 a minute."""
+        """Earlier, a key with 60 calls a minute could make 119 calls in 3.8 s."""
         client, _ = await api.key(api.sue, rate_limit=6)
         accepted: list[float] = []
         for tenth in range(1300):
@@ -124,8 +124,8 @@ class TestRates:
 
 async def test_the_last_use_is_stored_once_a_minute(api: Api):
     async def noted() -> str | None:
-        (shown,) = (await api.scoped.get("/api-keys")).data
-        return shown["last_used_at"]
+        (row,) = (await api.scoped.get("/api-keys")).data
+        return row["last_used_at"]
 
     await api.scoped.get("/auth/me")
     assert await noted() == "2026-03-01T12:00:00.000Z"
@@ -162,8 +162,8 @@ class TestRightsAreThoseOfNow:
         domain_id = await api.domain("gone.test")
         key, key_id = await api.key(api.sue, scoped_domain_ids=[domain_id])
         await api.sql("DELETE FROM domains WHERE id = %(id)s", id=domain_id)
-        (shown,) = (await key.get("/api-keys")).data
-        assert (shown["id"], shown["scoped_domain_ids"], shown["is_scoped"]) == (str(key_id), [], True)
+        (row,) = (await key.get("/api-keys")).data
+        assert (row["id"], row["scoped_domain_ids"], row["is_scoped"]) == (str(key_id), [], True)
         assert (await key.get("/audit")).data == []
         assert (await key.get("/audit", domain_id=DOMAIN_IDS[EXAMPLE])).code == "API_KEY_DOMAIN_SCOPE"
         assert (await key.post("/api-keys", {"name": "x"})).code == "API_KEY_DOMAIN_SCOPE"

@@ -1,4 +1,4 @@
-"""What the installation asks of administrators: second factors by role, and networks to call from."""
+"""Requirements of the installation: second factors by role, and allowed networks."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +14,7 @@ Ask = Callable[[AuthSettings], None]
 
 @pytest.fixture
 def ask(api: Api) -> Ask:
-    """Changes `auth.*` of the running application."""
+    """Change `auth.*` of the running application."""
 
     def change(auth: AuthSettings) -> None:
         api.app.settings = replace(api.app.settings, auth=auth)

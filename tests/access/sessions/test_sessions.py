@@ -1,4 +1,4 @@
-"""Sessions: seen, ended, and what ends them."""
+"""Listing and ending sessions, and the changes that end them."""
 
 from dataclasses import replace
 
@@ -10,13 +10,13 @@ NEW = "incorrect pony charger clip"
 
 
 async def test_me_returns_the_own_account(api: Api):
-    shown = (await api.dora.get("/auth/me")).data
-    assert (shown["id"], shown["email"], shown["role"]) == (
+    account = (await api.dora.get("/auth/me")).data
+    assert (account["id"], account["email"], account["role"]) == (
         str(ADMIN_IDS["dora"]),
         "dora@example.test",
         "domain_admin",
     )
-    assert (shown["totp_enabled"], shown["oidc_provider"], shown["last_login_at"]) == (False, None, None)
+    assert (account["totp_enabled"], account["oidc_provider"], account["last_login_at"]) == (False, None, None)
 
 
 async def test_a_key_reads_but_does_not_change_its_owners_account(api: Api):
@@ -79,9 +79,9 @@ async def test_logout_all_ends_every_session_of_the_admin_only(api: Api):
 
 async def test_a_session_is_ended_by_its_id(api: Api):
     other = await api.log_in("sue@example.test")
-    (shown,) = [row for row in (await other.get("/auth/sessions")).data if row["current"]]
-    answer = await api.sue.delete(f"/auth/sessions/{shown['id']}")
-    assert (answer.status, answer.data["id"]) == (200, shown["id"])
+    (session,) = [row for row in (await other.get("/auth/sessions")).data if row["current"]]
+    answer = await api.sue.delete(f"/auth/sessions/{session['id']}")
+    assert (answer.status, answer.data["id"]) == (200, session["id"])
     assert "set-cookie" not in answer.headers
     assert (await other.get("/auth/me")).code == "SESSION_INVALID"
     own = await api.sue.delete(f"/auth/sessions/{SESSION_IDS['sue']}")
@@ -144,9 +144,9 @@ class TestPassword:
 
 
 class TestWhereItComesFrom:
-    """The address and user agent that a session shows."""
+    """The address and user agent of a session."""
 
-    async def shown(self, api: Api, peer: str, headers: dict[str, str]) -> tuple[str, str | None]:
+    async def client_of(self, api: Api, peer: str, headers: dict[str, str]) -> tuple[str, str | None]:
         body = {"email": email_of("sue"), "password": PASSWORD}
         answer = await api.nobody.from_address(peer)("POST", "/auth/login", body, headers=headers)
         client = api.nobody.with_cookie(answer.headers["set-cookie"])
@@ -174,22 +174,22 @@ class TestWhereItComesFrom:
         shared_api.app.settings = replace(settings, http=replace(settings.http, trusted_proxies=("192.0.2.0/24",)))
         try:
             headers = {"x-forwarded-for": forwarded} if forwarded else {}
-            assert (await self.shown(shared_api, peer, headers))[0] == address
+            assert (await self.client_of(shared_api, peer, headers))[0] == address
         finally:
             shared_api.app.settings = settings
 
     async def test_without_trusted_proxies_the_header_is_ignored(self, shared_api: Api):
         for name in ("x-forwarded-for", "x-real-ip", "forwarded"):
-            assert (await self.shown(shared_api, "192.0.2.1", {name: "198.51.100.7"}))[0] == "192.0.2.1"
+            assert (await self.client_of(shared_api, "192.0.2.1", {name: "198.51.100.7"}))[0] == "192.0.2.1"
 
     async def test_the_user_agent_is_truncated(self, shared_api: Api):
-        assert (await self.shown(shared_api, "192.0.2.1", {"user-agent": "curl/8"}))[1] == "curl/8"
-        assert (await self.shown(shared_api, "192.0.2.1", {}))[1] is None
-        assert (await self.shown(shared_api, "192.0.2.1", {"user-agent": "x" * 5000}))[1] == "x" * 500
+        assert (await self.client_of(shared_api, "192.0.2.1", {"user-agent": "curl/8"}))[1] == "curl/8"
+        assert (await self.client_of(shared_api, "192.0.2.1", {}))[1] is None
+        assert (await self.client_of(shared_api, "192.0.2.1", {"user-agent": "x" * 5000}))[1] == "x" * 500
 
 
 async def test_a_session_ends_with_account_role_password_or_factor(api: Api):
-    """Each by somebody else, or from another session: at once."""
+    """Each change by another caller or session ends the session immediately."""
     path = f"/admins/{ADMIN_IDS['adam']}"
     for change in (
         lambda: api.sue.patch(path, {"password": NEW}),

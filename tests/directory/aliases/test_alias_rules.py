@@ -1,4 +1,4 @@
-"""What an alias may be, without a database."""
+"""Rules for aliases, without a database."""
 
 from __future__ import annotations
 

@@ -21,9 +21,9 @@ async def make(client: Client, source: str = "info", destination: str = "x@else.
 
 
 async def test_an_alias_is_created_read_changed_and_deleted(api: Api) -> None:
-    made = await make(api.dora, "Info", " x@Else.test , y@else.test, X@else.test ")
-    assert made.status == 201
-    alias = made.data
+    created = await make(api.dora, "Info", " x@Else.test , y@else.test, X@else.test ")
+    assert created.status == 201
+    alias = created.data
     assert alias == {
         "id": alias["id"],
         "domain_id": HERE,
@@ -193,20 +193,20 @@ async def test_a_domain_may_limit_its_aliases(api: Api) -> None:
 
 async def test_destinations_that_lead_nowhere_are_in_warnings(api: Api) -> None:
     await api.mailbox(f"alice@{EXAMPLE}")
-    made = await make(api.dora, "team", f"alice@{EXAMPLE}, ghost@{EXAMPLE}, ghost@{OTHER}, out@else.test")
-    assert made.status == 201
-    assert made.data["warnings"] == [
+    created = await make(api.dora, "team", f"alice@{EXAMPLE}, ghost@{EXAMPLE}, ghost@{OTHER}, out@else.test")
+    assert created.status == 201
+    assert created.data["warnings"] == [
         f"ghost@{EXAMPLE} leads nowhere: nobody has this address",
         f"ghost@{OTHER} leads nowhere: nobody has this address",
     ]
     await api.mailbox(f"ghost@{EXAMPLE}")
-    assert len((await api.dora.get(f"/aliases/{made.data['id']}")).data["warnings"]) == 1
+    assert len((await api.dora.get(f"/aliases/{created.data['id']}")).data["warnings"]) == 1
 
 
 async def test_warnings_show_no_details_of_other_domains(api: Api) -> None:
     await api.alias(f"team@{OTHER}", [f"secret@{OTHER}"])
-    made = await make(api.dora, "team", f"team@{OTHER}")
-    assert made.data["warnings"] == [f"team@{OTHER} leads nowhere: nobody has this address"]
+    created = await make(api.dora, "team", f"team@{OTHER}")
+    assert created.data["warnings"] == [f"team@{OTHER} leads nowhere: nobody has this address"]
 
 
 async def test_a_list_goes_through_all_aliases_newest_first(api: Api) -> None:
@@ -300,9 +300,9 @@ async def test_an_alias_has_as_many_destinations_as_the_setting_allows(api: Api)
     assert faults(refused) == ["destination"]
     limits = replace(api.app.settings.limits, alias_destinations=1000)
     api.app.settings = replace(api.app.settings, limits=limits)
-    made = await api.sue.post("/aliases", named(1000))
-    assert made.status == 201
-    (warning,) = made.data["warnings"]
+    created = await api.sue.post("/aliases", named(1000))
+    assert created.status == 201
+    (warning,) = created.data["warnings"]
     assert warning.startswith("Mail is rejected: there are 1000 external destinations in all, and at most 100 are")
     assert (await api.sue.post("/aliases", named(100))).data["warnings"] == []
     assert faults(await api.sue.post("/aliases", named(1001))) == ["destination"]

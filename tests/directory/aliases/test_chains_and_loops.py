@@ -1,4 +1,4 @@
-"""Aliases do not chain and lead in no circle, whichever side comes last and however many ask at once."""
+"""Chains and loops of aliases are refused, in any order of creation and with concurrent writers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CHAINS: list[tuple[Pair, Pair]] = [
     ((f"straße@{HERE}", [f"x@{THERE}"]), (f"b@{HERE}", [f"STRASSE@{HERE}"])),
     ((f"a@{HERE}", [f"x@{THERE}"]), (f"b@{HERE}", [f"a+tag@{HERE}"])),
     ((f"@{HERE}", [f"x@{THERE}"]), (f"b@{HERE}", [f"anybody@{HERE}"])),
-    # The mailbox of this address may go: to the letter, its alias is a source.
+    # The mailbox of this address may be deleted: the alias has the same source.
     ((f"alice@{HERE}", [f"x@{THERE}"]), (f"@{HERE}", [f"alice@{HERE}"])),
     ((f"alice@{HERE}", [f"x@{THERE}"]), (f"b@{HERE}", [f"alice@{HERE}"])),
 ]
@@ -76,9 +76,9 @@ FINE: list[tuple[list[Pair], Pair]] = [
 
 async def test_an_alias_without_chain_or_loop_is_created(api: Api) -> None:
     await api.mailbox(f"alice@{HERE}")
-    for present, wanted in FINE:
-        made = [await make(api, source, *destinations) for source, destinations in [*present, wanted]]
-        assert [answer.status for answer in made] == [201] * len(made), wanted
+    for existing, alias in FINE:
+        answers = [await make(api, source, *destinations) for source, destinations in [*existing, alias]]
+        assert [answer.status for answer in answers] == [201] * len(answers), alias
         await api.sql("DELETE FROM aliases")
 
 
@@ -98,7 +98,7 @@ LOOPS: list[list[Pair]] = [
     [(f"@{HERE}", [f"b@{THERE}"]), (f"@{THERE}", [f"a@{HERE}"])],
     [(f"a@{HERE}", [f"b@{THERE}"]), (f"b@{THERE}", [f"c@{HERE}"]), (f"c@{HERE}", [f"d@{THERE}"]),
      (f"d@{THERE}", [f"a@{HERE}"])],
-    # Over the forward of a mailbox.
+    # Through the forward of a mailbox.
     [(f"a@{HERE}", [f"forward@{HERE}"])],
     [(f"b@{HERE}", [f"forward+tag@{HERE}"]), (f"a@{HERE}", [f"c@{THERE}"]), (f"c@{THERE}", [f"b@{HERE}"])],
 ]  # fmt: skip
@@ -126,9 +126,9 @@ async def test_a_forward_that_closes_a_loop_is_refused(api: Api) -> None:
     assert reason(await api.sue.patch(path, {"forward": {"destinations": [f"alice@{HERE}"]}})) == "alias_loop"
 
 
-async def test_two_hundred_concurrent_writes_make_no_chain_or_loop(api: Api) -> None:
-    """Writers of aliases and of forwards, over two domains, each wanting a link that others want to close."""
-    api.app.db._pool.timeout = 60  # each has its turn
+async def test_two_hundred_concurrent_writes_create_no_chain_or_loop(api: Api) -> None:
+    """Writers of aliases and forwards in two domains, whose links would close loops with those of others."""
+    api.app.db._pool.timeout = 60  # writers wait for each other
     chance = random.Random(20260301)
     names = [f"{local}@{domain}" for local in ("a", "b", "c", "d", "") for domain in (HERE, THERE)]
     boxes = {name: await api.mailbox(name) for name in (f"m@{HERE}", f"n@{THERE}")}
@@ -146,7 +146,7 @@ async def test_two_hundred_concurrent_writes_make_no_chain_or_loop(api: Api) -> 
         return answer
 
     reasons: Counter[Any] = Counter()
-    for _ in range(5):  # who comes first, and with that why others are refused, is never the same
+    for _ in range(5):  # the order, and so the reasons of refusals, differ each time
         answers = await asyncio.wait_for(asyncio.gather(*map(attempt, range(200))), 100)
         reasons.update(reason(answer) if answer.json["error"] else "done" for answer in answers)
         assert set(reasons) <= {"done", "source_taken", "alias_chain", "alias_loop"}

@@ -22,7 +22,7 @@ async def decision(api: Api, local_part: str) -> str:
 @pytest.mark.parametrize("caller", RANKS)
 @pytest.mark.parametrize("owner", OWNERS)
 async def test_rank_is_the_order_of_roles(api: Api, caller: str, owner: str):
-    """Each caller against the address of each rank: alias, +tag, letter case, mailbox, sender."""
+    """Each caller with the address of each rank: alias, +tag, letter case, mailbox, sender."""
     client, may = api.callers[caller], RANKS[caller] >= OWNERS[owner]
     expected = 201 if may else 403
     await api.sql("DELETE FROM aliases")
@@ -53,7 +53,7 @@ async def test_a_catch_all_does_not_capture_the_address_of_a_higher_rank(api: Ap
             assert await decision(api, local_part) == expected, (maker, local_part)
     for local_part in ("anybody", "postmaster", "abuse"):
         assert await decision(api, local_part) == "deliver"
-    # Whoever changed it last counts.
+    # The rank of the last editor counts.
     assert (await api.sue.patch(f"/aliases/{made}", {"destination": "c@remote.test"})).status == 200
     assert await decision(api, "sue") == "deliver"
     assert (await api.dora.patch(f"/aliases/{made}", {"destination": "d@remote.test"})).status == 200
@@ -61,7 +61,7 @@ async def test_a_catch_all_does_not_capture_the_address_of_a_higher_rank(api: Ap
 
 
 async def test_an_alias_to_the_address_does_not_reach_the_catch_all(api: Api):
-    """A forward and an alias to it: the address is unknown there as well."""
+    """A forward, and an alias to it: the address is unknown there too."""
     await api.dora.post("/aliases", alias(""))
     other = {"domain_id": str(DOMAIN_IDS["other.test"]), "source_local_part": "x", "destination": f"sue@{EXAMPLE}"}
     assert (await api.otto.post("/aliases", other)).status == 201
@@ -96,7 +96,7 @@ async def test_a_later_promotion_keeps_aliases_but_protects_them(api: Api):
         rows = await api.sql("SELECT s AS login FROM sender_logins('nora', 'example.test') s")
         return [row["login"] for row in rows]
 
-    # Mail clients of the alias's mailboxes do not send in the name of the promoted, until that rank allows it.
+    # The alias's mailboxes may not send as the promoted administrator until somebody of that rank allows it.
     assert await senders() == []
     assert (await api.sue.patch(f"/aliases/{made}", {"destination": f"alice@{EXAMPLE},b@remote.test"})).status == 200
     assert await senders() == [f"alice@{EXAMPLE}"]

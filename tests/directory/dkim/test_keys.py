@@ -18,20 +18,20 @@ MAIL = b"From: alice@new.test\r\nTo: bob@elsewhere.test\r\nSubject: Hi\r\n\r\nHe
 async def test_a_new_domain_signs_with_the_key_that_it_shows(api: Api):
     domain_id = await create_domain(api, "new.test")
     answer = await api.adam.get(f"/domains/{domain_id}/dkim-keys")
-    [shown] = answer.data
+    [key] = answer.data
     assert answer.json["meta"]["pagination"] == {"next_cursor": "", "has_more": False}
-    assert re.fullmatch(r"mk202603[a-z0-9]{2}", shown["selector"])
-    assert (shown["algorithm"], shown["stage"], shown["safe_to_remove_from_dns"]) == ("rsa2048", "active", False)
-    assert shown["dns"]["name"] == f"{shown['selector']}._domainkey.new.test"
-    assert (shown["dns"]["status"], shown["dns"]["checked_at"]) == ("not_checked", None)
-    assert re.fullmatch("[0-9a-f]{64}", shown["fingerprint_sha256"])
+    assert re.fullmatch(r"mk202603[a-z0-9]{2}", key["selector"])
+    assert (key["algorithm"], key["stage"], key["safe_to_remove_from_dns"]) == ("rsa2048", "active", False)
+    assert key["dns"]["name"] == f"{key['selector']}._domainkey.new.test"
+    assert (key["dns"]["status"], key["dns"]["checked_at"]) == ("not_checked", None)
+    assert re.fullmatch("[0-9a-f]{64}", key["fingerprint_sha256"])
     async with api.app.db.autocommit() as conn:
         keys = await service.list_signing_keys(conn, api.app.vault, "new.test")
     message = sign([MAIL], "new.test", keys, START) + MAIL
 
     def records(name: bytes, timeout: int = 5) -> bytes | None:
-        wanted = shown["dns"]["name"].encode()
-        return shown["dns"]["value"].encode() if name.rstrip(b".") == wanted else None
+        record_name = key["dns"]["name"].encode()
+        return key["dns"]["value"].encode() if name.rstrip(b".") == record_name else None
 
     assert dkim.verify(message, dnsfunc=records)
 

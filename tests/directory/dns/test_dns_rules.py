@@ -1,4 +1,4 @@
-"""Which records a domain needs."""
+"""The DNS records of a domain."""
 
 from datetime import UTC, datetime
 from uuid import UUID

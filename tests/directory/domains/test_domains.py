@@ -11,17 +11,17 @@ from tests.support.client import Api
 
 async def test_a_domain_is_created_with_the_given_values(api: Api):
     body = {"name": "bücher.TEST", "max_aliases": 0, "description": "a\nb"}
-    made = (await api.adam.post("/domains", body)).data
-    assert made["name"] == "xn--bcher-kva.test"
-    assert made["unicode_name"] == "bücher.test"
-    assert made["plus_delimiter"] == "+"
-    assert (made["max_mailboxes"], made["max_aliases"]) == (None, 0)
-    assert made["usage"] == {"mailboxes": 0, "aliases": 0, "bytes": 0}
-    assert made["dns"] == {"status": "unchecked", "checked_at": None}
-    assert made["active"]
-    assert made["sending_enabled"]
-    assert made["receiving_enabled"]
-    assert (await api.adam.get(f"/domains/{made['id']}")).data == made
+    domain = (await api.adam.post("/domains", body)).data
+    assert domain["name"] == "xn--bcher-kva.test"
+    assert domain["unicode_name"] == "bücher.test"
+    assert domain["plus_delimiter"] == "+"
+    assert (domain["max_mailboxes"], domain["max_aliases"]) == (None, 0)
+    assert domain["usage"] == {"mailboxes": 0, "aliases": 0, "bytes": 0}
+    assert domain["dns"] == {"status": "unchecked", "checked_at": None}
+    assert domain["active"]
+    assert domain["sending_enabled"]
+    assert domain["receiving_enabled"]
+    assert (await api.adam.get(f"/domains/{domain['id']}")).data == domain
 
 
 @pytest.mark.parametrize(
@@ -168,10 +168,10 @@ async def test_permissions_by_role(api: Api, method: str, path: str, expected: d
             assert answer.code == ("API_KEY_DOMAIN_SCOPE" if who in ("scoped", "stray") else "FORBIDDEN")
 
 
-@pytest.mark.parametrize("given", [NOWHERE, "x", NOWHERE.upper().replace("0", "A")])
-async def test_an_unknown_domain_is_not_found(api: Api, given: str):
+@pytest.mark.parametrize("domain_id", [NOWHERE, "x", NOWHERE.upper().replace("0", "A")])
+async def test_an_unknown_domain_is_not_found(api: Api, domain_id: str):
     for method, suffix in (("GET", ""), ("PATCH", ""), ("DELETE", ""), ("GET", "/dkim-keys")):
-        answer = await api.adam(method, f"/domains/{given}{suffix}", {} if method == "PATCH" else None)
+        answer = await api.adam(method, f"/domains/{domain_id}{suffix}", {} if method == "PATCH" else None)
         assert (answer.status, answer.code) == (404, "NOT_FOUND")
 
 

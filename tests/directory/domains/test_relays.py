@@ -1,4 +1,4 @@
-"""A domain's relay: what it may be, and that its password reaches no other server and no reader."""
+"""A domain's relay: its validation; its password reaches no other server and no reader."""
 
 from __future__ import annotations
 

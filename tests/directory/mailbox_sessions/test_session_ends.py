@@ -1,4 +1,4 @@
-"""Which changes end which sessions, as the database writes it and the rules read it."""
+"""The mailbox sessions that a change ends: the rows that triggers insert, and the rules that read them."""
 
 from __future__ import annotations
 

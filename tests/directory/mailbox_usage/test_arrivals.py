@@ -1,4 +1,4 @@
-"""What came in by the lmtp agent: added once a second, late if it must, and never in a delivery's way."""
+"""`ArrivalRecorder`: arrivals are added once a second, later if the database is unavailable, without delaying mail."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def recorder(api: Api) -> ArrivalRecorder:
     return ArrivalRecorder(api.app)
 
 
-async def figures(api: Api) -> list[tuple[int, int]]:
-    """What the mailboxes hold, by address."""
-    shown = (await api.sue.get("/mailboxes", sort="address", order="asc")).data
-    return [(each["used_bytes"], each["message_count"]) for each in shown]
+async def usage(api: Api) -> list[tuple[int, int]]:
+    """Bytes and messages of the mailboxes, ordered by address."""
+    rows = (await api.sue.get("/mailboxes", sort="address", order="asc")).data
+    return [(each["used_bytes"], each["message_count"]) for each in rows]
 
 
 @asynccontextmanager
@@ -35,20 +35,20 @@ async def away(self: DatabasePool) -> AsyncIterator[Any]:
     yield
 
 
-async def test_what_came_is_added_together(api: Api, recorder: ArrivalRecorder) -> None:
+async def test_arrivals_are_added_in_batches(api: Api, recorder: ArrivalRecorder) -> None:
     alice, bob = await api.mailbox(ALICE, used_bytes=700, message_count=2), await api.mailbox(BOB)
     for mailbox_id, size in ((alice, 100), (bob, 50), (alice, 30)):
         recorder.add(mailbox_id, size)
         api.clock.advance(seconds=1)
     await recorder.write()
-    assert await figures(api) == [(830, 4), (50, 1)]
+    assert await usage(api) == [(830, 4), (50, 1)]
     (row, _) = await api.sql("SELECT usage_reported_at, usage_count_due_at FROM mailboxes ORDER BY local_key")
     assert [(api.clock() - row[name]).total_seconds() for name in ("usage_reported_at", "usage_count_due_at")] == [1, 1]
     await recorder.write()
-    assert await figures(api) == [(830, 4), (50, 1)]
+    assert await usage(api) == [(830, 4), (50, 1)]
 
 
-async def test_with_the_database_away_nothing_is_lost(
+async def test_without_the_database_no_arrival_is_lost(
     api: Api, recorder: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice = await api.mailbox(ALICE)
@@ -59,10 +59,10 @@ async def test_with_the_database_away_nothing_is_lost(
             with pytest.raises(Unavailable):
                 await recorder.write()
     await recorder.write()
-    assert await figures(api) == [(200, 2)]
+    assert await usage(api) == [(200, 2)]
 
 
-async def test_more_mailboxes_than_can_be_remembered_are_left_to_the_rounds(
+async def test_arrivals_beyond_the_limit_of_mailboxes_are_dropped(
     api: Api, recorder: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(rules, "MAX_REMEMBERED", 1)
@@ -70,10 +70,10 @@ async def test_more_mailboxes_than_can_be_remembered_are_left_to_the_rounds(
     for mailbox_id in (alice, bob, alice):
         recorder.add(mailbox_id, 100)
     await recorder.write()
-    assert await figures(api) == [(200, 2), (0, 0)]
+    assert await usage(api) == [(200, 2), (0, 0)]
 
 
-async def test_a_row_that_is_held_is_passed_by_and_written_once_it_is_free(api: Api, recorder: ArrivalRecorder) -> None:
+async def test_a_locked_row_is_skipped_and_written_later(api: Api, recorder: ArrivalRecorder) -> None:
     alice, bob = await api.mailbox(ALICE), await api.mailbox(BOB)
     recorder.add(alice, 100)
     recorder.add(bob, 50)
@@ -82,12 +82,12 @@ async def test_a_row_that_is_held_is_passed_by_and_written_once_it_is_free(api: 
         await recorder.write()
         recorder.add(alice, 30)
         await recorder.write()
-    assert await figures(api) == [(0, 0), (50, 1)]
+    assert await usage(api) == [(0, 0), (50, 1)]
     await recorder.write()
-    assert await figures(api) == [(130, 2), (50, 1)]
+    assert await usage(api) == [(130, 2), (50, 1)]
 
 
-async def test_what_is_left_is_written_at_the_end(
+async def test_pending_arrivals_are_written_at_shutdown(
     api: Api, recorder: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice = await api.mailbox(ALICE)
@@ -100,10 +100,10 @@ async def test_what_is_left_is_written_at_the_end(
     writing.cancel()
     await asyncio.wait([writing], timeout=60)
     assert writing.cancelled()
-    assert await figures(api) == [(100, 1)]
+    assert await usage(api) == [(100, 1)]
 
 
-async def test_an_end_with_the_database_away_is_one(
+async def test_a_shutdown_without_the_database_ends(
     api: Api, recorder: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorder.add(await api.mailbox(ALICE), 100)

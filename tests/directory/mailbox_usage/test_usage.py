@@ -1,4 +1,4 @@
-"""The process `usage`: what Dovecot tells is written, late if it must, and marked where it may be wrong."""
+"""`UsageRecorder`: Dovecot's reports are stored, later if the database is unavailable, and marked if uncertain."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ ALICE = f"alice@{EXAMPLE}"
 
 
 class Dovecot:
-    """Tells a recorder."""
+    """Sends reports to a recorder."""
 
     def __init__(self, api: Api) -> None:
         self.recorder = UsageRecorder(api.app)
 
-    def says(self, mailbox_id: UUID | str, size: object, messages: object) -> None:
-        """What a session tells of a mailbox."""
+    def report(self, mailbox_id: UUID | str, size: object, messages: object) -> None:
+        """Report the usage of a mailbox, as a session does."""
         values = {"priv/quota/storage": f"{size}", "priv/quota/messages": f"{messages}"}
         self.recorder.record_usage(DictWrite(str(mailbox_id), values))
 
     def login(self, mailbox_id: UUID | str, protocol: str = "imap", remote: str = "192.0.2.1", *, ok: bool = True):
-        """What the password check tells of an attempt."""
+        """Report a login, as the authentication service does."""
         home = f"{self.recorder.app.data_dir / 'mail'}/{mailbox_id}" if mailbox_id else ""
         self.recorder.record_login(LoginReport(ok, home, remote, protocol))
 
@@ -41,16 +41,17 @@ def dovecot(api: Api) -> Dovecot:
     return Dovecot(api)
 
 
-async def figures(api: Api) -> tuple[int, int]:
-    """What the only mailbox holds, as the API shows it."""
-    (shown,) = (await api.sue.get("/mailboxes")).data
-    return shown["used_bytes"], shown["message_count"]
+async def usage(api: Api) -> tuple[int, int]:
+    """Bytes and messages of the only mailbox, by the API."""
+    (mailbox,) = (await api.sue.get("/mailboxes")).data
+    return mailbox["used_bytes"], mailbox["message_count"]
 
 
 async def last_login(api: Api) -> tuple[str | None, str | None, str | None]:
     """The last login to the only mailbox."""
-    (shown,) = (await api.sue.get("/mailboxes")).data
-    return shown["last_login"]["at"], shown["last_login"]["protocol"], shown["last_login"]["ip"]
+    (mailbox,) = (await api.sue.get("/mailboxes")).data
+    login = mailbox["last_login"]
+    return login["at"], login["protocol"], login["ip"]
 
 
 @asynccontextmanager
@@ -59,58 +60,58 @@ async def away(self: DatabasePool) -> AsyncIterator[Any]:
     yield
 
 
-async def test_the_last_word_of_a_mailbox_is_written(api: Api, dovecot: Dovecot) -> None:
+async def test_the_last_report_of_a_mailbox_is_stored(api: Api, dovecot: Dovecot) -> None:
     alice = await api.mailbox(ALICE)
-    dovecot.says(alice, 500, 1)
-    dovecot.says(alice, 900, 2)
+    dovecot.report(alice, 500, 1)
+    dovecot.report(alice, 900, 2)
     await dovecot.recorder.write()
-    assert await figures(api) == (900, 2)
+    assert await usage(api) == (900, 2)
 
 
 @pytest.mark.parametrize(
     "size, messages", [("", 1), (-1, 1), ("1.5", 1), ("٣", 1), (10**20, 1), (2**53, 1), (1, "one")]
 )
-async def test_what_is_no_figure_is_not_written(api: Api, dovecot: Dovecot, size: object, messages: object) -> None:
+async def test_invalid_reports_are_ignored(api: Api, dovecot: Dovecot, size: object, messages: object) -> None:
     alice = await api.mailbox(ALICE)
-    dovecot.says(alice, size, messages)
-    dovecot.says("../" + str(alice), 1, 1)
+    dovecot.report(alice, size, messages)
+    dovecot.report("../" + str(alice), 1, 1)
     dovecot.recorder.record_usage(DictWrite(str(alice), {"priv/quota/storage": "7"}))
     await dovecot.recorder.write()
-    assert await figures(api) == (0, 0)
+    assert await usage(api) == (0, 0)
 
 
-async def test_with_the_database_away_nothing_is_lost(
+async def test_without_the_database_no_report_is_lost(
     api: Api, dovecot: Dovecot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alice = await api.mailbox(ALICE)
     with monkeypatch.context() as patch:
         patch.setattr(DatabasePool, "tx", away)
-        dovecot.says(alice, 500, 1)
+        dovecot.report(alice, 500, 1)
         dovecot.login(alice)
         with pytest.raises(Unavailable):
             await dovecot.recorder.write()
-        dovecot.says(alice, 900, 2)
+        dovecot.report(alice, 900, 2)
         with pytest.raises(Unavailable):
             await dovecot.recorder.write()
     await dovecot.recorder.write()
-    assert await figures(api) == (900, 2)
+    assert await usage(api) == (900, 2)
     assert (await last_login(api))[1] == "imap"
 
 
-async def test_a_row_that_is_held_is_written_once_it_is_free(api: Api, dovecot: Dovecot) -> None:
+async def test_a_locked_row_is_written_later(api: Api, dovecot: Dovecot) -> None:
     alice = await api.mailbox(ALICE)
-    dovecot.says(alice, 500, 1)
+    dovecot.report(alice, 500, 1)
     dovecot.login(alice)
     async with api.app.db.tx() as other:
         await other.execute("SELECT id FROM mailboxes FOR UPDATE")
         await dovecot.recorder.write()
-    assert await figures(api) == (0, 0)
+    assert await usage(api) == (0, 0)
     await dovecot.recorder.write()
-    assert await figures(api) == (500, 1)
+    assert await usage(api) == (500, 1)
     assert (await last_login(api))[1] == "imap"
 
 
-async def test_logins_that_succeeded_are_noted_once_a_minute_for_each_kind(api: Api, dovecot: Dovecot) -> None:
+async def test_successful_logins_are_stored_once_a_minute_for_each_protocol(api: Api, dovecot: Dovecot) -> None:
     alice = await api.mailbox(ALICE)
 
     async def seen() -> str | None:
@@ -136,27 +137,27 @@ async def test_logins_that_succeeded_are_noted_once_a_minute_for_each_kind(api: 
 
 
 @pytest.mark.parametrize(
-    "seconds, written_between, doubtful", [(4, False, True), (4, True, True), (5, True, False), (60, False, False)]
+    "seconds, written_between, may_be_stale", [(4, False, True), (4, True, True), (5, True, False), (60, False, False)]
 )
-async def test_words_of_a_mailbox_that_come_close_are_doubtful(
-    api: Api, dovecot: Dovecot, seconds: int, *, written_between: bool, doubtful: bool
+async def test_reports_in_quick_succession_may_be_stale(
+    api: Api, dovecot: Dovecot, seconds: int, *, written_between: bool, may_be_stale: bool
 ) -> None:
     alice = await api.mailbox(ALICE, usage_counted_at=api.clock())
-    dovecot.says(alice, 900, 2)
+    dovecot.report(alice, 900, 2)
     if written_between:
         await dovecot.recorder.write()
     api.clock.advance(seconds=seconds)
-    dovecot.says(alice, 500, 1)
+    dovecot.report(alice, 500, 1)
     await dovecot.recorder.write()
-    assert await figures(api) == (500, 1)
+    assert await usage(api) == (500, 1)
     (row,) = await api.sql("SELECT usage_count_due_at AS due_at FROM mailboxes")
-    assert row["due_at"] == (api.clock() if doubtful else None)
+    assert row["due_at"] == (api.clock() if may_be_stale else None)
 
 
-async def test_one_that_was_doubtful_stays_so_until_it_is_written(api: Api, dovecot: Dovecot) -> None:
+async def test_a_possibly_stale_report_stays_so_until_it_is_written(api: Api, dovecot: Dovecot) -> None:
     alice = await api.mailbox(ALICE, usage_counted_at=api.clock())
     for seconds in (0, 1, 10):
         api.clock.advance(seconds=seconds)
-        dovecot.says(alice, 900, 2)
+        dovecot.report(alice, 900, 2)
     await dovecot.recorder.write()
     assert await api.sql("SELECT usage_count_due_at AS at FROM mailboxes") == [{"at": api.clock()}]

@@ -15,27 +15,32 @@ def body_of(api: Api, **more: Any) -> dict[str, Any]:
     return {"domain_id": DOMAIN_ID, "local_part": "alice", "password": "correct horse battery"} | more
 
 
-async def test_a_mailbox_is_made_with_what_is_given(api: Api):
+async def test_a_mailbox_is_created_with_the_given_values(api: Api):
     await api.adam.patch(f"/domains/{DOMAIN_ID}", {"default_quota_bytes": 5000})
-    made = (await api.dora.post("/mailboxes", body_of(api, local_part="Alice+x", protocols={"pop3": False}))).data
-    assert made["address"] == "Alice+x@example.test"
-    assert made["protocols"] == {"imap": True, "pop3": False, "smtp": True, "sieve": True}
-    assert made["forward"] == {"destinations": [], "keep_copy": True}
-    assert made["quota_bytes"] == 5000
-    assert (made["used_bytes"], made["message_count"], made["suspended"], made["deleted_at"]) == (0, 0, None, None)
-    assert made["last_login"] == {"at": None, "protocol": None, "ip": None}
-    assert "password" not in str(made)
-    assert (await api.dora.get(f"/mailboxes/{made['id']}")).data == made
+    mailbox = (await api.dora.post("/mailboxes", body_of(api, local_part="Alice+x", protocols={"pop3": False}))).data
+    assert mailbox["address"] == "Alice+x@example.test"
+    assert mailbox["protocols"] == {"imap": True, "pop3": False, "smtp": True, "sieve": True}
+    assert mailbox["forward"] == {"destinations": [], "keep_copy": True}
+    assert mailbox["quota_bytes"] == 5000
+    assert (mailbox["used_bytes"], mailbox["message_count"], mailbox["suspended"], mailbox["deleted_at"]) == (
+        0,
+        0,
+        None,
+        None,
+    )
+    assert mailbox["last_login"] == {"at": None, "protocol": None, "ip": None}
+    assert "password" not in str(mailbox)
+    assert (await api.dora.get(f"/mailboxes/{mailbox['id']}")).data == mailbox
 
 
 async def test_a_password_is_stored_for_dovecot_and_never_shown(api: Api):
-    made = (await api.dora.post("/mailboxes", body_of(api))).data
+    mailbox = (await api.dora.post("/mailboxes", body_of(api))).data
     [row] = await api.sql("SELECT password_hash FROM mailboxes")
     scheme, _, phc = row["password_hash"].partition("}")
     assert scheme == "{ARGON2ID"
     assert phc.startswith("$argon2id$v=19$")
     assert PasswordHasher().verify(phc, "correct horse battery")
-    answer = await api.dora.patch(f"/mailboxes/{made['id']}", {"password": "another good one"})
+    answer = await api.dora.patch(f"/mailboxes/{mailbox['id']}", {"password": "another good one"})
     assert answer.status == 200
     [row] = await api.sql("SELECT password_hash FROM mailboxes")
     assert PasswordHasher().verify(row["password_hash"].partition("}")[2], "another good one")
@@ -87,7 +92,7 @@ async def test_what_is_no_mailbox_is_refused(api: Api, changes: dict[str, Any], 
     assert await api.sql("SELECT FROM mailboxes") == []
 
 
-async def test_an_address_is_given_once_however_it_is_written(api: Api):
+async def test_an_address_is_unique_in_any_spelling(api: Api):
     await create_mailbox(api, "Straße")
     for local_part in ("STRASSE", "straße", "strasse"):
         answer = await api.adam.post("/mailboxes", body_of(api, local_part=local_part))
@@ -113,7 +118,7 @@ async def test_the_limit_of_a_domain_holds_under_a_rush(api: Api):
     assert refused.json["error"]["details"] == {"reason": "limit_reached", "limit": 2, "present": 2}
 
 
-async def test_a_change_touches_only_what_is_given(api: Api):
+async def test_a_change_applies_only_given_fields(api: Api):
     before = await create_mailbox(api, "alice", forward={"destinations": ["a@x.test"], "keep_copy": False})
     changes = {"name": "Alice", "active": False, "quota_bytes": 7, "protocols": {"imap": False}}
     after = (await api.dora.patch(f"/mailboxes/{before['id']}", changes)).data
@@ -154,7 +159,7 @@ async def test_forwards_never_close_a_circle(api: Api):
     answer = await api.adam.patch(f"/mailboxes/{third['id']}", back)
     assert answer.json["error"]["details"] == {"reason": "alias_loop", "destinations": ["first@example.test"]}
     assert (await api.adam.get(f"/mailboxes/{third['id']}")).data == third
-    # In the trash it closes nothing; brought back or moved into place it would.
+    # In the trash it closes no loop; restored or renamed it would.
     await api.adam.delete(f"/mailboxes/{second['id']}")
     assert (await api.adam.patch(f"/mailboxes/{third['id']}", back)).status == 200
     answer = await api.adam.post(f"/mailboxes/{second['id']}/restore")

@@ -16,7 +16,7 @@ def test_one_of_password_and_hash_is_needed_and_not_both():
 
 
 @pytest.mark.parametrize("text", ["alice", "a.b", "a+b", "Ünal", "straße", "o'neil", "a" * 64])
-def test_local_parts_are_taken(text: str):
+def test_local_parts_are_accepted(text: str):
     assert rules.parse_local_part(text) == text
 
 
@@ -50,7 +50,7 @@ def test_malformed_destinations_are_refused(texts: list[str]):
         rules.parse_destinations(texts)
 
 
-def test_ten_destinations_are_taken_and_eleven_not():
+def test_ten_destinations_are_accepted_and_eleven_not():
     texts = [f"{number}@x.test" for number in range(11)]
     assert len(rules.parse_destinations([*texts[:10], texts[0]])) == 10
     with pytest.raises(InvalidField):

@@ -13,7 +13,7 @@ from tests.support.client import Api
 
 
 def mail_of(api: Api, mailbox_id: str) -> Path:
-    """The mailbox's folder, with a message in it."""
+    """The mailbox's directory, with a message."""
     folder = mail_folder(api.app.data_dir, UUID(mailbox_id))
     (folder / "new").mkdir(parents=True)
     (folder / "new" / "1.host").write_bytes(b"mail")

@@ -1,4 +1,4 @@
-"""`/routing/explain`: the same route as the listener's, with the details that the caller may see."""
+"""`/routing/explain`: the route that mail takes, with the details that the caller may see."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ async def test_details_of_a_domain_are_shown_to_those_who_may_see_it(api: Api) -
     assert [place["address"] for place in everything.data["deliveries"]] == [f"bob@{OTHER}", "private@else.test"]
 
 
-async def test_an_address_that_is_not_ours_is_said_to_be_so(api: Api) -> None:
+async def test_an_address_of_another_server_is_reported_as_such(api: Api) -> None:
     explained = (await api.dora.get("/routing/explain", address="x@else.test")).data
     assert (explained["decision"], explained["deliveries"]) == ("not_managed", [])
     assert explained["steps"][-1]["step"] == "reject"
@@ -66,7 +66,7 @@ async def test_an_address_must_be_given(api: Api) -> None:
 
 
 @pytest.mark.parametrize(
-    "recipient, asked",
+    "recipient, normalized",
     [
         ("Alice@Example.TEST", "Alice@example.test"),
         ("alice@bücher.example", "alice@xn--bcher-kva.example"),
@@ -76,8 +76,8 @@ async def test_an_address_must_be_given(api: Api) -> None:
         ("", ""),
     ],
 )
-def test_a_recipient_is_looked_up_by_its_a_labels(recipient: str, asked: str) -> None:
-    assert rules.normalize_recipient(recipient) == asked
+def test_a_recipient_is_looked_up_by_its_a_labels(recipient: str, normalized: str) -> None:
+    assert rules.normalize_recipient(recipient) == normalized
 
 
 async def test_the_listener_uses_the_same_route(api: Api) -> None:

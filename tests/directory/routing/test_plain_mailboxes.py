@@ -1,20 +1,15 @@
-"""The short way for the address of a mailbox: taken where it may be, with the answers of the long way."""
+"""The fast lookup of a mailbox's address: it is used where possible, and replies like the full lookup."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
-import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
-from psycopg.rows import dict_row
 
-from mailkeep.db.postgres import Urls
+from tests.directory.routing.conftest import Conn
 from tests.directory.routing.test_route_address import MANAGED, Alias, Domain, Mailbox, Node, World, in_database, worlds
-
-Conn = psycopg.Connection[dict[str, Any]]
 
 LARGEST = 1000
 REPLIES = {"unknown_user": "550 5.1.1", "mailbox_inactive": "550 5.2.1", "receiving_disabled": "550 5.7.1",
@@ -35,10 +30,9 @@ rooms = st.lists(st.tuples(st.sampled_from(QUOTAS), st.sampled_from(USED)), min_
 
 
 @pytest.fixture(scope="module")
-def conn(module_database_urls: Urls) -> Iterator[Conn]:
-    with Conn.connect(module_database_urls.owner, autocommit=True, row_factory=dict_row) as connection:
-        connection.execute("UPDATE routing_settings SET message_size = %s", (LARGEST,))
-        yield connection
+def conn(conn: Conn) -> Conn:
+    conn.execute("UPDATE routing_settings SET message_size = %s", (LARGEST,))
+    return conn
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -53,16 +47,16 @@ def test_the_fast_lookup_replies_like_the_full_one(conn: Conn, world: World, roo
     in_database(check, conn, world)
 
 
-def compare(conn: Conn, asked: list[tuple[str, str]]) -> None:
-    rows = conn.execute(QUERY, [[each[k] for each in asked] for k in (0, 1)]).fetchall()
-    assert len(rows) == len(asked)
+def compare(conn: Conn, lookups: list[tuple[str, str]]) -> None:
+    rows = conn.execute(QUERY, [[each[k] for each in lookups] for k in (0, 1)]).fetchall()
+    assert len(rows) == len(lookups)
     for row in rows:
         assert (row["reply"] or "")[:9] == at_rcpt(row), row
         assert row["routed"] == ",".join(each["address"] for each in row["deliveries"]), row
 
 
 def at_rcpt(row: dict[str, Any]) -> str:
-    """How the answer at RCPT begins, by the long way; empty where there is none."""
+    """The first word of the reply to RCPT by the full lookup, empty without a reply."""
     if row["decision"] == "deliver":
         return "expanding" if row["external"] or row["depends_on_size"] else ""
     return REPLIES.get(row["decision"], "")
@@ -86,7 +80,7 @@ def test_a_mailbox_with_any_room_gets_the_reply_of_the_full_lookup(conn: Conn) -
     in_database(check, conn, world)
 
 
-def test_a_mailbox_that_forwards_nothing_takes_the_short_way(conn: Conn) -> None:
+def test_a_mailbox_without_forwards_uses_the_fast_lookup(conn: Conn) -> None:
     world = World(
         {"a.test": Domain(), "asleep.test": Domain(active=False), "deaf.test": Domain(receiving=False)},
         {
@@ -102,12 +96,12 @@ def test_a_mailbox_that_forwards_nothing_takes_the_short_way(conn: Conn) -> None
     )
 
     def check(conn: Conn, world: World, ids: dict[Node, UUID]) -> None:
-        asked = ["Ann@a.test", "aNN@A.test", "ann+x@a.test", "sales@a.test", "nobody@a.test", "ann@far.test"]
-        asked += list(world.mailboxes)[1:]
+        addresses = ["Ann@a.test", "aNN@A.test", "ann+x@a.test", "sales@a.test", "nobody@a.test", "ann@far.test"]
+        addresses += list(world.mailboxes)[1:]
         rows = conn.execute(
             "SELECT a, r.address FROM unnest(%s::text[]) a,"
             " route_plain(split_part(a, '@', 1), split_part(a, '@', 2)) r",
-            (asked,),
+            (addresses,),
         )
         assert {row["a"]: row["address"] for row in rows if row["address"]} == {
             "Ann@a.test": "Ann@a.test",

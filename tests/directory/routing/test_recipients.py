@@ -1,35 +1,21 @@
-"""Recipients that SMTP accepts or refuses by more than their name: postmaster, limits of expansion, room."""
+"""Recipients whose acceptance depends on more than the address: postmaster, limits of expansion, quota."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
 from uuid import UUID
 
-import psycopg
 import pytest
-from psycopg.rows import dict_row
 
 from mailkeep.core.clock import utc_now
 from mailkeep.core.ids import uuid7
-from mailkeep.db.postgres import Urls
+from tests.directory.routing.conftest import Conn
 from tests.directory.routing.test_route_address import Alias, Domain, Mailbox, World, route
-
-Conn = psycopg.Connection[dict[str, Any]]
-
-
-@pytest.fixture(scope="module")
-def conn(module_database_urls: Urls) -> Iterator[Conn]:
-    with Conn.connect(module_database_urls.owner, autocommit=True, row_factory=dict_row) as connection:
-        yield connection
 
 
 @pytest.fixture
-def tried(conn: Conn) -> Iterator[Conn]:
-    """A transaction that is rolled back."""
-    with conn.transaction(force_rollback=True):
-        conn.execute("UPDATE routing_settings SET hostname = 'mx.test', external_expansion = 3, message_size = 1000")
-        yield conn
+def tx(tx: Conn) -> Conn:
+    tx.execute("UPDATE routing_settings SET hostname = 'mx.test', external_expansion = 3, message_size = 1000")
+    return tx
 
 
 def admin(conn: Conn, email: str, role: str, *domains: str) -> None:
@@ -60,29 +46,29 @@ def quota(conn: Conn, local: str, limit: int, used: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["postmaster", "Postmaster", "abuse", "ABUSE", "postmaster+spam"])
-def test_postmaster_and_abuse_reach_the_administrators_of_the_domain(tried: Conn, name: str) -> None:
-    World({"a.test": Domain(), "b.test": Domain()}, {"ann@b.test": Mailbox()}).write(tried)
-    admin(tried, "root@elsewhere.test", "super_admin")
-    admin(tried, "Ann@b.test", "domain_admin", "a.test")
-    admin(tried, "gone@b.test", "domain_admin", "a.test")  # nobody has this address
-    assert destinations(tried, f"{name}@a.test") == ["Ann@b.test"]
-    assert destinations(tried, f"{name}@b.test") == ["root@elsewhere.test"]
+def test_postmaster_and_abuse_reach_the_administrators_of_the_domain(tx: Conn, name: str) -> None:
+    World({"a.test": Domain(), "b.test": Domain()}, {"ann@b.test": Mailbox()}).write(tx)
+    admin(tx, "root@elsewhere.test", "super_admin")
+    admin(tx, "Ann@b.test", "domain_admin", "a.test")
+    admin(tx, "gone@b.test", "domain_admin", "a.test")  # no mailbox has this address
+    assert destinations(tx, f"{name}@a.test") == ["Ann@b.test"]
+    assert destinations(tx, f"{name}@b.test") == ["root@elsewhere.test"]
 
 
-def test_postmaster_of_the_server_reaches_the_super_admins(tried: Conn) -> None:
-    World({"a.test": Domain()}, {"sue@a.test": Mailbox()}).write(tried)
-    admin(tried, "sue@a.test", "super_admin")
-    admin(tried, "admin@localhost", "super_admin")
-    admin(tried, "dora@far.test", "domain_admin", "a.test")
+def test_postmaster_of_the_server_reaches_the_super_admins(tx: Conn) -> None:
+    World({"a.test": Domain()}, {"sue@a.test": Mailbox()}).write(tx)
+    admin(tx, "sue@a.test", "super_admin")
+    admin(tx, "admin@localhost", "super_admin")
+    admin(tx, "dora@far.test", "domain_admin", "a.test")
     for address in ("postmaster", "POSTMASTER", "postmaster@mx.test", "abuse@MX.test"):
-        assert destinations(tried, address) == ["sue@a.test"], address
+        assert destinations(tx, address) == ["sue@a.test"], address
     for address in ("root", "root@mx.test"):
-        assert destinations(tried, address) == "unknown_user", address
-    tried.execute("UPDATE routing_settings SET hostname = ''")
-    assert destinations(tried, "postmaster") == ["sue@a.test"]
+        assert destinations(tx, address) == "unknown_user", address
+    tx.execute("UPDATE routing_settings SET hostname = ''")
+    assert destinations(tx, "postmaster") == ["sue@a.test"]
 
 
-def test_a_mailbox_or_alias_or_catch_all_has_postmaster_first(tried: Conn) -> None:
+def test_a_mailbox_or_alias_or_catch_all_has_postmaster_first(tx: Conn) -> None:
     world = World(
         {"a.test": Domain(), "b.test": Domain(), "c.test": Domain(), "d.test": Domain(), "mx.test": Domain()},
         {"postmaster@a.test": Mailbox(), "any@c.test": Mailbox(), "postmaster@d.test": Mailbox(active=False),
@@ -90,36 +76,36 @@ def test_a_mailbox_or_alias_or_catch_all_has_postmaster_first(tried: Conn) -> No
         {"abuse@a.test": Alias(["postmaster@a.test"]), "@c.test": Alias(["any@c.test"]),
          "abuse@b.test": Alias(["nobody@c.test", "nobody@b.test"]), "postmaster@b.test": Alias(["nobody@b.test"])},
     )  # fmt: skip
-    world.write(tried)
-    admin(tried, "root@elsewhere.test", "super_admin")
-    assert destinations(tried, "postmaster@a.test") == ["postmaster@a.test"]
-    assert destinations(tried, "abuse@a.test") == ["postmaster@a.test"]
-    assert destinations(tried, "postmaster@c.test") == ["any@c.test"]
-    assert destinations(tried, "postmaster@d.test") == ["root@elsewhere.test"]  # deactivated: never unknown
-    assert destinations(tried, "postmaster@b.test") == ["root@elsewhere.test"]  # its alias leads nowhere
-    assert destinations(tried, "postmaster") == ["postmaster@mx.test"]
+    world.write(tx)
+    admin(tx, "root@elsewhere.test", "super_admin")
+    assert destinations(tx, "postmaster@a.test") == ["postmaster@a.test"]
+    assert destinations(tx, "abuse@a.test") == ["postmaster@a.test"]
+    assert destinations(tx, "postmaster@c.test") == ["any@c.test"]
+    assert destinations(tx, "postmaster@d.test") == ["root@elsewhere.test"]  # deactivated: never unknown
+    assert destinations(tx, "postmaster@b.test") == ["root@elsewhere.test"]  # its alias has no recipient
+    assert destinations(tx, "postmaster") == ["postmaster@mx.test"]
 
 
-def test_an_administrator_whose_address_is_the_postmaster_is_no_loop(tried: Conn) -> None:
-    World({"a.test": Domain()}).write(tried)
-    admin(tried, "postmaster@a.test", "super_admin")
-    admin(tried, "abuse@mx.test", "super_admin")
-    assert destinations(tried, "postmaster@a.test") == "no_administrator"
-    steps = [(each["step"], each["result"]) for each in route(tried, "postmaster@a.test")["steps"]]
+def test_an_administrator_whose_address_is_the_postmaster_is_no_loop(tx: Conn) -> None:
+    World({"a.test": Domain()}).write(tx)
+    admin(tx, "postmaster@a.test", "super_admin")
+    admin(tx, "abuse@mx.test", "super_admin")
+    assert destinations(tx, "postmaster@a.test") == "no_administrator"
+    steps = [(each["step"], each["result"]) for each in route(tx, "postmaster@a.test")["steps"]]
     assert steps[-3:] == [("catch_all", "no_match"), ("postmaster", "no_match"), ("reject", "no_administrator")]
 
 
-def test_who_the_super_admins_are_is_not_shown_to_others(tried: Conn) -> None:
-    World({"a.test": Domain()}).write(tried)
-    admin(tried, "root@elsewhere.test", "super_admin")
-    rows = tried.execute("SELECT id FROM domains").fetchall()
-    found = route(tried, "postmaster@a.test", [rows[0]["id"]])
+def test_who_the_super_admins_are_is_not_shown_to_others(tx: Conn) -> None:
+    World({"a.test": Domain()}).write(tx)
+    admin(tx, "root@elsewhere.test", "super_admin")
+    rows = tx.execute("SELECT id FROM domains").fetchall()
+    found = route(tx, "postmaster@a.test", [rows[0]["id"]])
     assert found["decision"] == "deliver"
     assert found["deliveries"] == [{"type": "external", "address": "postmaster@a.test", "mailbox_id": None}]
     assert "elsewhere" not in str(found)
 
 
-def test_more_external_destinations_than_the_limit_are_refused(tried: Conn) -> None:
+def test_more_external_destinations_than_the_limit_are_refused(tx: Conn) -> None:
     world = World(
         {"a.test": Domain(), "b.test": Domain()},
         {"ann@a.test": Mailbox(forwards=["x@far.test"])},
@@ -129,16 +115,16 @@ def test_more_external_destinations_than_the_limit_are_refused(tried: Conn) -> N
             "three@b.test": Alias(["x@far.test", "y@far.test", "z@far.test"]),
         },
     )
-    world.write(tried)
-    assert route(tried, "three@a.test")["external"] == 3
-    assert destinations(tried, "three@a.test") == ["x@far.test", "y@far.test", "z@far.test", "ann@a.test"]
-    found = route(tried, "four@a.test")
+    world.write(tx)
+    assert route(tx, "three@a.test")["external"] == 3
+    assert destinations(tx, "three@a.test") == ["x@far.test", "y@far.test", "z@far.test", "ann@a.test"]
+    found = route(tx, "four@a.test")
     assert (found["decision"], found["external"]) == ("expansion_limit", 4)
     assert "4 external destinations" in found["warnings"][0]
 
 
-def test_over_a_thousand_destinations_are_refused_however_they_are_reached(tried: Conn) -> None:
-    tried.execute("UPDATE routing_settings SET external_expansion = 1000")
+def test_over_a_thousand_destinations_are_refused_however_they_are_reached(tx: Conn) -> None:
+    tx.execute("UPDATE routing_settings SET external_expansion = 1000")
     world = World({"a.test": Domain(), "b.test": Domain()}, {f"m{n}@b.test": Mailbox() for n in range(40)})
     for number in range(40):
         world.aliases[f"s{number}@b.test"] = Alias(
@@ -146,30 +132,30 @@ def test_over_a_thousand_destinations_are_refused_however_they_are_reached(tried
         )
     world.aliases["wide@a.test"] = Alias([f"s{n}@b.test" for n in range(40)])
     world.aliases["narrow@a.test"] = Alias([f"s{n}@b.test" for n in range(38)])
-    world.write(tried)
-    assert route(tried, "wide@a.test")["decision"] == "too_many_destinations"
-    assert len(destinations(tried, "narrow@a.test")) == 38 * 26
+    world.write(tx)
+    assert route(tx, "wide@a.test")["decision"] == "too_many_destinations"
+    assert len(destinations(tx, "narrow@a.test")) == 38 * 26
 
 
-def test_a_full_mailbox_is_refused_unless_another_destination_has_room(tried: Conn) -> None:
+def test_a_full_mailbox_is_refused_unless_another_destination_has_room(tx: Conn) -> None:
     world = World(
         {"a.test": Domain()},
         {"ann@a.test": Mailbox(), "bob@a.test": Mailbox(), "cat@a.test": Mailbox(forwards=["x@far.test"])},
         {"both@a.test": Alias(["ann@a.test", "bob@a.test"])},
     )
-    world.write(tried)
-    quota(tried, "ann", 500, 500)
-    quota(tried, "bob", 500, 400)
-    quota(tried, "cat", 500, 500)
-    assert recipient(tried, "ann@a.test") == "mailbox_full"
-    assert recipient(tried, "ann@a.test", 501) == "message_too_large"
-    assert [recipient(tried, "bob@a.test", size) for size in (0, 100, 101, 501)] == [
+    world.write(tx)
+    quota(tx, "ann", 500, 500)
+    quota(tx, "bob", 500, 400)
+    quota(tx, "cat", 500, 500)
+    assert recipient(tx, "ann@a.test") == "mailbox_full"
+    assert recipient(tx, "ann@a.test", 501) == "message_too_large"
+    assert [recipient(tx, "bob@a.test", size) for size in (0, 100, 101, 501)] == [
         "deliver", "deliver", "mailbox_full", "message_too_large"
     ]  # fmt: skip
-    assert [recipient(tried, "both@a.test", size) for size in (0, 101)] == ["deliver", "mailbox_full"]
-    assert recipient(tried, "cat@a.test") == "deliver"  # the copy for the outside
-    quota(tried, "ann", 0, 500)
-    assert recipient(tried, "ann@a.test", 10**9) == "deliver"
+    assert [recipient(tx, "both@a.test", size) for size in (0, 101)] == ["deliver", "mailbox_full"]
+    assert recipient(tx, "cat@a.test") == "deliver"  # the copy to an external address
+    quota(tx, "ann", 0, 500)
+    assert recipient(tx, "ann@a.test", 10**9) == "deliver"
 
 
 def count(conn: Conn, queue_id: str | None, copies: dict[str, int], limit: int) -> dict[str, int | None]:
@@ -186,13 +172,13 @@ def counted(conn: Conn, domain: str) -> int:
     return row["n"]
 
 
-def test_forwarded_copies_are_counted_for_all_domains_or_none(tried: Conn) -> None:
-    assert count(tried, "q1", {"a.test": 6, "b.test": 1}, 10) == {}
-    assert count(tried, "q1", {"a.test": 6, "b.test": 1}, 10) == {}  # once for a queue id
-    assert counted(tried, "a.test") == 6
-    assert count(tried, "q2", {"a.test": 5, "b.test": 1}, 10) == {"a.test": 3630}
-    assert count(tried, "q3", {"b.test": 11}, 10) == {"b.test": None}
-    assert (counted(tried, "a.test"), counted(tried, "b.test")) == (6, 1)
-    assert count(tried, None, {"a.test": 4}, 10) == {}
-    tried.execute("SELECT uncount_forwards(ARRAY['q1', 'q9'])")
-    assert (counted(tried, "a.test"), counted(tried, "b.test")) == (4, 0)
+def test_forwarded_copies_are_counted_for_all_domains_or_none(tx: Conn) -> None:
+    assert count(tx, "q1", {"a.test": 6, "b.test": 1}, 10) == {}
+    assert count(tx, "q1", {"a.test": 6, "b.test": 1}, 10) == {}  # counted once for each queue ID
+    assert counted(tx, "a.test") == 6
+    assert count(tx, "q2", {"a.test": 5, "b.test": 1}, 10) == {"a.test": 3630}
+    assert count(tx, "q3", {"b.test": 11}, 10) == {"b.test": None}
+    assert (counted(tx, "a.test"), counted(tx, "b.test")) == (6, 1)
+    assert count(tx, None, {"a.test": 4}, 10) == {}
+    tx.execute("SELECT uncount_forwards(ARRAY['q1', 'q9'])")
+    assert (counted(tx, "a.test"), counted(tx, "b.test")) == (4, 0)

@@ -1,25 +1,21 @@
-"""Where an address goes: the SQL function, by examples and against a model of the rules in Python."""
+"""The SQL function `route_address`: examples, and a comparison with a model in Python."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
-from psycopg.rows import dict_row
 
 from mailkeep.core.address import fold_local, strip_tag
 from mailkeep.core.clock import utc_now
 from mailkeep.core.ids import uuid7
-from mailkeep.db.postgres import Urls
 from mailkeep.mail.daemons import render
 from mailkeep.mail.postfix.submission_login import parse_login
-
-Conn = psycopg.Connection[dict[str, Any]]
+from tests.directory.routing.conftest import Conn
 
 
 def key_of(address: str) -> str:
@@ -36,7 +32,7 @@ class Domain:
 
 @dataclass
 class Mailbox:
-    """`forwards` and whether a copy is kept."""
+    """`forwards`, and whether a copy is kept."""
 
     active: bool = True
     forwards: list[str] = field(default_factory=list)
@@ -62,7 +58,7 @@ class World:
     aliases: dict[str, Alias] = field(default_factory=dict)
 
     def write(self, conn: Conn) -> dict[Node, UUID]:
-        """All of it into the database; the ids of what is not in the trash."""
+        """Insert all of it; returns the IDs of the objects that are not in the trash."""
         ids: dict[Node, UUID] = {}
         at = utc_now()
         domain_ids = {name: uuid7(at) for name in self.domains}
@@ -112,7 +108,7 @@ class World:
         return found[0] if found else None
 
     def candidates(self, key: str) -> list[list[Node]]:
-        """What an address may lead to, by level: exactly, without the tag, the catch-all."""
+        """The candidates for an address, by level: exact, without the tag, catch-all."""
         local, _, domain = key.rpartition("@")
         if domain not in self.domains:
             return []
@@ -161,7 +157,7 @@ class ModelRoute:
 
 
 def model_route(world: World, address: str) -> ModelRoute:
-    """The rules, as briefly as Python can say them."""
+    """The rules in Python."""
     if address.rpartition("@")[2] not in world.domains:
         return ModelRoute("not_managed")
     found, unkept, seen = ModelRoute("deliver"), set[Node](), set[Node]()
@@ -193,7 +189,7 @@ def model_route(world: World, address: str) -> ModelRoute:
 
 
 def arrives(world: World, start: Node, kept: set[Node], outside: set[str]) -> bool:
-    """Whether what a mailbox forwards comes to somebody."""
+    """Whether the forwards of a mailbox reach a recipient."""
     seen, todo = {start}, [start]
     while todo:
         for key in map(key_of, world.onward(todo.pop())):
@@ -225,7 +221,7 @@ def loops(world: World, node: Node) -> set[str]:
 
 
 def chained_with(world: World, node: Node) -> tuple[set[str], set[str]]:
-    """Sources of other aliases of the domain that an alias leads to, and of those that lead to it."""
+    """Sources of the domain's other aliases that an alias leads to, and of those that lead to it."""
 
     def ahead(start: Node) -> set[Node]:
         domain = start[2]
@@ -237,19 +233,6 @@ def chained_with(world: World, node: Node) -> tuple[set[str], set[str]]:
     others: list[Node] = [("alias", local, domain) for local, _, domain in active]
     behind = {n[1] for n in others if n[2] == node[2] and node in ahead(n)}
     return {n[1] for n in ahead(node)}, behind
-
-
-@pytest.fixture(scope="module")
-def conn(module_database_urls: Urls) -> Iterator[Conn]:
-    with Conn.connect(module_database_urls.owner, autocommit=True, row_factory=dict_row) as connection:
-        yield connection
-
-
-@pytest.fixture
-def tried(conn: Conn) -> Iterator[Conn]:
-    """A transaction whose worlds vanish."""
-    with conn.transaction(force_rollback=True):
-        yield conn
 
 
 def route(conn: Conn, address: str, visible: list[UUID] | None = None) -> dict[str, Any]:
@@ -358,9 +341,9 @@ def shop() -> World:
         ("@dash.test", ["dave@dash.test"]),
     ],
 )
-def test_an_address_is_routed_by_the_rules(tried: Conn, address: str, expected: list[str] | str) -> None:
-    shop().write(tried)
-    assert goes_to(tried, address) == expected
+def test_an_address_is_routed_by_the_rules(tx: Conn, address: str, expected: list[str] | str) -> None:
+    shop().write(tx)
+    assert goes_to(tx, address) == expected
 
 
 @pytest.mark.parametrize(
@@ -380,14 +363,14 @@ def test_an_address_is_routed_by_the_rules(tried: Conn, address: str, expected: 
         ),
     ],
 )
-def test_destinations_that_lead_nowhere_have_a_warning(tried: Conn, address: str, warnings: list[str]) -> None:
-    shop().write(tried)
-    assert route(tried, address)["warnings"] == warnings
+def test_destinations_without_a_recipient_have_a_warning(tx: Conn, address: str, warnings: list[str]) -> None:
+    shop().write(tx)
+    assert route(tx, address)["warnings"] == warnings
 
 
-def test_the_steps_tell_the_way(tried: Conn) -> None:
-    ids = shop().write(tried)
-    found = route(tried, "Sales+june@shop.test")
+def test_the_steps_describe_the_route(tx: Conn) -> None:
+    ids = shop().write(tx)
+    found = route(tx, "Sales+june@shop.test")
     assert [(s["step"], s["result"], s["address"]) for s in found["steps"]] == [
         ("domain", "managed", "Sales+june@shop.test"),
         ("mailbox", "no_match", "Sales+june@shop.test"),
@@ -407,9 +390,9 @@ def test_the_steps_tell_the_way(tried: Conn) -> None:
     ]
 
 
-def test_the_steps_of_a_refusal_end_with_it(tried: Conn) -> None:
-    shop().write(tried)
-    steps = route(tried, "nobody@bare.test")["steps"]
+def test_the_steps_of_a_refusal_end_with_it(tx: Conn) -> None:
+    shop().write(tx)
+    steps = route(tx, "nobody@bare.test")["steps"]
     assert [(s["step"], s["result"]) for s in steps] == [
         ("domain", "managed"),
         ("mailbox", "no_match"),
@@ -419,32 +402,32 @@ def test_the_steps_of_a_refusal_end_with_it(tried: Conn) -> None:
     ]
 
 
-def test_details_of_other_domains_are_not_shown(tried: Conn) -> None:
-    shop().write(tried)
-    own = tried.execute("SELECT id FROM domains WHERE name = 'shop.test'").fetchall()
-    found = route(tried, "hop@shop.test", [own[0]["id"]])
+def test_details_of_other_domains_are_not_shown(tx: Conn) -> None:
+    shop().write(tx)
+    own = tx.execute("SELECT id FROM domains WHERE name = 'shop.test'").fetchall()
+    found = route(tx, "hop@shop.test", [own[0]["id"]])
     assert found["decision"] == "deliver"
     assert found["deliveries"] == [{"type": "external", "address": "hop@bare.test", "mailbox_id": None}]
     assert found["steps"][-1] == {"step": "domain", "result": "managed", "address": "hop@bare.test", "row": None}
     assert "dash.test" not in str(found)
-    found = route(tried, "sleepy@shop.test", [])
+    found = route(tx, "sleepy@shop.test", [])
     assert (found["decision"], found["deliveries"]) == ("domain_inactive", [])
     assert "asleep" not in str(found)
 
 
-def test_a_long_way_over_many_domains_comes_to_its_end(tried: Conn) -> None:
+def test_a_long_route_over_two_domains_ends(tx: Conn) -> None:
     """Six hundred hops between two domains, then a loop of the same length."""
     steps = 600
     world = World({"a.test": Domain(), "b.test": Domain()}, {"end@a.test": Mailbox()})
     for n in range(steps):
         here, there = ("a.test", "b.test") if n % 2 else ("b.test", "a.test")
         world.aliases[f"s{n}@{here}"] = Alias([f"s{n + 1}@{there}" if n + 1 < steps else "end@a.test"])
-    ids = world.write(tried)
-    assert goes_to(tried, "s0@b.test") == ["end@a.test"]
+    ids = world.write(tx)
+    assert goes_to(tx, "s0@b.test") == ["end@a.test"]
     last = ids["alias", f"s{steps - 1}", "a.test"]
-    tried.execute("UPDATE aliases SET destination_keys = '{s0@b.test}' WHERE id = %s", (last,))
-    assert goes_to(tried, "s0@b.test") == "unknown_user"
-    back = tried.execute("SELECT key FROM route_loop(%s)", (last,)).fetchall()
+    tx.execute("UPDATE aliases SET destination_keys = '{s0@b.test}' WHERE id = %s", (last,))
+    assert goes_to(tx, "s0@b.test") == "unknown_user"
+    back = tx.execute("SELECT key FROM route_loop(%s)", (last,)).fetchall()
     assert [row["key"] for row in back] == ["s0@b.test"]
 
 
@@ -486,7 +469,7 @@ worlds = st.builds(
 
 
 def without_twins(world: World) -> World:
-    """Each address once by its key, as the unique constraints of the database have it."""
+    """Each address once by its key, as the unique constraints require."""
     for rows in (world.mailboxes, world.aliases):
         seen: set[str] = set()
         for address in list(rows):
@@ -541,20 +524,20 @@ def test_chains_and_loops_are_found_as_the_model_finds_them(conn: Conn, world: W
     in_database(check, conn, world)
 
 
-def test_lookups_of_postfix_use_utf_8_whatever_the_client_encoding(tried: Conn):
+def test_lookups_of_postfix_use_utf_8_whatever_the_client_encoding(tx: Conn):
     world = World(
         domains={"shop.test": Domain()},
         mailboxes={"alice@shop.test": Mailbox()},
         aliases={"müller@shop.test": Alias(["ż日@else.test", "alice@shop.test"])},
     )
-    world.write(tried)
+    world.write(tx)
 
     def ask(name: str, local: bytes) -> list[str]:
-        """As its client does: bytes, under a name that they do not have (dict_pgsql)."""
+        """As Postfix's client does (dict_pgsql): UTF-8 bytes in a connection with another client encoding."""
         query = render.MAPS[name].replace("%d", "shop.test").encode().replace(b"%u", local)
-        with tried.transaction():
-            tried.execute("SET LOCAL client_encoding TO 'LATIN1'")
-            rows = tried.execute(query).fetchall()
+        with tx.transaction():
+            tx.execute("SET LOCAL client_encoding TO 'LATIN1'")
+            rows = tx.execute(query).fetchall()
         return [str(value).encode("latin-1").decode() for row in rows for value in row.values()]
 
     assert ask("routes", "müller".encode()) == ["ż日@else.test,alice@shop.test"]

@@ -1,4 +1,4 @@
-"""Health and version: public, quick, and right without a database."""
+"""Health and version: public, fast, and correct without a database."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Away:
         try:
             await asyncio.sleep(self._seconds)
         except asyncio.CancelledError:
-            await asyncio.sleep(1)  # it does not let go at once
+            await asyncio.sleep(1)  # it handles the cancellation slowly
             raise
         raise Unavailable
         yield
@@ -118,7 +118,7 @@ async def test_a_schema_of_another_version_is_not_ready(api: Api, monkeypatch: p
 @pytest.mark.usefixtures("unhurried")
 async def test_the_sandbox_is_checked_if_configured(api: Api):
     with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))  # ours from now on, and nobody listens there yet
+        server.bind(("127.0.0.1", 0))  # reserve the port; nothing listens there yet
         api.app.mta = SmtpPool(Relay("127.0.0.1", server.getsockname()[1]))
         answer = await ask(api, "/health")
         assert answer.status == 200

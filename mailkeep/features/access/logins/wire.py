@@ -12,18 +12,11 @@ from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.principal import Role
 from mailkeep.features.access.admins.model import Admin
 from mailkeep.features.access.logins.model import CompletedLogin, SecondFactorChallenge, SecondFactorMethod
+from mailkeep.features.access.second_factors.wire import Code, RecoveryCode
 from mailkeep.features.access.sessions import rules
-from mailkeep.web.fields import OWN_CODE, Body, Text, Timestamp
+from mailkeep.web.fields import Body, Text, Timestamp
 
 Password = Annotated[str, Meta(extra_json_schema={"format": "password"})]
-# No further validation: a malformed code is a wrong one, TOTP_INVALID.
-Code = Annotated[
-    str,
-    Meta(extra=OWN_CODE, extra_json_schema={"pattern": "^[0-9]{6}$"}, description="Six digits from the authenticator"),
-]
-RecoveryCode = Annotated[
-    str, Meta(extra=OWN_CODE, description="One of the account's recovery codes; hyphens and case don't matter")
-]
 
 
 class OwnAccount(Struct, frozen=True):
