@@ -12,7 +12,7 @@ from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.principal import Role
 from mailkeep.features.access.admins.model import Admin
 from mailkeep.features.access.logins.model import CompletedLogin, SecondFactorChallenge, SecondFactorMethod
-from mailkeep.features.access.second_factors.wire import Code, RecoveryCode
+from mailkeep.features.access.second_factors.model import Code, RecoveryCode
 from mailkeep.features.access.sessions import rules
 from mailkeep.web.fields import Body, Text, Timestamp
 

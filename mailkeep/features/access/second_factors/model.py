@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Annotated
+
+from msgspec import Meta
+
+from mailkeep.web.fields import OWN_CODE
 
 ISSUER = "Mailkeep"
 SETUP_LIFETIME = timedelta(minutes=10)
 RECOVERY_CODES = 10
+
+# No further validation: a malformed code is a wrong one, TOTP_INVALID.
+Code = Annotated[
+    str,
+    Meta(extra=OWN_CODE, extra_json_schema={"pattern": "^[0-9]{6}$"}, description="Six digits from the authenticator"),
+]
+RecoveryCode = Annotated[
+    str, Meta(extra=OWN_CODE, description="One of the account's recovery codes; hyphens and case don't matter")
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from msgspec import Struct
 
-from msgspec import Meta, Struct
-
-from mailkeep.web.fields import OWN_CODE, Body, Timestamp
-
-# No further validation: a malformed code is a wrong one, TOTP_INVALID.
-Code = Annotated[
-    str,
-    Meta(extra=OWN_CODE, extra_json_schema={"pattern": "^[0-9]{6}$"}, description="Six digits from the authenticator"),
-]
-RecoveryCode = Annotated[
-    str, Meta(extra=OWN_CODE, description="One of the account's recovery codes; hyphens and case don't matter")
-]
+from mailkeep.features.access.second_factors.model import Code, RecoveryCode
+from mailkeep.web.fields import Body, Timestamp
 
 
 class CodeRequest(Body, frozen=True):
