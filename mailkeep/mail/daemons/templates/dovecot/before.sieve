@@ -1,7 +1,7 @@
 require ["fileinto", "mailbox", "variables", "vnd.dovecot.execute"];
-# Tried before, and nobody knows how that ended: the agent says so, and since when. It may have its first copy here.
+# The lmtp agent adds this field, with the time, if an earlier attempt has an unknown outcome: a copy may be here.
 if header :matches "X-Mailkeep-Delivery" "* since *" {
   if execute "delivered" ["${1}", "${2}"] { discard; stop; }
 }
-# The filter's own word: it strips what others put there.
+# The filter's field. It removes such fields of others.
 if header :is "X-Spam" "Yes" { fileinto :create "Junk"; stop; }

@@ -1,66 +1,65 @@
--- What the filter asks Mailkeep about.
+-- Requests from the filter to Mailkeep.
 --
--- Outbound mail leaves signed or not at all. The keys stay in PostgreSQL, sealed: the listener of Mailkeep's process
--- `keys` opens all active ones of the From's domain for each message, so that RSA and Ed25519 sign side by side and a
--- change holds at once. Where none signs (the listener away, a key that does not open) the message is put off.
--- docs/decisions/0017-dkim-keys-for-the-filter.md tells what else was tried.
+-- Outbound mail is signed or not sent. The keys are encrypted in PostgreSQL. For each message, the listener of Mailkeep's
+-- process `keys` decrypts all active keys of the From domain, so that RSA and Ed25519 sign together and a change applies at
+-- once. If signing fails (no listener, a key that can't be decrypted), the message is deferred.
+-- docs/decisions/0017-dkim-keys-for-the-filter.md describes the alternatives.
 --
--- What a login hands in is signed only where its From is one address that the login may send from, by the listener's
--- word; anything else is refused for good. Postfix asks that of the envelope's sender alone, which is not what
--- recipients see and what a signature vouches for.
+-- Submitted mail is signed only if From is one address that the login may send from, which the listener checks. Other mail
+-- is rejected. Postfix checks only the envelope sender, which recipients don't see and a signature doesn't cover.
 local tcp = require "rspamd_tcp"
 local ucl = require "ucl"
 local log = require "rspamd_logger"
 local util = require "rspamd_util"
 
--- How Rspamd knows `settings_id` of the milters.
+-- Rspamd's numbers for the `settings_id` of the milters.
 local outbound = require("lua_settings").numeric_settings_id("outbound")
 local inbound = require("lua_settings").numeric_settings_id("inbound")
 local listener = "@@keys_socket@@"
-local longest = 320 -- octets of an address: more than any of ours has, and little enough for the listener
+local longest = 320 -- octets of an address: longer than ours, within the listener's limit
 
 local function encoded(text)
   return (text:gsub('%W', function(c) return string.format('%%%02X', c:byte()) end))
 end
 
--- Ask the listener one question; `answered` gets an error, or the status with the body. False where nobody can be asked.
-local function ask(task, question, answered)
+-- Sends a request to the listener. `on_response` gets an error, or status and body. Returns false if it can't be sent.
+local function request(task, path, on_response)
   return tcp.request{
     task = task,
     host = listener,
     port = 0,
     timeout = 5.0,
-    data = { question, '\n' },
+    data = { path, '\n' },
     stop_pattern = '\n',
     callback = function(err, data, conn)
       if conn then conn:close() end
       local code, body
       if not err and data then code, body = tostring(data):match('^(%d%d%d) ([^\n]*)') end
-      answered(err, tonumber(code), body or '')
+      on_response(err, tonumber(code), body or '')
     end,
   }
 end
 
-local function object(task, body)
+local function parse_json(task, body)
   local parser = ucl.parser()
   local parsed, why = parser:parse_string(body)
   if parsed then return parser:get_object() end
-  log.errx(task, 'the listener of keys answered no JSON: %s', why)
+  log.errx(task, 'the response of the keys listener is not JSON: %s', why)
   return {}
 end
 
-local function sign_with_all(task, told)
-  local sign = rspamd_plugins.dkim.sign -- not there yet when this file is read
-  local domain = told.domain
-  for _, key in ipairs(told.keys or {}) do
+local function sign_with_all(task, response)
+  local sign = rspamd_plugins.dkim.sign -- not defined yet when this file is loaded
+  local domain = response.domain
+  for _, key in ipairs(response.keys or {}) do
     local raw = key.key
-    -- Rspamd takes what begins with a slash for the name of a file (and tells it to its log): a seed whose base64 does,
-    -- one of 64, is given as bytes, which then begin with none.
+    -- Rspamd treats a key that starts with a slash as a file name (and logs it). The base64 of one seed in 64 does, and is
+    -- passed as bytes, which then don't start with one.
     if raw:sub(1, 1) == '/' then raw = tostring(util.decode_base64(raw)) end
     local signed = sign(task, { domain = domain, selector = key.selector, rawkey = raw, alg = key.algorithm })
     if not signed then
-      -- One signature less may be what a receiver wanted: all or none.
-      log.errx(task, 'key %s of %s does not sign', key.selector, domain)
+      -- A receiver may need the missing signature: all or none.
+      log.errx(task, 'signing with key %s of %s failed', key.selector, domain)
       task:insert_result('KEY_UNUSABLE', 1.0, key.selector)
     else
       task:insert_result('DKIM_SIGNED', 1.0, string.format('%s:s=%s', domain, key.selector))
@@ -68,8 +67,8 @@ local function sign_with_all(task, told)
   end
 end
 
-local function refuse(task, words)
-  if words then task:get_mempool():set_variable('refused', words) end
+local function refuse(task, text)
+  if text then task:get_mempool():set_variable('refused', text) end
 end
 
 local id = rspamd_config:register_symbol{
@@ -85,23 +84,23 @@ local id = rspamd_config:register_symbol{
       if login then refuse(task, 'From must be one address, and one that you may send as') end
       return
     end
-    local about = login and encoded(from[1].addr) .. '/' .. encoded(login) or encoded(from[1].domain)
-    local asked = ask(task, '/keys/' .. about, function(err, code, body)
+    local subject = login and encoded(from[1].addr) .. '/' .. encoded(login) or encoded(from[1].domain)
+    local is_sent = request(task, '/keys/' .. subject, function(err, code, body)
       if code == 200 then
-        local told = object(task, body)
-        if told.unsigned then task:get_mempool():set_variable('unsigned', 'yes') end
-        sign_with_all(task, told)
+        local response = parse_json(task, body)
+        if response.unsigned then task:get_mempool():set_variable('unsigned', 'yes') end
+        sign_with_all(task, response)
       elseif code == 403 then
-        refuse(task, object(task, body).refused)
+        refuse(task, parse_json(task, body).refused)
       else
         log.errx(task, 'no keys for %s: %s', from[1].domain, err or code)
       end
     end)
-    if not asked then log.errx(task, 'the keys of %s could not be asked for', from[1].domain) end
+    if not is_sent then log.errx(task, 'the keys of %s could not be requested', from[1].domain) end
   end
 }
-for _, told in ipairs{'DKIM_SIGNED', 'KEY_UNUSABLE'} do
-  rspamd_config:register_symbol{ name = told, type = 'virtual', parent = id, score = 0.0 }
+for _, symbol in ipairs{'DKIM_SIGNED', 'KEY_UNUSABLE'} do
+  rspamd_config:register_symbol{ name = symbol, type = 'virtual', parent = id, score = 0.0 }
 end
 
 rspamd_config:register_symbol{
@@ -115,7 +114,7 @@ rspamd_config:register_symbol{
     if refused then
       task:set_pre_result('reject', refused, 'outbound')
     elseif task:get_mempool():get_variable('unsigned') then
-      return -- from the host name, which is no managed domain and has no keys
+      return -- from the host name, which is not a managed domain and has no keys
     elseif not task:has_symbol('DKIM_SIGNED') or task:has_symbol('KEY_UNUSABLE') then
       task:insert_result('OUTBOUND_UNSIGNED', 0.0)
       task:set_pre_result('soft reject', 'DKIM signing temporarily unavailable', 'outbound')
@@ -123,24 +122,24 @@ rspamd_config:register_symbol{
   end
 }
 
--- Spam is not passed on. Where it leads outside alone its sender is told so; of what has a mailbox of ours as well, the
--- copies for the outside end at the lmtp agent. One recipient after the other is asked for, until one has a mailbox.
-local function refuse_unless_home(task, recipients, number)
+-- Spam is not forwarded. If all recipients are external, it is rejected. If one has a mailbox here, the lmtp agent discards
+-- the external copies. Recipients are looked up one after the other until one has a mailbox.
+local function reject_unless_mailbox(task, recipients, number)
   local recipient = recipients[number]
   if not recipient then
     task:set_pre_result('reject', 'Spam is not passed on', 'inbound')
     return
   end
-  local asked = ask(task, '/homes/' .. encoded(recipient.addr), function(err, code)
+  local is_sent = request(task, '/homes/' .. encoded(recipient.addr), function(err, code)
     if code == 404 then
-      refuse_unless_home(task, recipients, number + 1)
+      reject_unless_mailbox(task, recipients, number + 1)
     elseif code ~= 200 then
-      log.errx(task, 'whether %s is at home here is not known: %s', recipient.addr, err or code)
+      log.errx(task, 'looking up the mailbox of %s failed: %s', recipient.addr, err or code)
       task:set_pre_result('soft reject', 'Filter temporarily unavailable', 'inbound')
     end
   end)
-  if not asked then
-    log.errx(task, 'whether %s is at home here could not be asked for', recipient.addr)
+  if not is_sent then
+    log.errx(task, 'the mailbox of %s could not be looked up', recipient.addr)
     task:set_pre_result('soft reject', 'Filter temporarily unavailable', 'inbound')
   end
 end
@@ -154,13 +153,13 @@ rspamd_config:register_symbol{
     local action = task:get_metric_action()
     local recipients = task:get_recipients('smtp')
     if (action == 'add header' or action == 'rewrite subject') and recipients and #recipients > 0 then
-      refuse_unless_home(task, recipients, 1)
+      reject_unless_mailbox(task, recipients, 1)
     end
   end
 }
 
--- What has copies for the outside goes on with a sender of ours (SRS): the policy agent, which knows the recipients' aliases,
--- says which, in a field with letters that nobody outside knows. It has no other place to tell it.
+-- Mail with external copies gets a sender of ours (SRS). The policy agent, which knows the recipients' aliases, puts it into
+-- a field with a secret mark: it has no other way to pass it on.
 rspamd_config:register_symbol{
   name = 'PASSED_ON',
   type = 'idempotent',
@@ -177,7 +176,7 @@ rspamd_config:register_symbol{
   end
 }
 
--- One line for each message that is not simply let through: what was done and by which symbols.
+-- Logs a line for each message that is not accepted as it is: action, score and symbols.
 rspamd_config:register_symbol{
   name = 'LOG_VERDICT',
   type = 'idempotent',
