@@ -1,4 +1,4 @@
-"""The daemons' configuration, rendered: each value in its place, what protects always there, nothing that breaks it."""
+"""The rendered configuration of the daemons."""
 
 import re
 from dataclasses import replace
@@ -10,10 +10,10 @@ from mailkeep.mail.daemons import render
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.settings import load_settings
 
-PLACES = InstancePaths(Path("/var/lib/mailkeep"), Path("/run/mailkeep/0123456789ab"))
+PATHS = InstancePaths(Path("/var/lib/mailkeep"), Path("/run/mailkeep/0123456789ab"))
 FACTS = render.DaemonConfig(
-    paths=PLACES,
-    database_folder=PLACES.run / "pg",
+    paths=PATHS,
+    database_folder=PATHS.run / "pg",
     database="mailkeep",
     hostname="mx.example.test",
     account="mailkeep",
@@ -23,8 +23,8 @@ FACTS = render.DaemonConfig(
     logins_token="another",
     certificate_file="/etc/tls/cert.pem",
     key_file="/etc/tls/key.pem",
-    lmtp_socket=PLACES.lmtp_socket,
-    policy_socket=PLACES.policy_socket,
+    lmtp_socket=PATHS.lmtp_socket,
+    policy_socket=PATHS.policy_socket,
 )
 
 
@@ -51,7 +51,7 @@ def services(text: str) -> dict[str, str]:
     return found
 
 
-def test_nothing_of_a_template_is_left_over():
+def test_no_placeholder_remains():
     for files in (
         render.render_postfix(settings(), FACTS),
         render.render_dovecot(settings(), FACTS),
@@ -69,7 +69,7 @@ def test_nothing_of_a_template_is_left_over():
         ({"SERVER__ADDRESSES": '["192.0.2.1", "2001:db8::1"]'}, "inet_interfaces", "192.0.2.1, [2001:db8::1]"),
         ({"SERVER__ADDRESSES": '["192.0.2.1"]'}, "inet_protocols", "ipv4"),
         ({"SERVER__ADDRESSES": '["192.0.2.1"]'}, "smtp_bind_address", "192.0.2.1"),
-        ({"OUTBOUND__RELAY": "a.test:25"}, "default_transport", f"smarthost:unix:{PLACES.relay_socket}"),
+        ({"OUTBOUND__RELAY": "a.test:25"}, "default_transport", f"smarthost:unix:{PATHS.relay_socket}"),
         ({"LIMITS__MESSAGE_SIZE_MB": "100"}, "message_size_limit", str((100 << 20) * 103 // 100 + 65536)),
         ({"OUTBOUND__GIVE_UP_HOURS": "0.5"}, "maximal_queue_lifetime", "1800s"),
         ({"OUTBOUND__TLS": "dane"}, "smtp_dns_support_level", "dnssec"),
@@ -80,7 +80,7 @@ def test_settings_of_postfix(environ: dict[str, str], name: str, value: str):
     assert values(render.render_postfix(settings(**environ), FACTS)["main.cf"])[name] == value
 
 
-def test_what_protects_is_always_there():
+def test_protective_parameters_are_always_set():
     main = values(render.render_postfix(settings(), FACTS)["main.cf"])
     assert main["milter_default_action"] == "tempfail"
     assert main["smtpd_forbid_bare_newline"] == "normalize"
@@ -89,59 +89,59 @@ def test_what_protects_is_always_there():
     assert main["smtpd_tls_auth_only"] == "yes"
     master = services(render.render_postfix(settings(), FACTS)["master.cf"])
     for name in ("api", "587", "465"):
-        assert str(PLACES.sign_socket) in master[name], name
-    assert str(PLACES.scan_socket) in master["25"]
-    for name, told in master.items():
-        assert told.split()[4] == "n", f"{name} is chrooted"
+        assert str(PATHS.sign_socket) in master[name], name
+    assert str(PATHS.scan_socket) in master["25"]
+    for name, options in master.items():
+        assert options.split()[4] == "n", f"{name} is chrooted"
 
 
-def test_other_servers_mail_alone_has_its_sender_rewritten_and_its_spam_held_back():
+def test_only_incoming_mail_has_sender_rewriting_and_spam_handling():
     files = render.render_postfix(settings(), FACTS)
     master = services(files["master.cf"])
-    assert [name for name, told in master.items() if "milter_header_checks" in told] == ["inbound-cleanup"]
-    assert not [name for name, told in master.items() if "canonical_maps" in told and name != "bounce-cleanup"]
-    marked = [name for name, told in master.items() if "policy_context=expanding/" in told]
-    assert marked == [name for name, told in master.items() if FACTS.paths.scan_socket.as_posix() in told] == ["25"]
+    assert [name for name, options in master.items() if "milter_header_checks" in options] == ["inbound-cleanup"]
+    assert not [name for name, options in master.items() if "canonical_maps" in options and name != "bounce-cleanup"]
+    marked = [name for name, options in master.items() if "policy_context=expanding/" in options]
+    assert (
+        marked == [name for name, options in master.items() if FACTS.paths.scan_socket.as_posix() in options] == ["25"]
+    )
     assert "cleanup_service_name=inbound-cleanup" in master["25"]
     assert values(files["main.cf"])["smtpd_relay_restrictions"].endswith(", reject_unauth_destination")
     assert r"@mx\.example\.test)$/" in files["rewritten_senders"]
     assert files["spam_headers"].endswith(f"FILTER lmtp:unix:{FACTS.lmtp_socket}\n")
 
 
-def test_a_port_of_zero_leaves_the_service_out():
+def test_port_0_omits_the_service():
     master = services(render.render_postfix(settings(PORTS__SUBMISSIONS="0", PORTS__SMTP="0"), FACTS)["master.cf"])
     assert "587" in master
     assert "465" not in master
     assert "25" not in master
 
 
-def test_nobody_is_asked_before_a_submission_where_there_is_no_agent():
+def test_without_an_agent_there_is_no_policy_check():
     without = render.render_postfix(settings(), replace(FACTS, policy_socket=None))["master.cf"]
     assert "check_policy_service" in render.render_postfix(settings(), FACTS)["master.cf"]
     assert "check_policy_service" not in without
 
 
-def test_spam_is_refused_only_where_that_was_asked_for():
+def test_spam_is_rejected_only_if_configured():
     assert "reject = null" in render.render_rspamd(settings(), FACTS)["local.d/actions.conf"]
     assert "reject = 15" in render.render_rspamd(settings(FILTER__REJECT_SCORE="15"), FACTS)["local.d/actions.conf"]
 
 
 @pytest.mark.parametrize(
-    "environ, asked",
+    "environ, expected",
     [
         ({}, None),
         ({"DNS__SERVERS": '["192.0.2.53", "[2001:db8::53]:5353"]'}, '["192.0.2.53:53", "[2001:db8::53]:5353"]'),
         ({"DNS__SERVERS": '["192.0.2.53"]', "FILTER__DNS_SERVERS": '["192.0.2.54:53"]'}, '["192.0.2.54:53"]'),
     ],
 )
-def test_the_filter_asks_the_servers_that_everybody_asks_unless_it_has_its_own(
-    environ: dict[str, str], asked: str | None
-):
+def test_the_filter_uses_its_own_dns_servers_or_the_instances(environ: dict[str, str], expected: str | None):
     options = render.render_rspamd(settings(**environ), FACTS)["local.d/options.inc"]
-    assert f"nameserver = {asked};" in options if asked else "nameserver" not in options
+    assert f"nameserver = {expected};" in options if expected else "nameserver" not in options
 
 
-def test_without_network_checks_no_module_asks_the_network():
+def test_without_network_checks_no_module_queries_the_network():
     off = render.render_rspamd(settings(FILTER__NETWORK_CHECKS="false"), FACTS)
     on = render.render_rspamd(settings(), FACTS)
     for module in ("rbl", "spf", "dkim", "dmarc", "surbl", "fuzzy_check"):
@@ -149,7 +149,7 @@ def test_without_network_checks_no_module_asks_the_network():
         assert f"local.d/{module}.conf" not in on
 
 
-def test_the_maps_ask_functions_alone():
+def test_the_maps_call_only_functions():
     for name, text in render.render_postfix(settings(), FACTS).items():
         if name.endswith(".cf") and name not in ("main.cf", "master.cf"):
             assert re.search(
@@ -157,23 +157,23 @@ def test_the_maps_ask_functions_alone():
             ), name
 
 
-def test_a_value_with_a_line_break_is_a_bug():
+def test_a_value_with_a_line_break_raises():
     with pytest.raises(ValueError, match="control character"):
         render.render_postfix(settings(), replace(FACTS, hostname="mx\nrelayhost = evil"))
 
 
-def test_dovecot_tells_what_a_mailbox_holds_by_its_id_and_logins_without_a_password():
+def test_dovecot_reports_usage_by_id_and_logins_without_passwords():
     files = render.render_dovecot(settings(), FACTS)
-    told = f"'proxy:{PLACES.usage_socket}:' || mailbox_id AS"
-    assert files["sql.conf"].count(told) == 2
-    asked = values(files["dovecot.conf"])
-    assert asked["auth_policy_server_url"] == "http://127.0.0.1:4712/logins"
-    assert asked["auth_policy_server_api_header"] == "X-Token:another"
-    assert "hashed_password" not in asked["auth_policy_request_attributes"]
-    assert (asked["auth_policy_check_before_auth"], asked["auth_policy_check_after_auth"]) == ("no", "no")
+    target = f"'proxy:{PATHS.usage_socket}:' || mailbox_id AS"
+    assert files["sql.conf"].count(target) == 2
+    conf = values(files["dovecot.conf"])
+    assert conf["auth_policy_server_url"] == "http://127.0.0.1:4712/logins"
+    assert conf["auth_policy_server_api_header"] == "X-Token:another"
+    assert "hashed_password" not in conf["auth_policy_request_attributes"]
+    assert (conf["auth_policy_check_before_auth"], conf["auth_policy_check_after_auth"]) == ("no", "no")
 
 
-def test_a_delivery_is_held_to_the_quota_and_told_by_our_agent_alone():
+def test_deliveries_have_a_quota_and_only_our_agent_reports_them():
     conf = render.render_dovecot(settings(), FACTS)["dovecot.conf"]
     everywhere, *others = [line for line in conf.splitlines() if "mail_plugins =" in line]
     assert everywhere == "mail_plugins = $mail_plugins quota quota_clone"
@@ -181,16 +181,16 @@ def test_a_delivery_is_held_to_the_quota_and_told_by_our_agent_alone():
     assert len(others) == 2
 
 
-def test_the_map_that_makes_processes_forget_stands_before_those_that_are_asked():
+def test_the_map_that_clears_caches_comes_first():
     files = render.render_postfix(settings(), FACTS)
     assert "generation" in files
     for name in ("virtual_mailbox_domains", "virtual_mailbox_maps"):
         assert values(files["main.cf"])[name].startswith(
-            f"$default_database_type:{PLACES.postfix_conf}/generation, pgsql:"
+            f"$default_database_type:{PATHS.postfix_conf}/generation, pgsql:"
         )
 
 
-def test_the_queue_is_looked_through_as_often_as_the_first_retry_wants():
-    for first, expected in (("60", "60"), ("900", "300")):
-        asked = settings(OUTBOUND__FIRST_RETRY_SECONDS=first)
-        assert services(render.render_postfix(asked, FACTS)["master.cf"])["qmgr"].split()[5] == expected
+def test_the_queue_run_follows_the_first_retry():
+    for first, seconds in (("60", "60"), ("900", "300")):
+        changed = settings(OUTBOUND__FIRST_RETRY_SECONDS=first)
+        assert services(render.render_postfix(changed, FACTS)["master.cf"])["qmgr"].split()[5] == seconds

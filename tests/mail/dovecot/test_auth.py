@@ -1,4 +1,4 @@
-"""Dovecot's reports of logins: as its client sends them, and what else may come."""
+"""Dovecot's login reports: valid requests and others."""
 
 from __future__ import annotations
 
@@ -20,50 +20,50 @@ REPORT = LoginReport(True, "/mail/01a1ff88-06cb-700a-b704-740430818f21", "192.0.
 
 def request(body: bytes = BODY, token: str = "secret", fields: Mapping[str, str] | None = None) -> bytes:
     """A report as Dovecot posts it."""
-    given = {"Host": "127.0.0.1:4711", "X-Token": token, "Content-Length": str(len(body))}
-    given |= fields or {}
-    lines = ["POST /logins?command=report HTTP/1.1", *(f"{name}: {value}" for name, value in given.items())]
+    headers = {"Host": "127.0.0.1:4711", "X-Token": token, "Content-Length": str(len(body))}
+    headers |= fields or {}
+    lines = ["POST /logins?command=report HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-class Told:
-    """A server, and what it was told."""
+class ReportServer:
+    """A server and the reports that it received."""
 
     def __init__(self) -> None:
         self.reports: list[LoginReport] = []
         self.address = ("127.0.0.1", 0)
 
-    async def answers(self, content: bytes) -> bytes:
-        """All answers to this, until the server closes or we do."""
+    async def send(self, content: bytes) -> bytes:
+        """Send this and return all responses."""
         reader, writer = await asyncio.open_connection(*self.address)
         writer.write(content)
         writer.write_eof()
         async with asyncio.timeout(60):
-            found = await reader.read()
+            responses = await reader.read()
         writer.close()
-        return found
+        return responses
 
 
 @pytest.fixture
-async def told() -> AsyncIterator[Told]:
-    found = Told()
-    listening = socket.create_server(found.address)
-    found.address = listening.getsockname()
-    async with await serve_reports(listening, "secret", found.reports.append):
-        yield found
+async def server() -> AsyncIterator[ReportServer]:
+    report_server = ReportServer()
+    listening = socket.create_server(report_server.address)
+    report_server.address = listening.getsockname()
+    async with await serve_reports(listening, "secret", report_server.reports.append):
+        yield report_server
 
 
-async def test_reports_on_one_connection(told: Told) -> None:
-    answers = await told.answers(request() + request(b'{"success":false}'))
-    assert answers.count(b"HTTP/1.1 200 OK\r\n") == 2
-    assert answers.endswith(b'\r\n\r\n{"status":0}')
-    assert told.reports == [REPORT, LoginReport(False)]
+async def test_reports_on_one_connection(server: ReportServer) -> None:
+    responses = await server.send(request() + request(b'{"success":false}'))
+    assert responses.count(b"HTTP/1.1 200 OK\r\n") == 2
+    assert responses.endswith(b'\r\n\r\n{"status":0}')
+    assert server.reports == [REPORT, LoginReport(False)]
 
 
-async def test_nothing_is_heard_without_the_token(told: Told) -> None:
+async def test_reports_without_the_token_are_ignored(server: ReportServer) -> None:
     for token in ("", "secre", "sécret"):
-        assert b" 403 " in await told.answers(request(token=token))
-    assert told.reports == []
+        assert b" 403 " in await server.send(request(token=token))
+    assert server.reports == []
 
 
 @pytest.mark.parametrize(
@@ -79,14 +79,14 @@ async def test_nothing_is_heard_without_the_token(told: Told) -> None:
         b"x" * 20_000,
     ],
 )
-async def test_what_is_no_report_is_refused_and_others_go_on(told: Told, content: bytes) -> None:
-    assert b" 400 " in await told.answers(content)
-    assert await told.answers(request())
-    assert told.reports == [REPORT]
+async def test_an_invalid_report_is_rejected_and_others_are_accepted(server: ReportServer, content: bytes) -> None:
+    assert b" 400 " in await server.send(content)
+    assert await server.send(request())
+    assert server.reports == [REPORT]
 
 
 @given(st.binary(max_size=200))
-def test_bytes_of_any_kind_are_a_report_or_malformed(content: bytes) -> None:
+def test_any_bytes_are_a_report_or_malformed(content: bytes) -> None:
     for parse in (parse_head, parse_report):
         try:
             parse(content)

@@ -1,4 +1,4 @@
-"""Counting mailboxes: what doveadm answers, and when a folder last changed."""
+"""Counting mailboxes: the output of doveadm, and when a folder last changed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from mailkeep.core.errors import Failure
 from mailkeep.mail.dovecot.count import CountedMailbox, count_mailboxes, find_last_change, parse_counts
 
 
-def test_the_answer_of_doveadm() -> None:
-    told = b"Username\tmessages\tvsize\nalice@example.test\t3\t2238\nbob@example.test\t0\t0\n"
-    assert parse_counts(told) == {
+def test_output_of_doveadm() -> None:
+    output = b"Username\tmessages\tvsize\nalice@example.test\t3\t2238\nbob@example.test\t0\t0\n"
+    assert parse_counts(output) == {
         "alice@example.test": CountedMailbox(3, 2238),
         "bob@example.test": CountedMailbox(0, 0),
     }
@@ -21,7 +21,7 @@ def test_the_answer_of_doveadm() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "output",
     [
         b"",
         b"Usage: doveadm",
@@ -31,13 +31,13 @@ def test_the_answer_of_doveadm() -> None:
         b"Username\tmessages\tvsize\nalice\t-3\t1\n",
     ],
 )
-def test_an_answer_that_is_no_count(told: bytes) -> None:
+def test_unexpected_output_is_a_failure(output: bytes) -> None:
     with pytest.raises(Failure):
-        parse_counts(told)
+        parse_counts(output)
 
 
-async def test_what_can_not_be_counted_is_left_out() -> None:
-    """Whether there is a doveadm here or not: of this configuration none knows anything."""
+async def test_mailboxes_that_cannot_be_counted_are_omitted() -> None:
+    """With or without doveadm: this configuration does not exist."""
     assert await count_mailboxes(Path("/nowhere/dovecot.conf"), ["alice@example.test", "bob@example.test"]) == {}
 
 

@@ -41,14 +41,14 @@ def letter(delivery: str = ID, ends: str = "\n") -> str:
 @pytest.mark.parametrize("folder", ["new", "cur", ".Junk/cur", ".A b.C/new"])
 @pytest.mark.parametrize("written", [ID, f"{ID} since 1795366232"])
 @pytest.mark.parametrize("ends", ["\n", "\r\n"])
-def test_it_is_found_wherever_it_lies(tmp_path: Path, folder: str, written: str, ends: str) -> None:
+def test_a_copy_is_found_in_any_folder(tmp_path: Path, folder: str, written: str, ends: str) -> None:
     mail(tmp_path / "cur", "1.other:2,S", letter("4kAgain00002"))
     assert delivered(tmp_path) == 1
     mail(tmp_path / folder, "2.this:2,", letter(written, ends))
     assert delivered(tmp_path) == 0
 
 
-def test_what_is_no_copy(tmp_path: Path) -> None:
+def test_other_messages_are_not_copies(tmp_path: Path) -> None:
     tmp_path = tmp_path / "new" / "cur"  # its own place says nothing
     mail(tmp_path / "tmp", "1.half", letter())
     mail(tmp_path / "new", "2.body", f"Subject: a\n\nX-Mailkeep-Delivery: {ID}\n")
@@ -66,16 +66,16 @@ def test_what_is_no_copy(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "delivery, since", [("", "1"), ("a b", "1"), ("$(id)", "1"), (ID, ""), (ID, "-1;id"), (ID, "x")]
 )
-def test_what_is_no_id_is_not_looked_for(tmp_path: Path, delivery: str, since: str) -> None:
+def test_an_invalid_id_is_not_searched(tmp_path: Path, delivery: str, since: str) -> None:
     mail(tmp_path / "new", "1.this", letter())
     assert delivered(tmp_path, delivery, since) == 2
 
 
-def test_a_mailbox_that_is_not_there_yet_has_no_copy(tmp_path: Path) -> None:
+def test_a_missing_mailbox_has_no_copy(tmp_path: Path) -> None:
     assert delivered(tmp_path / "nowhere") == 1
 
 
-def test_it_is_found_while_mail_moves_from_new_to_cur(tmp_path: Path) -> None:
+def test_a_copy_is_found_while_mail_moves_from_new_to_cur(tmp_path: Path) -> None:
     """As Dovecot moves it when a session opens the folder, or when it counts."""
     (tmp_path / "cur").mkdir()
     for round_ in range(5):

@@ -1,4 +1,4 @@
-"""Dovecot's dict protocol: what its client writes, line by line, and what is none of it."""
+"""Dovecot's dict protocol: valid lines and others."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ QUOTA = (b"B1\talice@example.test", b"S1\tpriv/quota/storage\t1033", b"S1\tpriv/
 WRITTEN = DictWrite("01a1ff88-06cb-700a-b704-740430818f21", {"priv/quota/storage": "1033", "priv/quota/messages": "1"})
 
 
-def said(*lines: bytes) -> tuple[list[DictWrite], bytes]:
-    """What a dialogue tells, and all its answers."""
-    told: list[DictWrite] = []
-    dialogue = DictSession(told.append)
-    return told, b"".join(dialogue.answer(line) for line in lines)
+def converse(*lines: bytes) -> tuple[list[DictWrite], bytes]:
+    """The writes of a session, and all its responses."""
+    writes: list[DictWrite] = []
+    session = DictSession(writes.append)
+    return writes, b"".join(session.answer(line) for line in lines)
 
 
 @pytest.mark.parametrize(
-    "lines, told, answers",
+    "lines, writes, responses",
     [
         ((HELLO, *QUOTA, b"C1"), [WRITTEN], b"O\n"),
         ((HELLO, *QUOTA, b"T1\t1795288467\t0", b"C1"), [WRITTEN], b"O\n"),
@@ -40,8 +40,8 @@ def said(*lines: bytes) -> tuple[list[DictWrite], bytes]:
          [DictWrite("a\tb", {"k": "x\x01\n\0"})], b"O\n"),
     ],
 )  # fmt: skip
-def test_transactions(lines: tuple[bytes, ...], told: list[DictWrite], answers: bytes) -> None:
-    assert said(*lines) == (told, answers)
+def test_transactions(lines: tuple[bytes, ...], writes: list[DictWrite], responses: bytes) -> None:
+    assert converse(*lines) == (writes, responses)
 
 
 @pytest.mark.parametrize(
@@ -59,26 +59,26 @@ def test_transactions(lines: tuple[bytes, ...], told: list[DictWrite], answers: 
         (HELLO, b"B1\t", *(b"S1\tkey%d\tvalue" % number for number in range(100))),
     ],
 )
-def test_what_is_none_of_it(lines: tuple[bytes, ...]) -> None:
+def test_invalid_lines(lines: tuple[bytes, ...]) -> None:
     with pytest.raises(MalformedDictRequest):
-        said(*lines)
+        converse(*lines)
 
 
 @given(st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b"")) | st.sampled_from((HELLO, *QUOTA))))
-def test_lines_of_any_kind_are_understood_or_malformed(lines: list[bytes]) -> None:
+def test_any_lines_are_valid_or_malformed(lines: list[bytes]) -> None:
     try:
-        _, answers = said(*lines)
+        _, responses = converse(*lines)
     except MalformedDictRequest:
         return
-    assert set(answers) <= set(b"ON\n")
+    assert set(responses) <= set(b"ON\n")
 
 
-async def test_on_a_socket_one_that_is_malformed_is_cut_off_and_others_go_on() -> None:
-    told: list[DictWrite] = []
+async def test_a_malformed_request_ends_only_its_own_connection() -> None:
+    writes: list[DictWrite] = []
     with tempfile.TemporaryDirectory(prefix="mk-") as folder:
         path = Path(folder) / "usage"
         path.write_text("left over")
-        server = await serve_dict(path, told.append, mode=0o600, group=os.getgid())
+        server = await serve_dict(path, writes.append, mode=0o600, group=os.getgid())
         assert path.stat().st_mode & 0o777 == 0o600
         async with server, asyncio.timeout(60):
             wrong, wrong_out = await asyncio.open_unix_connection(path)
@@ -89,18 +89,18 @@ async def test_on_a_socket_one_that_is_malformed_is_cut_off_and_others_go_on() -
             assert await reader.readline() == b"O\n"
             wrong_out.close()
             writer.close()
-    assert told == [WRITTEN]
+    assert writes == [WRITTEN]
 
 
-async def test_one_that_hangs_is_told_from_one_that_answers_and_one_that_is_gone(
+async def test_only_a_process_that_accepts_without_responding_is_unresponsive(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(dovecot_dict, "_ANSWER_SECONDS", 60)
-    told: list[DictWrite] = []
+    writes: list[DictWrite] = []
     with tempfile.TemporaryDirectory(prefix="mk-") as folder:
         path = Path(folder) / "usage"
         assert not await is_unresponsive(path)
-        async with await serve_dict(path, told.append, mode=0o600, group=os.getgid()):
+        async with await serve_dict(path, writes.append, mode=0o600, group=os.getgid()):
             assert not await is_unresponsive(path)
         assert not await is_unresponsive(path)
         path.unlink()
@@ -109,4 +109,4 @@ async def test_one_that_hangs_is_told_from_one_that_answers_and_one_that_is_gone
             silent.listen()
             monkeypatch.setattr(dovecot_dict, "_ANSWER_SECONDS", 0.5)
             assert await is_unresponsive(path)
-    assert told == []
+    assert writes == []

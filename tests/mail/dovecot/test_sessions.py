@@ -11,13 +11,13 @@ from mailkeep.mail.dovecot.sessions import parse_sessions
 HEAD = b"username\tproto\tpid\tip\n"
 
 
-def test_a_process_of_another_program_is_no_session() -> None:
+def test_a_process_of_another_program_is_not_a_session() -> None:
     # This process is Python's, whatever the listing says: a process ID may have been reused.
     assert parse_sessions(HEAD + f"a@ex.test\timap\t{os.getpid()}\t192.0.2.1\n".encode(), utc_now()) == []
     assert parse_sessions(HEAD + b"a@ex.test\timap\t-1\t\na@ex.test\n", utc_now()) == []
 
 
 @pytest.mark.parametrize("output", [b"", b"doveadm: something else\n", b"username\tproto\n"])
-def test_an_output_that_is_no_listing_fails(output: bytes) -> None:
+def test_unexpected_output_is_a_failure(output: bytes) -> None:
     with pytest.raises(Failure):
         parse_sessions(output, utc_now())

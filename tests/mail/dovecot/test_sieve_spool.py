@@ -44,11 +44,11 @@ def only(spool: Path) -> SpooledMessage:
     return sieve_spool.read(path)
 
 
-def test_a_message_is_in_the_spool_as_it_was_given(spool: Path) -> None:
-    bell = os.open(sieve_spool.wakeup_fifo(spool), os.O_RDONLY | os.O_NONBLOCK)
+def test_a_message_is_stored_in_the_spool(spool: Path) -> None:
+    fifo = os.open(sieve_spool.wakeup_fifo(spool), os.O_RDONLY | os.O_NONBLOCK)
     assert sendmail(spool) == 0
-    assert os.read(bell, 10) == b"\n"
-    os.close(bell)
+    assert os.read(fifo, 10) == b"\n"
+    os.close(fifo)
     found = only(spool)
     assert (found.mailbox_id, found.sender, found.recipients, found.eight_bit) == (
         "the-id", "alice@ex.test", ("friend@far.test",), False,
@@ -68,7 +68,7 @@ def test_a_message_is_in_the_spool_as_it_was_given(spool: Path) -> None:
         ("alice@ex.test", "Auto-Submitted: auto-replied", True, False),
     ],
 )
-def test_an_answer_to_a_sender_who_may_be_forged_is_backscatter(
+def test_a_reply_to_an_unauthenticated_sender_is_backscatter(
     spool: Path, sender: str, field: str, unproved: bool, expected: bool
 ) -> None:
     arguments = ("the-id", "-i", "-f", sender, "--", "someone@far.test")
@@ -90,7 +90,7 @@ def test_the_null_sender_many_recipients_and_other_scripts(spool: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [65536, 131072, 131073, 400_000])
-def test_line_ends_over_the_edges_of_chunks(spool: Path, size: int) -> None:
+def test_line_ends_across_chunks(spool: Path, size: int) -> None:
     content = (b"x" * 62 + b"\r\n") * (size // 64 + 1)
     assert sendmail(spool, content=content) == 0
     assert b"".join(only(spool).content()) == content
@@ -100,12 +100,12 @@ def test_line_ends_over_the_edges_of_chunks(spool: Path, size: int) -> None:
     "arguments",
     [(), ("-i", "-f", "a@b", "--", "c@d"), ("id", "-i", "-f", "a@b"), ("id", "-f", "a@b\nrecipient x@y", "--", "c@d")],
 )
-def test_other_arguments_are_refused(spool: Path, arguments: Sequence[str]) -> None:
+def test_other_arguments_are_rejected(spool: Path, arguments: Sequence[str]) -> None:
     assert sendmail(spool, arguments) == 64
     assert sieve_spool.list_messages(spool) == []
 
 
-def test_a_full_spool_and_a_disk_that_fails_put_the_delivery_off(spool: Path) -> None:
+def test_a_full_spool_and_a_failing_disk_defer_the_delivery(spool: Path) -> None:
     assert [sendmail(spool, content=b"x", most=2) for _ in range(3)] == [0, 0, 75]
     for path in sieve_spool.list_messages(spool):
         path.unlink()
@@ -117,7 +117,7 @@ def test_a_full_spool_and_a_disk_that_fails_put_the_delivery_off(spool: Path) ->
     assert sieve_spool.list_messages(spool) == []
 
 
-def test_what_we_write_ourselves_is_read_alike_and_leftovers_go(spool: Path) -> None:
+def test_our_own_spool_files_are_readable_and_stale_ones_removed(spool: Path) -> None:
     sieve_spool.write(spool, START, "the-id", "", ["alice@ex.test"], b"Subject: x\n\nHello\n")
     assert only(spool).recipients == ("alice@ex.test",)
     assert b"".join(only(spool).content()) == b"Subject: x\r\n\r\nHello\r\n"
@@ -129,7 +129,7 @@ def test_what_we_write_ourselves_is_read_alike_and_leftovers_go(spool: Path) -> 
 
 
 @pytest.mark.parametrize("content", [b"", b"sender a\nrecipient b\n\n", b"mailbox 1\nsender a\n\nx", b"Subject: x\n\n"])
-def test_a_file_that_is_no_message_is_put_aside(spool: Path, content: bytes) -> None:
+def test_an_invalid_file_is_moved_to_unreadable(spool: Path, content: bytes) -> None:
     path = spool / "new" / "1.2"
     path.write_bytes(content)
     with pytest.raises(UnreadableSpoolFile):

@@ -32,7 +32,7 @@ MOVED = {f"Maildir/{name}": name for name in MAIL}
 EXPECTED = MOVED | {name: name for name in HOME} | {"sieve.active": "sieve/a.sieve"}
 
 
-def test_mail_goes_into_a_maildir_and_the_rest_stays(tmp_path: Path) -> None:
+def test_mail_moves_into_a_maildir_and_other_files_stay(tmp_path: Path) -> None:
     home = make_old_mailbox(tmp_path)
     assert separate_homes(tmp_path) == 1
     assert contents(home) == EXPECTED
@@ -41,7 +41,7 @@ def test_mail_goes_into_a_maildir_and_the_rest_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["homes.renamed", "homes.made", "homes.part_moved"])
-def test_a_move_that_was_cut_off_is_finished_by_the_next_start(
+def test_an_interrupted_move_is_finished_by_the_next_start(
     tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = make_old_mailbox(tmp_path)

@@ -14,7 +14,7 @@ def files(maildir: Path) -> list[str]:
     return sorted(f"{path.parent.name}/{path.name}" for path in maildir.glob("*/*"))
 
 
-def test_a_message_lies_in_new_whole_and_private(tmp_path: Path) -> None:
+def test_a_message_is_complete_and_private_in_new(tmp_path: Path) -> None:
     maildir = tmp_path / "mail" / "box"
     delivery = deliver(maildir, iter([b"Subject: x\r\n", b"", b"\r\nbody\r\n"]), delivery_id="d1", host="mx.test")
     assert files(maildir) == ["new/d1.mx.test,S=20"]
@@ -26,14 +26,14 @@ def test_a_message_lies_in_new_whole_and_private(tmp_path: Path) -> None:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_a_delivery_tried_again_makes_no_second_copy(tmp_path: Path) -> None:
+def test_a_repeated_delivery_makes_no_second_copy(tmp_path: Path) -> None:
     first = deliver(tmp_path, [b"one"], delivery_id="d1", first_try=True)
     again = deliver(tmp_path, [b"one"], delivery_id="d1")
     assert (again.path, again.size, again.is_new) == (first.path, 3, False)
     assert files(tmp_path) == ["new/d1.localhost,S=3"]
 
 
-def test_nor_where_a_client_has_read_the_first(tmp_path: Path) -> None:
+def test_nor_if_a_client_has_read_the_first_copy(tmp_path: Path) -> None:
     first = deliver(tmp_path, [b"one"], delivery_id="d1")
     seen = tmp_path / "cur" / f"{first.path.name}:2,RS"
     first.path.rename(seen)
@@ -41,13 +41,13 @@ def test_nor_where_a_client_has_read_the_first(tmp_path: Path) -> None:
     assert files(tmp_path) == ["cur/d1.localhost,S=3:2,RS"]
 
 
-def test_an_id_that_another_begins_with_is_another_delivery(tmp_path: Path) -> None:
+def test_an_id_with_the_same_prefix_is_another_delivery(tmp_path: Path) -> None:
     deliver(tmp_path, [b"one"], delivery_id="d1")
     assert deliver(tmp_path, [b"two"], delivery_id="d").is_new
     assert len(files(tmp_path)) == 2
 
 
-def test_a_delivery_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
+def test_an_interrupted_delivery_leaves_nothing(tmp_path: Path) -> None:
     def broken() -> Iterator[bytes]:
         yield b"half"
         raise OSError(28, "No space left on device")
@@ -57,7 +57,7 @@ def test_a_delivery_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
     assert files(tmp_path) == []
 
 
-def test_what_a_crash_left_is_removed_when_it_is_old(tmp_path: Path) -> None:
+def test_old_files_of_a_crash_are_removed(tmp_path: Path) -> None:
     deliver(tmp_path, [b"one"], delivery_id="d1")
     for name, at in (("old", 1000), ("young", 2000)):
         left = tmp_path / "tmp" / name
@@ -69,7 +69,7 @@ def test_what_a_crash_left_is_removed_when_it_is_old(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "a.b", ".a", "a:2,S", "a\n", "x" * 129])
-def test_ids_that_are_no_part_of_a_name_are_refused(tmp_path: Path, name: str) -> None:
+def test_ids_that_are_invalid_in_a_file_name_are_rejected(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError):
         deliver(tmp_path, [b"one"], delivery_id=name)
     assert list(tmp_path.iterdir()) == []

@@ -36,14 +36,14 @@ def head_of(name: str, **more: str | bool) -> str:
         ("a" * 255, "a" * 255),
     ],
 )
-def test_a_file_name_is_its_last_path_part(text: str, name: str) -> None:
+def test_a_file_name_is_the_last_path_component(text: str, name: str) -> None:
     assert clean_file_name("filename", text) == name
 
 
 @pytest.mark.parametrize(
     "text", ["", " ", ".", "..", "a/", "a/..", "a\\", "a\r\nb", "a\x00.exe", "a\tb", "a" * 256, "猫" * 86]
 )
-def test_what_is_no_file_name_is_refused(text: str) -> None:
+def test_an_invalid_file_name_is_rejected(text: str) -> None:
     with pytest.raises(InvalidField, match="filename"):
         clean_file_name("filename", text)
 
@@ -74,13 +74,13 @@ def test_a_content_type_is_type_and_subtype(text: str) -> None:
         "a" * 128 + "/b",
     ],
 )
-def test_other_content_types_are_refused(text: str) -> None:
+def test_other_content_types_are_rejected(text: str) -> None:
     with pytest.raises(InvalidField, match="content_type"):
         check_content_type("content_type", text)
 
 
 @pytest.mark.parametrize("text", ["", "<logo>", "a b", "a\r\nb", "ä", "a" * 201])
-def test_what_is_no_content_id_is_refused(text: str) -> None:
+def test_an_invalid_content_id_is_rejected(text: str) -> None:
     with pytest.raises(InvalidField, match="content_id"):
         check_content_id("content_id", text)
 
@@ -110,7 +110,7 @@ def test_there_is_one_file_name_and_no_fallback(name: str, parameter: str) -> No
     assert head.count("name") == 1
 
 
-def test_the_rules_hold_again_when_the_part_is_made() -> None:
+def test_the_composer_checks_attachments_again() -> None:
     for broken in (
         OutgoingAttachment("a\r\nb", "a/b", CONTENT),
         OutgoingAttachment("a", "a/b\r\nX: y", CONTENT),

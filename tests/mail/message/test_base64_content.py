@@ -14,7 +14,7 @@ BIG = os.urandom(76 * 400 * 9 * 2 + 12345)
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 56, 57, 58, 114, 205_199, 205_200, 205_201, len(BIG)])
-def test_content_goes_out_byte_for_byte_in_lines_of_76(size: int) -> None:
+def test_content_is_sent_byte_for_byte_in_lines_of_76(size: int) -> None:
     content = Base64.parse(base64.b64encode(BIG[:size]))
     chunks = list(content.chunks())
     wire = b"".join(chunks)
@@ -31,7 +31,7 @@ def test_content_goes_out_byte_for_byte_in_lines_of_76(size: int) -> None:
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 57, 410_400, len(BIG)])
 @pytest.mark.parametrize("columns", [1, 63, 64, 76, 300_000])
 @pytest.mark.parametrize("ending", [b"\n", b"\r\n", b"\r"])
-def test_line_breaks_inside_have_no_meaning(size: int, columns: int, ending: bytes) -> None:
+def test_line_breaks_are_ignored(size: int, columns: int, ending: bytes) -> None:
     text = base64.b64encode(BIG[:size])
     broken = ending.join([text[at : at + columns] for at in range(0, len(text), columns)]) + ending
     plain, content = Base64.parse(text), Base64.parse(broken)
@@ -77,7 +77,7 @@ def test_anything_else_is_refused(text: bytes) -> None:
     assert refused.value.reason
 
 
-def test_content_is_a_slice_of_the_body_not_a_copy() -> None:
+def test_content_is_not_copied() -> None:
     body = b'{"content":"QUJD"}'
     content = Base64.parse(memoryview(body)[12:16])
     assert isinstance(content.text, memoryview)
@@ -85,7 +85,7 @@ def test_content_is_a_slice_of_the_body_not_a_copy() -> None:
 
 
 @given(st.text("ABQgw0+/=\r\n- ", max_size=24).map(str.encode))
-def test_what_is_let_in_is_what_a_strict_decoder_lets_in(text: bytes) -> None:
+def test_it_accepts_what_a_strict_decoder_accepts(text: bytes) -> None:
     joined = text.translate(None, b"\r\n")
     try:
         decoded = base64.b64decode(joined, validate=True)

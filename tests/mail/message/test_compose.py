@@ -59,7 +59,7 @@ def shape(part: MIMEPart) -> Any:
     return part.get_content_type()
 
 
-def test_a_small_message_to_the_letter() -> None:
+def test_a_small_message_byte_for_byte() -> None:
     message = outgoing(
         cc=(CHARLIE,),
         bcc=(MailboxAddress(parse_address("secret@example.org"), "Hidden"),),
@@ -125,7 +125,7 @@ IMAGE = file(content_id="logo", inline=True)
         ),
     ],
 )
-def test_the_structure_follows_from_what_is_given(fields: dict[str, Any], expected: Any) -> None:
+def test_the_structure_depends_on_the_fields(fields: dict[str, Any], expected: Any) -> None:
     message = read(**fields)
     assert shape(message) == expected
     assert not [part.defects for part in message.walk() if part.defects]
@@ -150,7 +150,7 @@ def test_sizes_are_exact() -> None:
     assert max(map(len, composed.data_chunks())) < 300_000
 
 
-def test_smtputf8_is_asked_for_only_where_an_address_needs_it() -> None:
+def test_smtputf8_is_set_only_if_an_address_needs_it() -> None:
     unicode_domain = MailboxAddress(parse_address("a@faß.de"), "Jörg")
     cases = [
         ({"to": (unicode_domain,), "subject": "Grüße"}, (False, False)),
@@ -175,7 +175,7 @@ def test_bodies_before_a_boundary_are_exact(body: str) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 12_000, 20_000, 700_000])
-def test_attachments_come_back_byte_for_byte(size: int) -> None:
+def test_attachments_are_read_back_byte_for_byte(size: int) -> None:
     data = bytes(range(256)) * (size // 256 + 1)
     message = read(attachments=[file(data[:size]), file(b"second")])
     assert [part.get_content() for part in message.iter_attachments()] == [data[:size], b"second"]
@@ -199,7 +199,7 @@ def test_attachments_come_back_byte_for_byte(size: int) -> None:
         ({"attachments": [file(), file(file_name="a\nb")]}, "attachments[1].filename"),
     ],
 )
-def test_a_refusal_names_its_field(fields: dict[str, Any], field: str) -> None:
+def test_an_error_names_its_field(fields: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidField) as refused:
         compose(outgoing(**fields))
     assert refused.value.details
@@ -216,12 +216,12 @@ def test_a_refusal_names_its_field(fields: dict[str, Any], field: str) -> None:
         {"X-A": "b\r\nBcc: x"},
     ],
 )
-def test_custom_headers_are_checked_by_the_composer_too(headers: dict[str, str]) -> None:
+def test_the_composer_checks_custom_headers(headers: dict[str, str]) -> None:
     with pytest.raises(InvalidHeader):
         compose(outgoing(headers=headers))
 
 
-def test_a_large_attachment_costs_no_memory_of_its_size() -> None:
+def test_a_large_attachment_is_not_copied() -> None:
     body = memoryview(b'{"content":"' + b64encode(b"x" * 12_000_000) + b'"}')
     tracemalloc.start()
     try:

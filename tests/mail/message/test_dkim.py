@@ -63,7 +63,7 @@ def test_a_signature_verifies(key: SigningKey):
     assert verified(signed(MAIL, [key]))
 
 
-def test_rsa_and_ed25519_sign_side_by_side():
+def test_rsa_and_ed25519_sign_together():
     message = signed(MAIL, [RSA_KEY, ED25519_KEY])
     assert message.count(b"DKIM-Signature:") == 2
     assert verified(message, 0)
@@ -97,7 +97,7 @@ def test_bodies_of_every_shape_verify(body: bytes):
     cuts=st.lists(st.integers(0, 200), max_size=6),
 )
 @settings(max_examples=200)
-def test_where_the_pieces_are_cut_makes_no_difference(body: list[bytes], cuts: list[int]):
+def test_the_signature_does_not_depend_on_the_chunks(body: list[bytes], cuts: list[int]):
     message = HEAD + b"\r\n" + b"".join(body)
     offset = len(HEAD) - 4
     places = sorted({0, len(message), *(min(offset + cut, len(message)) for cut in cuts)})
@@ -141,7 +141,7 @@ def test_a_change_or_addition_breaks_the_signature(old: bytes, new: bytes):
         (b"\r\n\r\n\r\n", b"\r\n"),
     ],
 )
-def test_what_mail_servers_do_to_space_does_not(old: bytes, new: bytes):
+def test_whitespace_changes_by_servers_keep_the_signature(old: bytes, new: bytes):
     head, _, body = MAIL.partition(b"\r\n\r\n")
     message = sign([MAIL], "example.test", [RSA_KEY], AT) + MAIL
     changed = message.replace(old, new) if old in head else message[: -len(body)] + body.replace(old, new)
@@ -149,7 +149,7 @@ def test_what_mail_servers_do_to_space_does_not(old: bytes, new: bytes):
     assert verified(changed)
 
 
-def test_a_field_that_stands_twice_is_signed_twice():
+def test_a_repeated_field_is_signed_twice():
     message = HEAD + b"References: <a@x.test>\r\nReferences: <b@x.test>\r\n\r\nHi\r\n"
     ready = signed(message, [RSA_KEY])
     assert verified(ready)
@@ -161,12 +161,12 @@ def test_a_message_of_headers_only_verifies():
     assert verified(signed(HEAD, [RSA_KEY]))
 
 
-def test_lines_stay_short_and_the_time_is_the_callers():
+def test_lines_are_short_and_the_time_is_the_callers():
     head = sign([MAIL], "example.test", [RSA_KEY], AT)
     assert all(len(line) <= 100 for line in head.split(b"\r\n"))
     assert b" t=1795262400;" in head
     assert head.endswith(b"\r\n")
 
 
-def test_a_key_never_shows_itself():
+def test_a_key_is_not_in_its_repr():
     assert "PRIVATE" not in repr(RSA_KEY)

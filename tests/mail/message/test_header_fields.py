@@ -15,7 +15,7 @@ from mailkeep.mail.message.header_fields import MAX_HEAD, head_end, parse_head
 from mailkeep.mail.message.header_text import NamedAddress, decode_words, parse_addresses
 
 
-def test_a_head_tells_its_fields_and_nothing_of_the_body():
+def test_a_header_has_its_fields_and_nothing_of_the_body():
     head = parse_head(
         b"Received: one\r\nFrom: =?utf-8?q?J=C3=BCrgen?= <j@e.test>\r\nTo: a@b.test,\r\n B <b@b.test>\r\n"
         b"Cc: c@b.test\r\nReply-To: r@b.test\r\nReceived: two\r\nSubject: =?utf-8?b?R3LDvA==?=\r\n =?utf-8?b?w59l?=\r\n"
@@ -51,12 +51,12 @@ def test_a_head_tells_its_fields_and_nothing_of_the_body():
         b": x\r\n",
     ],
 )
-def test_without_a_head_everything_is_empty(content: bytes):
+def test_without_a_header_everything_is_empty(content: bytes):
     head = parse_head(content)
     assert (head.subject, head.message_id, head.senders, head.fields) == ("", "", [], [])
 
 
-def test_a_repeated_field_counts_once_where_there_may_be_one():
+def test_the_first_of_repeated_single_fields_counts():
     head = parse_head(b"subject: first\r\nSubject: second\r\nFROM: a@b.test\r\nFrom: x@y.test\r\n\r\n")
     assert (head.subject, head.from_address) == ("first", "a@b.test")
     assert head.headers()["subject"] == ["first", "second"]
@@ -128,14 +128,14 @@ def test_encoded_words(text: str, read: str):
         ("tis-620", "สวัสดี".encode("cp874"), "สวัสดี"),
     ],
 )
-def test_a_charset_is_the_one_that_mail_means_by_its_name(charset: str, content: bytes, text: str):
+def test_charset_names_follow_the_encoding_standard(charset: str, content: bytes, text: str):
     assert decode_words(f"=?{charset}?B?{b64encode(content).decode()}?=") == text
 
 
 @example("0\u20280", "")
 @given(st.text(), st.text(alphabet='abc.,;:<>()"\\@ ü'))
 @settings(max_examples=150)
-def test_what_the_standard_library_writes_is_read_back(subject: str, name: str):
+def test_fields_of_the_standard_library_are_parsed(subject: str, name: str):
     name = " ".join(name.split())
     if not name.isascii():
         name = "Jürgen"  # what it writes of specials beside non-ASCII is no phrase
@@ -153,7 +153,7 @@ def test_what_the_standard_library_writes_is_read_back(subject: str, name: str):
     [b"(", b"()", b'"', b"<", b"<>", b"a.", b"a@[", b"a:", b"a;", b"\\", b'"\\', b"=?a?q?", b"=?utf-8?q?a?=", b"\r\n ",
      b"a@b,", b"[", b"\r", b"=?a?b?QQ?= "],
 )  # fmt: skip
-def test_no_head_takes_long(unit: bytes):
+def test_no_header_takes_long(unit: bytes):
     started = time.process_time()
     whole = unit * (MAX_HEAD // len(unit))
     for content in (
@@ -165,7 +165,7 @@ def test_no_head_takes_long(unit: bytes):
     assert time.process_time() - started < 2
 
 
-def test_the_bounds_of_a_head():
+def test_the_limits_of_a_header():
     many = b"".join(b"X-%d: y\r\n" % number for number in range(5000))
     assert len(parse_head(many).fields) == 2000
     assert len(parse_head(b"To: " + b"a@b.test, " * 20_000 + b"\r\n\r\n").to) == 1000

@@ -26,12 +26,12 @@ LONG = b"A: " + b"b" * 900 + b"\r\n"
     ],
 )
 @pytest.mark.parametrize("size", [1, 7, 1 << 18])
-def test_our_fields_are_stripped_wherever_they_stand(before: bytes, after: bytes, size: int):
+def test_our_fields_are_removed_anywhere_in_the_header(before: bytes, after: bytes, size: int):
     chunks = [before[at : at + size] for at in range(0, len(before), size)]
     assert b"".join(without_own_fields(lambda: chunks)) == after
     assert own_field_octets(chunks) == len(before) - len(after)
 
 
-def test_the_first_octets_are_no_more_than_asked_for():
+def test_at_most_the_first_octets_are_returned():
     assert first_octets([b"abc", b"def", b"ghi"], 5) == b"abcde"
     assert first_octets([b"abc"], 5) == b"abc"

@@ -1,4 +1,4 @@
-"""Messages taken apart: what is text, what is attached, and what is too much."""
+"""Parsing messages: text, attachments, limits."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_text_html_and_attachments():
         ),
     ],
 )
-def test_messages_as_they_come(content: bytes, text: str | None, html: str | None, names: list[str]):
+def test_messages_of_many_forms(content: bytes, text: str | None, html: str | None, names: list[str]):
     parsed = parse(content)
     assert (parsed.text and parsed.text.rstrip("\r\n"), parsed.html) == (text, html)
     assert [each.filename for each in parsed.attachments] == names
@@ -82,7 +82,7 @@ def test_messages_as_they_come(content: bytes, text: str | None, html: str | Non
         ("; charset=iso-2022-jp", "日本".encode("iso-2022-jp"), "日本"),
     ],
 )
-def test_text_whose_charset_is_not_said_is_utf8_or_windows_1252(charset: str, content: bytes, text: str):
+def test_text_without_a_charset_is_utf8_or_windows_1252(charset: str, content: bytes, text: str):
     for kind in ("plain", "html"):
         parsed = parse(HEAD + f"Content-Type: text/{kind}{charset}\r\n\r\n".encode() + content)
         assert (parsed.text if kind == "plain" else parsed.html) == text
@@ -101,7 +101,7 @@ BASE64 = b"Content-Transfer-Encoding: Base64\r\n\r\n"
         (b"!!!!", None),
     ],
 )
-def test_imperfect_base64_is_decoded_and_takes_nothing_else_along(encoded: bytes, content: bytes | None):
+def test_invalid_base64_is_decoded_as_far_as_possible(encoded: bytes, content: bytes | None):
     parsed = parse(
         MIXED
         + b"--b\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n=3Cb>\r\n"
@@ -138,14 +138,14 @@ ALTERNATIVE = HEAD + b"Content-Type: multipart/alternative; boundary=b\r\n\r\n"
         ),
     ],
 )
-def test_text_with_a_name_is_attached_unless_it_is_the_first(
+def test_text_with_a_file_name_is_attached_unless_it_is_first(
     content: bytes, text: str | None, html: str | None, names: list[str]
 ):
     parsed = parse(content + b"--b--\r\n")
     assert (parsed.text, parsed.html, [each.filename for each in parsed.attachments]) == (text, html, names)
 
 
-def test_an_attachment_whose_encoding_is_broken_is_there_without_content():
+def test_an_attachment_with_an_invalid_encoding_has_no_content():
     parsed = parse(
         MIXED + b"--b\r\nContent-Type: image/png\r\nContent-Transfer-Encoding: base64\r\n\r\n!!!!\r\n--b--\r\n"
     )
@@ -153,7 +153,7 @@ def test_an_attachment_whose_encoding_is_broken_is_there_without_content():
     assert (image.content_type, image.content, image.size) == ("image/png", None, 4)
 
 
-def test_what_is_told_of_an_attachment_is_printable():
+def test_metadata_of_an_attachment_is_printable():
     (image,) = parse(
         MIXED + b'--b\r\nContent-Type: Image/p\0ng; name="a\0b.png"\r\nContent-ID: <c\0d>\r\n\r\nx\r\n--b--\r\n'
     ).attachments
@@ -172,17 +172,17 @@ def test_what_is_told_of_an_attachment_is_printable():
         (HEAD + b"Content-Transfer-Encoding: base64\r\n\r\n!!!!", "Base64"),
     ],
 )
-def test_what_is_too_much_is_refused_and_says_why(content: bytes, why: str):
+def test_a_message_above_a_limit_is_rejected_with_the_reason(content: bytes, why: str):
     with pytest.raises(UnparsableMessage, match=why):
         parse(content)
 
 
-def test_the_bounds_themselves_are_within_them():
+def test_a_message_at_the_limits_is_accepted():
     assert len((parse(MIXED + b"--b\r\n\r\nx\r\n" * 999 + b"--b--\r\n").text or "").split()) == 999
     assert (parse(nested(19)).text or "").strip() == "x"
 
 
-def test_ten_thousand_parameters_of_a_part_do_no_harm():
+def test_ten_thousand_parameters_of_a_part_are_parsed_quickly():
     many = b"".join(b";\r\n name*%d*=x" % number for number in range(10_000))
     parsed = parse(MIXED + b"--b\r\nContent-Type: image/png" + many + b"\r\n\r\nx\r\n--b--\r\n")
     assert len(parsed.attachments[0].filename) <= 255
@@ -190,7 +190,7 @@ def test_ten_thousand_parameters_of_a_part_do_no_harm():
 
 @given(st.text(max_size=300), st.binary(max_size=2000), st.text(min_size=1, max_size=40))
 @settings(max_examples=150)
-def test_what_the_standard_library_composes_is_read_back(text: str, content: bytes, name: str):
+def test_messages_of_the_standard_library_are_parsed(text: str, content: bytes, name: str):
     name = "".join(letter for letter in name if letter.isalnum()) or "x"
     text = "\n".join(text.encode("utf-8", "replace").decode().replace("\0", "").splitlines()) or "x"
     mail = EmailMessage(policy=SMTP)

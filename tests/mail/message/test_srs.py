@@ -32,7 +32,7 @@ def rewritten(address: str, at: datetime = AT) -> str:
         ("SRS0odd@far.test", "=far.test=SRS0odd@mx.example.com"),
     ],
 )
-def test_a_sender_becomes_one_of_ours(address: str, ending: str) -> None:
+def test_a_sender_is_rewritten(address: str, ending: str) -> None:
     made = rewritten(address)
     assert made.endswith(ending)
     assert made.startswith("SRS1=" if address.upper().startswith(("SRS0=", "SRS0+", "SRS1=")) else "SRS0=")
@@ -41,14 +41,14 @@ def test_a_sender_becomes_one_of_ours(address: str, ending: str) -> None:
 @pytest.mark.parametrize(
     "address", ["someone@far.test", "Some.One+tag=x@far.test", "a=b=c@far.test", "SRS0odd@far.test"]
 )
-def test_it_leads_back_also_where_a_server_on_the_way_wrote_it_small(address: str) -> None:
+def test_an_address_in_lower_case_is_restored_too(address: str) -> None:
     made = rewritten(address)
     assert US.restore(made, AT) == address
     assert US.restore(made.lower(), AT) == address.lower()
     assert US.restore(made.upper(), AT) == address.upper()
 
 
-def test_a_chain_leads_back_to_the_first_who_rewrote() -> None:
+def test_a_chain_leads_back_to_the_first_server() -> None:
     one = SrsRewriter("one.test", Vault(b"1" * 32))
     two = SrsRewriter("two.test", Vault(b"2" * 32))
     first = one.rewrite("someone@far.test", AT)
@@ -65,11 +65,11 @@ def test_a_chain_leads_back_to_the_first_who_rewrote() -> None:
     ["", "postmaster", "@far.test", "someone@", "someone@mx.example.com", "SRS0=x@MX.Example.com", '"a b"@far.test',
      "a b@far.test", "a@[192.0.2.1]", "a@b@far.test", "a@fa=r.test", "x" * 230 + "@far.test"],
 )  # fmt: skip
-def test_what_is_ours_or_can_not_be_represented_stays_as_it_is(address: str) -> None:
+def test_our_own_and_unrepresentable_senders_are_not_rewritten(address: str) -> None:
     assert US.rewrite(address, AT) is None
 
 
-def test_it_leads_back_for_three_weeks() -> None:
+def test_a_rewritten_address_is_valid_for_three_weeks() -> None:
     made = rewritten("someone@far.test")
     assert US.restore(made, AT + timedelta(days=DAYS)) == "someone@far.test"
     assert US.restore(made, AT + timedelta(days=DAYS + 1)) is None
@@ -78,7 +78,7 @@ def test_it_leads_back_for_three_weeks() -> None:
 
 
 @pytest.mark.parametrize("place", [5, 8, 12, 15, 20])
-def test_a_letter_changed_leads_nowhere(place: int) -> None:
+def test_a_changed_letter_is_rejected(place: int) -> None:
     made = rewritten("someone@far.test")
     other = "b" if made[place] != "b" else "c"
     assert US.restore(made[:place] + other + made[place + 1 :], AT) is None
@@ -87,11 +87,11 @@ def test_a_letter_changed_leads_nowhere(place: int) -> None:
 @pytest.mark.parametrize(
     "odd", ["SRS0=abcdef=ſa=far.test=a", "SRS0=\u212aabcde=aa=far.test=a", "ſRS0=abcdef=aa=far.test=a"]
 )
-def test_letters_that_only_look_like_digits_of_ours_lead_nowhere(odd: str) -> None:
+def test_letters_that_look_like_our_digits_are_rejected(odd: str) -> None:
     assert US.restore(f"{odd}@mx.example.com", AT) is None
 
 
-def test_another_installation_makes_none_for_us() -> None:
+def test_an_address_of_another_installation_is_rejected() -> None:
     other = SrsRewriter("mx.example.com", Vault(b"o" * 32)).rewrite("someone@far.test", AT)
     assert other
     assert US.restore(other, AT) is None
@@ -105,7 +105,7 @@ def test_another_installation_makes_none_for_us() -> None:
     ),
     st.sampled_from(["mx.example.com", "far.test", ""]),
 )
-def test_whatever_is_asked_is_answered(local: str, domain: str) -> None:
+def test_any_address_is_handled(local: str, domain: str) -> None:
     address = f"{local}@{domain}"
     made = US.rewrite(address, AT)
     assert made is None or US.restore(made, AT) is not None

@@ -65,7 +65,7 @@ def test_quoted_printable_lines_have_76_columns_at_most(length: int, end: str) -
     assert decoded(entity).decode() == text.replace("\n", "\r\n")
 
 
-def test_a_lone_surrogate_is_refused() -> None:
+def test_a_lone_surrogate_is_rejected() -> None:
     with pytest.raises(InvalidField, match="html_body"):
         text_entity("html_body", "html", "a\ud800", exact=False)
 

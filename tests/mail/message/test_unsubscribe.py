@@ -10,7 +10,7 @@ from mailkeep.mail.message.unsubscribe import Unsubscribe, unsubscribe_fields
 URL = "https://example.com/u?id=1&t=%20"
 
 
-def test_one_click_stands_beside_the_url() -> None:
+def test_one_click_is_a_second_field() -> None:
     assert unsubscribe_fields(Unsubscribe(URL, "list+leave@example.com", True)) == (
         "List-Unsubscribe: <mailto:list+leave@example.com>,\r\n"
         f" <{URL}>\r\n"

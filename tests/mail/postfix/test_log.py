@@ -120,7 +120,7 @@ _MANY = ",? ".join(f"Somebody <somebody{number}@far.test>" for number in range(9
         ("From: " + "ä" * 90 + " <anna@far.test>", ""),
     ],
 )  # fmt: skip
-def test_a_fold_is_read_as_one_and_an_address_cut_short_is_none(field: str, value: str):
+def test_logged_folds_are_removed_and_truncated_addresses_dropped(field: str, value: str):
     logged = field.encode()[:200].decode()
     about = "from h[::1]; from=<a@ex.test> to=<b@far.test> proto=ESMTP helo=<[::1]>"
     fact = _fact(f"{_HEAD}submission/cleanup[43]: {_ID}: info: header {logged} {about}")
@@ -184,7 +184,7 @@ _ATTEMPTS: list[tuple[str, PostfixAttempt]] = [
 @pytest.mark.parametrize(
     "text, fact", [*_FACTS, *_ATTEMPTS], ids=lambda value: value[:60] if isinstance(value, str) else ""
 )
-def test_a_line_tells_its_fact(text: str, fact: LogFact) -> None:
+def test_a_line_has_a_fact(text: str, fact: LogFact) -> None:
     assert _fact(_HEAD + text) == fact
 
 
@@ -214,12 +214,12 @@ def test_a_line_has_its_service_and_its_queue_id() -> None:
         f"qmgr[44]: {_ID}: skipped, still being delivered",
     ],
 )
-def test_other_lines_are_passed_over(text: str) -> None:
+def test_other_lines_are_ignored(text: str) -> None:
     assert parse((_HEAD + text).encode()) is None
 
 
 @given(st.binary(max_size=400))
-def test_bytes_of_any_kind_never_raise(content: bytes) -> None:
+def test_arbitrary_bytes_never_raise(content: bytes) -> None:
     assert parse(content) is None or content
 
 
@@ -227,9 +227,7 @@ def test_bytes_of_any_kind_never_raise(content: bytes) -> None:
     st.sampled_from([*_FACTS, *_ATTEMPTS]),
     st.lists(st.tuples(st.integers(0, 400), st.integers(0, 3), st.binary(max_size=6)), max_size=4),
 )
-def test_a_line_that_was_damaged_anywhere_never_raises(
-    known: tuple[str, LogFact], damages: list[tuple[int, int, bytes]]
-) -> None:
+def test_a_damaged_line_never_raises(known: tuple[str, LogFact], damages: list[tuple[int, int, bytes]]) -> None:
     line = (_HEAD + known[0]).encode()
     for start, length, instead in damages:
         line = line[:start] + instead + line[start + length :]
@@ -241,7 +239,7 @@ _PRINTABLE = st.text(st.characters(blacklist_categories=["Cc", "Cs"]), max_size=
 
 
 @given(_PRINTABLE, _PRINTABLE)
-def test_what_a_remote_server_says_never_becomes_syntax(words: str, local: str) -> None:
+def test_text_of_a_remote_server_is_never_parsed_as_syntax(words: str, local: str) -> None:
     quoted = local.replace("\\", "\\\\").replace('"', '\\"')
     text = f'to=<"{quoted}"@far.test>, relay=m[192.0.2.1]:25, {_TIMES}, dsn=5.0.0, status=bounced ({words})'
     fact = _fact(_SMTP + text)
@@ -249,7 +247,7 @@ def test_what_a_remote_server_says_never_becomes_syntax(words: str, local: str) 
     assert (fact.recipient, fact.status) == (f'"{quoted}"@far.test', "bounced")
 
 
-def test_the_time_of_a_line_is_local_and_finds_its_year() -> None:
+def test_the_time_of_a_line_is_local_and_gets_a_year() -> None:
     read = datetime(2027, 1, 1, 0, 0, 30, tzinfo=UTC)
     for ago in (timedelta(0), timedelta(minutes=5), timedelta(days=20)):
         written = (read - ago).astimezone()
@@ -257,12 +255,12 @@ def test_the_time_of_a_line_is_local_and_finds_its_year() -> None:
 
 
 @pytest.mark.parametrize("stamp", ["", "Foo 20 10:01:02", "Feb 31 10:01:02", "Nov 20 99:01:02", "Nov 20"])
-def test_a_stamp_that_is_no_time_counts_as_now(stamp: str) -> None:
+def test_an_invalid_timestamp_counts_as_now(stamp: str) -> None:
     read = datetime(2026, 11, 21, 12, tzinfo=UTC)
     assert time_of(stamp, read) == read
 
 
-def test_a_stamp_is_never_later_than_its_reading() -> None:
+def test_a_timestamp_is_never_later_than_the_time_of_reading() -> None:
     read = datetime(2026, 11, 21, 12, tzinfo=UTC)
     ahead = (read + timedelta(minutes=3)).astimezone()
     assert time_of(f"{ahead:%b %e %H:%M:%S}", read) == read

@@ -7,7 +7,7 @@ from pathlib import Path
 from mailkeep.mail.postfix.log_files import log_files, read_piece, split_lines
 
 
-def test_files_are_listed_oldest_first_and_empty_ones_left_out(tmp_path: Path) -> None:
+def test_files_are_listed_oldest_first_without_empty_ones(tmp_path: Path) -> None:
     log = tmp_path / "mail.log"
     for name in ("mail.log.20261121-100001", "mail.log.20261121-100000", "mail.log.20261120-000000.gz", "mail.log"):
         (tmp_path / name).write_bytes(b"a line\n")
@@ -17,7 +17,7 @@ def test_files_are_listed_oldest_first_and_empty_ones_left_out(tmp_path: Path) -
     assert [each.current for each in found] == [False, False, True]
 
 
-def test_a_piece_ends_with_a_whole_line(tmp_path: Path) -> None:
+def test_a_piece_ends_with_a_complete_line(tmp_path: Path) -> None:
     log = tmp_path / "mail.log"
     log.write_bytes(b"one\ntwo\r\nthree")
     (file,) = log_files(log)
@@ -31,7 +31,7 @@ def test_a_piece_ends_with_a_whole_line(tmp_path: Path) -> None:
     ]
 
 
-def test_what_an_old_file_ends_with_and_an_endless_line_are_passed_over(tmp_path: Path) -> None:
+def test_an_incomplete_last_line_and_a_too_long_line_are_skipped(tmp_path: Path) -> None:
     log = tmp_path / "mail.log"
     (tmp_path / "mail.log.1").write_bytes(b"one\nhalf")
     log.write_bytes(b"two\n" + b"x" * 100)
@@ -42,7 +42,7 @@ def test_what_an_old_file_ends_with_and_an_endless_line_are_passed_over(tmp_path
     assert (piece.lines, piece.end) == ([], 54)
 
 
-def test_a_file_that_was_renamed_or_removed_meanwhile_is_no_piece(tmp_path: Path) -> None:
+def test_a_file_renamed_or_removed_meanwhile_gives_no_piece(tmp_path: Path) -> None:
     log = tmp_path / "mail.log"
     log.write_bytes(b"one\n")
     (file,) = log_files(log)

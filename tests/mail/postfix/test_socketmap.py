@@ -1,4 +1,4 @@
-"""Postfix's socketmap: one answer a request, whatever comes over the socket."""
+"""Postfix's socketmap: one response per request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TABLES = {"upper": lambda key: key.upper() or None}
 
 
 @asynccontextmanager
-async def talking(folder: Path) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+async def connect(folder: Path) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     path = folder / "map"
     server = await serve_tables(path, TABLES, mode=0o600, group=os.getgid())
     reader, writer = await asyncio.open_unix_connection(path)
@@ -26,7 +26,7 @@ async def talking(folder: Path) -> AsyncIterator[tuple[asyncio.StreamReader, asy
 
 
 async def test_requests_are_answered_one_after_the_other(tmp_path: Path) -> None:
-    async with talking(tmp_path) as (reader, writer):
+    async with connect(tmp_path) as (reader, writer):
         writer.write("9:upper bär,6:upper ,7:upper \xff,".encode("latin-1").replace(b"b\xe4r", "bä".encode()))
         async with asyncio.timeout(60):
             assert await reader.readexactly(9) == "6:OK BÄ,".encode()
@@ -34,17 +34,17 @@ async def test_requests_are_answered_one_after_the_other(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "sent", [b"upper x", b":x,", b"9999999:", b"7:upper x;", b"6:nowhat,", b"9:missing x,", b"-1:,"]
+    "content", [b"upper x", b":x,", b"9999999:", b"7:upper x;", b"6:nowhat,", b"9:missing x,", b"-1:,"]
 )
-async def test_what_is_no_request_ends_the_connection(tmp_path: Path, sent: bytes) -> None:
-    async with talking(tmp_path) as (reader, writer):
-        writer.write(sent)
+async def test_an_invalid_contentends_the_connection(tmp_path: Path, content: bytes) -> None:
+    async with connect(tmp_path) as (reader, writer):
+        writer.write(content)
         async with asyncio.timeout(60):
             assert await reader.read() == b""
 
 
-async def test_a_client_that_goes_away_in_the_middle_hurts_nobody(tmp_path: Path) -> None:
-    async with talking(tmp_path) as (reader, writer):
+async def test_an_incomplete_contentends_the_connection(tmp_path: Path) -> None:
+    async with connect(tmp_path) as (reader, writer):
         writer.write(b"9:upper")
         writer.write_eof()
         async with asyncio.timeout(60):

@@ -17,5 +17,5 @@ from mailkeep.mail.postfix.submission_login import SubmissionLogin, parse_login
         ("", "", None),
     ],
 )
-def test_the_version_stands_behind_the_address(name: str, address: str, version: int | None) -> None:
+def test_the_access_version_follows_the_address(name: str, address: str, version: int | None) -> None:
     assert parse_login(name) == SubmissionLogin(address, version)

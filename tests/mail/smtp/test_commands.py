@@ -33,7 +33,7 @@ from mailkeep.mail.smtp.reply import SmtpReply
         (b"QUIT", PlainCommand("QUIT")),
     ],
 )
-def test_valid_lines_give_their_command(line: bytes, command: object) -> None:
+def test_valid_lines_are_parsed(line: bytes, command: object) -> None:
     assert parse_command(line) == command
 
 
@@ -98,13 +98,13 @@ def test_valid_lines_give_their_command(line: bytes, command: object) -> None:
         ("RCPT TO:<a\u0085b@b.test>".encode(), 500),
     ],
 )
-def test_faulty_lines_give_the_refusing_reply(line: bytes, code: int) -> None:
+def test_invalid_lines_give_the_rejecting_reply(line: bytes, code: int) -> None:
     reply = parse_command(line)
     assert isinstance(reply, SmtpReply)
     assert reply.code == code
 
 
-def test_a_recipient_may_be_in_utf_8_only_where_the_transaction_declared_it() -> None:
+def test_utf8_recipients_need_smtputf8() -> None:
     line = "RCPT TO:<用户@例え.test>".encode()
     assert parse_command(line, smtputf8=True) == Rcpt("用户@例え.test")
     assert parse_command(line) == SmtpReply(553, "5.6.7", "Address needs SMTPUTF8")
@@ -125,7 +125,7 @@ _LINES = st.one_of(
 @example(b"RCPT TO:<" + b"a." * 200, False)
 @example(b"RCPT TO:<a@" + b"a-" * 200 + b"!>", False)
 @example(b'RCPT TO:<"' + b"\\\\" * 300, False)
-def test_whatever_is_sent_gives_a_command_or_a_reply(line: bytes, smtputf8: bool) -> None:
+def test_any_input_gives_a_command_or_a_reply(line: bytes, smtputf8: bool) -> None:
     command = parse_command(line, smtputf8=smtputf8)
     if isinstance(command, SmtpReply):
         assert 500 <= command.code <= 599
@@ -148,5 +148,5 @@ def test_whatever_is_sent_gives_a_command_or_a_reply(line: bytes, smtputf8: bool
         "<a@b.test>",
     ],
 )
-def test_what_could_leave_its_brackets_is_no_mailbox(address: str) -> None:
+def test_text_that_could_close_its_brackets_is_not_a_mailbox(address: str) -> None:
     assert not is_mailbox(address, smtputf8=True)

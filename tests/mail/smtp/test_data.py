@@ -41,7 +41,7 @@ def split(data: bytes, cuts: list[int]) -> list[bytes]:
         (b"...\r\n.\r\n", b"..\r\n", b""),
     ],
 )
-def test_content_is_the_same_however_it_is_cut(sent: bytes, content: bytes, rest: bytes) -> None:
+def test_content_does_not_depend_on_the_chunks(sent: bytes, content: bytes, rest: bytes) -> None:
     for step in range(1, len(sent) + 1):
         reading = reader()
         pieces = [sent[start : start + step] for start in range(0, len(sent), step)]
@@ -72,7 +72,7 @@ def test_a_bare_cr_or_lf_is_a_fault_however_it_is_cut(sent: bytes) -> None:
         assert reading.fault is DataFault.BARE_NEWLINE
 
 
-def test_content_over_the_limit_is_read_to_its_end_and_not_kept() -> None:
+def test_content_over_the_limit_is_read_to_its_end_and_discarded() -> None:
     reading = reader(10)
     assert read([b"12345678\r\n"], reading) == b"12345678"
     assert read([b"9"], reading) == b""
@@ -81,13 +81,13 @@ def test_content_over_the_limit_is_read_to_its_end_and_not_kept() -> None:
     assert (reading.done, reading.rest) == (True, b"NOOP\r\n")
 
 
-def test_content_of_exactly_the_limit_is_taken() -> None:
+def test_content_of_exactly_the_limit_is_accepted() -> None:
     reading = reader(10)
     assert read([b"12345678\r\n.\r\n"], reading) == b"12345678\r\n"
     assert reading.fault is None
 
 
-def test_what_has_no_end_is_given_up() -> None:
+def test_endless_content_is_an_error() -> None:
     reading = reader(10, drain=100)
     read([b"x" * 50, b"y" * 60], reading)
     assert reading.fault is DataFault.ENDLESS
@@ -103,7 +103,7 @@ def test_what_has_no_end_is_given_up() -> None:
         (b"\r\n" + b"x" * 5000 + b"\r\n.\r\n", None),
     ],
 )
-def test_long_lines_are_a_fault_in_the_header_only(sent: bytes, fault: DataFault | None) -> None:
+def test_long_lines_are_an_error_in_the_header_only(sent: bytes, fault: DataFault | None) -> None:
     for step in (1, 7, 1000, 100_000):
         reading = reader()
         read([sent[start : start + step] for start in range(0, len(sent), step)], reading)
@@ -116,7 +116,7 @@ _CUTS = st.lists(st.integers(0, 500), max_size=6)
 
 @settings(max_examples=300)
 @given(_TEXT, _CUTS, _CUTS)
-def test_what_is_stuffed_is_read_back_byte_for_byte(content: bytes, cuts: list[int], other_cuts: list[int]) -> None:
+def test_dot_stuffed_content_is_read_back_byte_for_byte(content: bytes, cuts: list[int], other_cuts: list[int]) -> None:
     content += b"\r\n"
     stuffer = DotStuffer()
     wire = b"".join(stuffer.feed(piece) for piece in split(content, cuts))
@@ -131,7 +131,7 @@ _ANY = st.lists(st.sampled_from([b".", b"\r", b"\n", b"\r\n", b"\r\n.\r\n", b"a"
 
 @settings(max_examples=300)
 @given(_ANY, _CUTS)
-def test_only_the_strict_end_ends_and_what_was_before_it_is_clean(sent: bytes, cuts: list[int]) -> None:
+def test_only_crlf_dot_crlf_ends_content_without_bare_newlines(sent: bytes, cuts: list[int]) -> None:
     reading = reader()
     read(split(sent, cuts), reading)
     if reading.done and reading.fault is None:
@@ -140,7 +140,7 @@ def test_only_the_strict_end_ends_and_what_was_before_it_is_clean(sent: bytes, c
 
 
 @pytest.mark.parametrize("pieces", [[b"a\nb"], [b"a\rb"], [b"a\r", b"b"], [b"a", b"\n"], [b"a\r"]])
-def test_bare_newlines_never_leave_here(pieces: list[bytes]) -> None:
+def test_bare_newlines_are_never_sent(pieces: list[bytes]) -> None:
     def send() -> None:
         stuffer = DotStuffer()
         for piece in pieces:

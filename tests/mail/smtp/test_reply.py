@@ -25,7 +25,7 @@ def parse(data: bytes, step: int = 1000) -> list[SmtpReply]:
         (SmtpReply(550, "5.1.1", "n\rö\0"), b"550 5.1.1 n???\r\n"),
     ],
 )
-def test_the_wire_form_is_one_reply_whatever_its_text(reply: SmtpReply, wire: bytes) -> None:
+def test_the_wire_form_is_one_reply_for_any_text(reply: SmtpReply, wire: bytes) -> None:
     assert reply.wire() == wire
     assert len(parse(wire)) == 1
 
@@ -42,7 +42,7 @@ def test_the_wire_form_is_one_reply_whatever_its_text(reply: SmtpReply, wire: by
         (b"220 \xff\r\n", [SmtpReply(220, "", "\ufffd")]),
     ],
 )
-def test_replies_are_cut_from_the_stream(wire: bytes, replies: list[SmtpReply]) -> None:
+def test_a_stream_is_split_into_replies(wire: bytes, replies: list[SmtpReply]) -> None:
     assert parse(wire) == replies
     assert parse(wire, step=1) == replies
 
@@ -62,13 +62,13 @@ def test_replies_are_cut_from_the_stream(wire: bytes, replies: list[SmtpReply]) 
         b"250-x\r\n" * 300,
     ],
 )
-def test_what_is_no_reply_is_refused(wire: bytes) -> None:
+def test_an_invalid_reply_is_rejected(wire: bytes) -> None:
     with pytest.raises(MalformedReply):
         parse(wire)
 
 
 @given(st.binary(max_size=200), st.integers(1, 50))
-def test_the_parser_raises_nothing_else(data: bytes, step: int) -> None:
+def test_the_parser_raises_no_other_error(data: bytes, step: int) -> None:
     try:
         parse(data, step)
     except MalformedReply:
@@ -76,6 +76,6 @@ def test_the_parser_raises_nothing_else(data: bytes, step: int) -> None:
 
 
 @given(st.integers(200, 599), st.text(max_size=60))
-def test_what_we_write_reads_back_as_one_reply(code: int, text: str) -> None:
+def test_a_written_reply_parses_as_one_reply(code: int, text: str) -> None:
     (reply,) = parse(SmtpReply(code, "", text).wire())
     assert reply.code == code

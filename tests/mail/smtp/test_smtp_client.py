@@ -71,7 +71,7 @@ async def sink_pool(limits: SmtpLimits | None = None, size: int = 2) -> AsyncIte
         await server.close(grace=1.0)
 
 
-async def test_a_message_is_taken_with_its_queue_id_and_the_connection_kept(
+async def test_an_accepted_message_has_a_queue_id_and_the_connection_is_kept(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with sink_pool() as (sink, pool):
@@ -116,7 +116,7 @@ async def test_a_large_message_is_streamed(stuffed: bool) -> None:
         assert sink.messages[0][0].size == pieces * 79_000
 
 
-async def test_each_recipient_has_its_reply() -> None:
+async def test_each_rejected_recipient_has_its_reply() -> None:
     async with sink_pool() as (sink, pool):
         to = ["bob@out.test", "nobody@out.test", "carol@out.test", "later@out.test"]
         done = await pool.submit(OutgoingEnvelope("", to), [b"x\r\n"])
@@ -128,7 +128,7 @@ async def test_each_recipient_has_its_reply() -> None:
         assert sink.messages[0][0].mail_from == ""
 
 
-async def test_a_refusal_names_its_reply_and_the_connection_is_used_again() -> None:
+async def test_a_refusal_has_its_reply_and_the_connection_is_reused() -> None:
     async with sink_pool(size=1) as (sink, pool):
         for to, code, permanent in (
             (["nobody@out.test"], 550, True),
@@ -159,7 +159,7 @@ async def test_a_refusal_names_its_reply_and_the_connection_is_used_again() -> N
         OutgoingEnvelope("a@b.test", ["a\u2028b@out.test"], smtputf8=True),
     ],
 )
-async def test_no_address_can_say_more_than_an_address(submission: OutgoingEnvelope) -> None:
+async def test_an_address_cannot_inject_commands(submission: OutgoingEnvelope) -> None:
     async with sink_pool() as (sink, pool):
         with pytest.raises(ValueError):
             await pool.submit(submission, [b"x\r\n"])
@@ -177,7 +177,7 @@ async def test_utf_8_addresses_and_eight_bit_content_are_declared() -> None:
         assert (envelope.body, envelope.smtputf8) == ("8BITMIME", True)
 
 
-async def test_what_the_server_announces_as_too_large_is_not_sent() -> None:
+async def test_a_message_above_the_announced_size_is_not_sent() -> None:
     async with sink_pool(SmtpLimits(message_size=1000)) as (_, pool):
         with pytest.raises(SmtpRefusal) as refused:
             await pool.submit(replace(MAIL, size=1001), [b"x\r\n"])
@@ -202,7 +202,7 @@ async def test_content_that_breaks_off_or_has_bare_newlines_is_not_sent() -> Non
         assert [content for _, content in sink.messages] == [b"good\r\n"]
 
 
-async def test_a_cancelled_submission_leaves_no_half_used_connection() -> None:
+async def test_a_cancelled_submission_closes_its_connection() -> None:
     async with sink_pool(size=1) as (sink, pool):
         await pool.submit(MAIL, [b"one\r\n"])
         task = asyncio.create_task(pool.submit(MAIL, [b"two\r\n"]))
@@ -273,7 +273,7 @@ GO = b"250 ok\r\n250 ok\r\n354 go\r\n"
 DOT = b"\r\n.\r\n"
 
 
-async def test_the_envelope_goes_out_in_one_write_and_nothing_follows_data() -> None:
+async def test_the_envelope_is_one_write_and_nothing_follows_data() -> None:
     async with scripted() as (peer, pool):
         waited = asyncio.Event()
 
@@ -296,7 +296,7 @@ async def test_the_envelope_goes_out_in_one_write_and_nothing_follows_data() -> 
         assert done.queue_id == "ABC"
 
 
-async def test_a_354_without_recipients_is_answered_by_a_lone_dot() -> None:
+async def test_a_354_without_recipients_gets_empty_content() -> None:
     async with scripted() as (peer, pool):
         peer.scripts = [peer.script(DATA, b"250 ok\r\n550 no\r\n354 go\r\n", b".\r\n", b"554 none\r\n")]
         with pytest.raises(SmtpRefusal) as refused:
@@ -305,7 +305,7 @@ async def test_a_354_without_recipients_is_answered_by_a_lone_dot() -> None:
         assert peer.heard.endswith(b"DATA\r\n.\r\n")
 
 
-async def test_after_a_refusal_rset_goes_along_with_the_next_envelope() -> None:
+async def test_after_a_refusal_rset_is_sent_with_the_next_envelope() -> None:
     async with scripted() as (peer, pool):
         refuse, take = b"250 ok\r\n550 no\r\n554 no\r\n", b"250 reset\r\n" + GO
         peer.scripts = [peer.script(DATA, refuse, DATA, take, DOT, b"250 ok\r\n")]
@@ -329,7 +329,7 @@ async def test_after_a_refusal_rset_goes_along_with_the_next_envelope() -> None:
         ([DATA, GO + b"250 too early\r\n"], "body", "refused", 1),
     ],
 )
-async def test_a_lost_connection_says_whether_the_message_may_be_there(
+async def test_a_lost_connection_says_whether_the_message_may_be_accepted(
     script: list[bytes | None], stage: str, submitted: str, connections: int
 ) -> None:
     async with scripted() as (peer, pool):
@@ -350,7 +350,7 @@ async def test_a_lost_connection_says_whether_the_message_may_be_there(
         ([DATA, GO], "acceptance", "acceptance", "unknown"),
     ],
 )
-async def test_a_silent_server_runs_into_the_deadline_of_the_step(
+async def test_a_silent_server_exceeds_the_timeout_of_the_step(
     script: list[bytes | None], step: str, stage: str, submitted: str
 ) -> None:
     async with scripted() as (peer, pool):
@@ -364,7 +364,7 @@ async def test_a_silent_server_runs_into_the_deadline_of_the_step(
         assert peer.connections == 1
 
 
-async def test_a_server_that_reads_no_content_runs_into_the_deadline() -> None:
+async def test_a_server_that_reads_no_content_exceeds_the_timeout() -> None:
     async with scripted(replace(TIMEOUTS, body=0.2)) as (peer, pool):
         done = asyncio.Event()
 
@@ -384,7 +384,7 @@ async def test_a_server_that_reads_no_content_runs_into_the_deadline() -> None:
         done.set()
 
 
-async def test_a_refusal_in_the_middle_of_the_content_ends_it_without_a_dot() -> None:
+async def test_a_refusal_during_the_content_ends_it_without_a_dot() -> None:
     async with scripted() as (peer, pool):
         consumed = 0
 
@@ -403,7 +403,7 @@ async def test_a_refusal_in_the_middle_of_the_content_ends_it_without_a_dot() ->
 
 
 @pytest.mark.parametrize("farewell", [b"", b"421 4.4.2 idle\r\n"])
-async def test_a_connection_closed_while_idle_is_replaced_before_anything_is_sent(farewell: bytes) -> None:
+async def test_a_connection_closed_while_idle_is_replaced(farewell: bytes) -> None:
     async with scripted() as (peer, pool):
 
         async def one_message(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -430,7 +430,7 @@ async def test_a_connection_that_refuses_rset_is_replaced() -> None:
 
 
 @pytest.mark.parametrize("last", [None, b"421 4.3.2 restarting\r\n"])
-async def test_a_kept_connection_that_ends_at_the_envelope_is_replaced_once(last: bytes | None) -> None:
+async def test_a_reused_connection_that_fails_at_the_envelope_is_replaced_once(last: bytes | None) -> None:
     async with scripted() as (peer, pool):
         closing = peer.script(DATA, GO, DOT, b"250 ok\r\n", DATA, last, b"", None)
         if last is None:
@@ -442,7 +442,7 @@ async def test_a_kept_connection_that_ends_at_the_envelope_is_replaced_once(last
         assert peer.connections == 2
 
 
-async def test_nothing_is_sent_again_once_content_was_sent() -> None:
+async def test_there_is_no_retry_once_content_was_sent() -> None:
     async with scripted() as (peer, pool):
         peer.scripts = [peer.script(DATA, GO, DOT, b"250 ok\r\n", DATA, GO, DOT, None), peer.script()]
         await pool.submit(MAIL, [b"x\r\n"])
@@ -461,7 +461,7 @@ async def test_nothing_is_sent_again_once_content_was_sent() -> None:
         (b"220 peer\r\n", b"550 not you\r\n", "ehlo", 550),
     ],
 )
-async def test_a_server_that_does_not_want_us(greeting: bytes, ehlo: bytes, stage: str, code: int) -> None:
+async def test_a_server_that_refuses_the_connection(greeting: bytes, ehlo: bytes, stage: str, code: int) -> None:
     async def run(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(greeting)
         await reader.readuntil(b"\r\n")
@@ -475,7 +475,7 @@ async def test_a_server_that_does_not_want_us(greeting: bytes, ehlo: bytes, stag
         assert (refused.value.stage, refused.value.reply.code) == (stage, code)
 
 
-async def test_no_server_at_all() -> None:
+async def test_a_missing_server() -> None:
     with socket.socket() as held:  # nobody else gets the port meanwhile
         held.bind(("127.0.0.1", 0))
         pool = SmtpPool(Relay("127.0.0.1", held.getsockname()[1], timeouts=TIMEOUTS))
@@ -485,7 +485,7 @@ async def test_no_server_at_all() -> None:
         await pool.close()
 
 
-async def test_a_server_without_extensions_is_spoken_to_step_by_step() -> None:
+async def test_a_server_without_extensions_gets_one_command_at_a_time() -> None:
     asked: list[bytes] = []
 
     async def old(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -530,7 +530,7 @@ async def test_idle_connections_are_closed_with_quit() -> None:
         assert pool._idle == []
 
 
-async def test_no_more_connections_than_allowed_and_an_end_to_waiting() -> None:
+async def test_connections_are_limited_and_waiting_times_out() -> None:
     async with sink_pool(size=3) as (sink, pool):
         await asyncio.gather(*(pool.submit(MAIL, [b"%d\r\n" % number]) for number in range(50)))
         assert len(sink.messages) == 50
@@ -607,7 +607,7 @@ def aiosmtpd_peer(**options: Any) -> Iterator[tuple[Box, int]]:
         controller.stop()
 
 
-async def test_aiosmtpd_takes_what_we_send() -> None:
+async def test_aiosmtpd_accepts_our_messages() -> None:
     with aiosmtpd_peer(enable_SMTPUTF8=True) as (box, port):
         pool = SmtpPool(Relay("127.0.0.1", port, timeouts=TIMEOUTS))
         large = b"".join(b"%060d\r\n" % number for number in range(20_000))
@@ -678,7 +678,7 @@ async def test_tls_from_the_first_byte(tls: tuple[ssl.SSLContext, ssl.SSLContext
         ({"username": "u", "password": "p"}, [], "login", 504),
     ],
 )
-async def test_what_is_asked_for_but_not_offered_is_not_done_without(
+async def test_required_tls_or_login_that_is_not_offered_is_a_refusal(
     relay: dict[str, Any], steps: list[bytes | None], stage: str, code: int
 ) -> None:
     async with scripted(**relay) as (peer, pool):
@@ -689,7 +689,7 @@ async def test_what_is_asked_for_but_not_offered_is_not_done_without(
         assert peer.heard == b"EHLO localhost\r\n"
 
 
-async def test_replies_injected_before_tls_are_not_believed(tls: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
+async def test_replies_injected_before_tls_are_rejected(tls: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
     async def run(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"220 peer\r\n")
         await reader.readuntil(b"\r\n")
@@ -704,7 +704,7 @@ async def test_replies_injected_before_tls_are_not_believed(tls: tuple[ssl.SSLCo
             await pool.submit(MAIL, [b"x\r\n"])
 
 
-async def test_a_closed_pool_takes_nothing() -> None:
+async def test_a_closed_pool_accepts_nothing() -> None:
     async with sink_pool() as (_, pool):
         await pool.close()
         with pytest.raises(ConnectionLost, match="closed"):

@@ -1,4 +1,4 @@
-"""Our SMTP and LMTP server in dialogue with raw sockets: what is sent stands in the tests byte for byte."""
+"""Our SMTP and LMTP server with raw clients: the tests contain each byte that is sent."""
 
 import asyncio
 import contextlib
@@ -21,8 +21,8 @@ WAIT = 60.0
 
 
 @dataclass
-class Mailroom:
-    """A handler that keeps what it gets, and answers by the local part of the recipient."""
+class RecordingHandler:
+    """A handler that records messages and replies according to the recipient's local part."""
 
     messages: list[tuple[str, list[str], bytes]] = field(default_factory=list[tuple[str, list[str], bytes]])
     rejections: list[tuple[str, str | None, int]] = field(default_factory=list[tuple[str, str | None, int]])
@@ -82,7 +82,7 @@ class Wire:
             await asyncio.wait_for(self.writer.drain(), WAIT)
 
     async def codes(self, count: int = 1) -> list[int]:
-        """The codes of the next replies, fewer if the connection ends."""
+        """Return the codes of the next replies, fewer if the connection ends."""
         codes: list[int] = []
         while len(codes) < count:
             try:
@@ -102,16 +102,16 @@ class Wire:
         return await self.codes(count)
 
     async def rest(self) -> list[int]:
-        """All codes to the end of the connection."""
+        """Return all codes until the end of the connection."""
         return await self.codes(1000)
 
 
 @dataclass
-class House:
+class RunningServer:
     """A running server, its handler, and a way to connect to it."""
 
     server: SmtpServer
-    mailroom: Mailroom
+    handler: RecordingHandler
     wires: list[Wire] = field(default_factory=list[Wire])
 
     async def connect(self) -> Wire:
@@ -126,10 +126,10 @@ class House:
         return wire
 
 
-async def hurried(house: House) -> Wire:
-    """Greeted where a session ends within moments, also those of who has stood still meanwhile."""
+async def connect_and_greet(running: RunningServer) -> Wire:
+    """Connect and greet, with retries: sessions end so soon that a slow client may not get there."""
     while True:
-        wire = await house.connect()
+        wire = await running.connect()
         if await wire.codes() == [220] and await wire.ask(b"EHLO client.test\r\n") == [250]:
             return wire
 
@@ -145,25 +145,25 @@ ENVELOPE = b"MAIL FROM:<sender@out.test>\r\nRCPT TO:<alice@managed.test>\r\nDATA
 
 
 @contextlib.asynccontextmanager
-async def open_house(limits: SmtpLimits = LIMITS, protocol: str = "smtp") -> AsyncIterator[House]:
-    mailroom = Mailroom()
+async def run_server(limits: SmtpLimits = LIMITS, protocol: str = "smtp") -> AsyncIterator[RunningServer]:
+    handler = RecordingHandler()
     kind = "lmtp" if protocol == "lmtp" else "smtp"
-    server = await serve("127.0.0.1", 0, mailroom, limits, kind, hostname="mx.managed.test")
-    house = House(server, mailroom)
+    server = await serve("127.0.0.1", 0, handler, limits, kind, hostname="mx.managed.test")
+    running = RunningServer(server, handler)
     try:
-        yield house
+        yield running
     finally:
         await server.close(grace=0.1)
-        for wire in house.wires:
+        for wire in running.wires:
             wire.writer.transport.abort()
             with contextlib.suppress(OSError):
                 await wire.writer.wait_closed()
         assert server.sessions == 0
 
 
-async def test_a_message_pipelined_as_far_as_allowed_is_taken_and_the_connection_goes_on() -> None:
-    async with open_house() as house:
-        wire = await house.greeted()
+async def test_pipelined_messages_are_accepted_on_one_connection() -> None:
+    async with run_server() as running:
+        wire = await running.greeted()
         for keyword in ("PIPELINING", "SIZE 5000", "8BITMIME", "SMTPUTF8", "ENHANCEDSTATUSCODES"):
             assert f"{keyword}\r\n" in wire.last
         assert await wire.ask(ENVELOPE, 3) == [250, 250, 354]
@@ -171,21 +171,21 @@ async def test_a_message_pipelined_as_far_as_allowed_is_taken_and_the_connection
         assert await wire.ask(b"MAIL FROM:<>\r\nRCPT TO:<PostMaster>\r\nDATA\r\n", 3) == [250, 250, 354]
         assert await wire.ask(b".\r\n") == [250]
         assert await wire.ask(b"QUIT\r\n", 2) == [221]
-        assert house.mailroom.messages == [
+        assert running.handler.messages == [
             ("sender@out.test", ["alice@managed.test"], b"Subject: x\r\n\r\n.dot\r\n"),
             ("", ["postmaster"], b""),
         ]
 
 
-async def test_every_byte_may_come_alone() -> None:
-    async with open_house() as house:
-        wire = await house.greeted()
+async def test_input_may_arrive_byte_by_byte() -> None:
+    async with run_server() as running:
+        wire = await running.greeted()
         for part, codes in ((ENVELOPE, [250, 250, 354]), (b"a\r\n..\r\n.\r\n", [250]), (b"QUIT\r\n", [221])):
             for byte in part:
                 wire.writer.write(bytes([byte]))
                 await asyncio.sleep(0)
             assert await wire.codes(len(codes)) == codes
-        assert house.mailroom.messages[0][2] == b"a\r\n.\r\n"
+        assert running.handler.messages[0][2] == b"a\r\n.\r\n"
 
 
 @pytest.mark.parametrize(
@@ -236,8 +236,8 @@ async def test_every_byte_may_come_alone() -> None:
     ],
 )
 async def test_commands_are_answered_in_order(dialogue: list[tuple[bytes, int]]) -> None:
-    async with open_house() as house:
-        wire = await house.connect()
+    async with run_server() as running:
+        wire = await running.connect()
         assert await wire.codes() == [220]
         for line, code in dialogue:
             assert (line[:70], await wire.ask(line + b"\r\n")) == (line[:70], [code])
@@ -245,8 +245,8 @@ async def test_commands_are_answered_in_order(dialogue: list[tuple[bytes, int]])
 
 
 async def test_lmtp_answers_once_for_each_recipient() -> None:
-    async with open_house(protocol="lmtp") as house:
-        wire = await house.connect()
+    async with run_server(protocol="lmtp") as running:
+        wire = await running.connect()
         assert await wire.codes() == [220]
         assert await wire.ask(b"EHLO c.test\r\n") == [500]
         assert await wire.ask(b"LHLO c.test\r\n") == [250]
@@ -262,7 +262,7 @@ async def test_lmtp_answers_once_for_each_recipient() -> None:
         envelope = envelope.replace(b"alice", b"one") + b""
         await wire.ask(envelope.replace(b"DATA", b"RCPT TO:<c@managed.test>\r\nDATA"), 5)
         assert await wire.ask(b"x\r\n.\r\n", 3) == [451, 451, 451]
-        assert house.mailroom.rejections == [
+        assert running.handler.rejections == [
             ("a@b.test", "nobody@managed.test", 550),
             ("a@b.test", "two@managed.test", 552),
             *[("a@b.test", "alice@managed.test", 552)] * 2,
@@ -291,8 +291,8 @@ SMUGGLED = b"MAIL FROM:<evil@out.test>\r\nRCPT TO:<victim@managed.test>\r\nDATA\
 async def test_no_variant_of_the_end_of_data_makes_two_messages(variant: bytes, padding: int, protocol: str) -> None:
     hello = b"LHLO c.test\r\n" if protocol == "lmtp" else b"EHLO c.test\r\n"
     for one_write in (True, False):
-        async with open_house(protocol=protocol) as house:
-            wire = await house.greeted(hello)
+        async with run_server(protocol=protocol) as running:
+            wire = await running.greeted(hello)
             assert await wire.ask(ENVELOPE, 3) == [250, 250, 354]
             pieces = [b"x" * padding, variant, SMUGGLED, b".\r\n"]
             for piece in [b"".join(pieces)] if one_write else pieces:
@@ -300,25 +300,25 @@ async def test_no_variant_of_the_end_of_data_makes_two_messages(variant: bytes, 
                 await asyncio.sleep(0.01)
             await wire.send(b"QUIT\r\n")
             codes = await wire.rest()
-            # What is refused was never a message; what was taken is one, from the first sender.
+            # A rejected message is not stored. An accepted one is a single message from the first sender.
             assert codes in ([250, 221], [521], [552, 221], [552])
-            assert len(house.mailroom.messages) == codes.count(250)
-            assert all(sender == "sender@out.test" for sender, _, _ in house.mailroom.messages)
+            assert len(running.handler.messages) == codes.count(250)
+            assert all(sender == "sender@out.test" for sender, _, _ in running.handler.messages)
 
 
-async def test_after_bare_newlines_the_reply_is_read_even_by_a_client_that_goes_on_sending() -> None:
-    async with open_house(replace(LIMITS, message_size=2**24, drain_size=2**25)) as house:
-        wire = await house.greeted()
+async def test_a_client_that_keeps_sending_after_bare_newlines_gets_the_reply() -> None:
+    async with run_server(replace(LIMITS, message_size=2**24, drain_size=2**25)) as running:
+        wire = await running.greeted()
         assert await wire.ask(ENVELOPE, 3) == [250, 250, 354]
         await wire.send(b"bare\nnewline\r\n" + b"x" * 2**23 + b"\r\n.\r\n")
         assert await wire.rest() == [521]
-        assert house.mailroom.rejections == [("sender@out.test", "alice@managed.test", 521)]
+        assert running.handler.rejections == [("sender@out.test", "alice@managed.test", 521)]
 
 
 @pytest.mark.parametrize("line", [b"NOOP\n", b"MAIL FROM:<a@b.test>\nRCPT TO:<c@d.test>\r\n", b"\n"])
 async def test_bare_newlines_in_commands_end_the_session(line: bytes) -> None:
-    async with open_house() as house:
-        wire = await house.greeted()
+    async with run_server() as running:
+        wire = await running.greeted()
         assert await wire.ask(line, 5) == [521]
 
 
@@ -333,67 +333,69 @@ async def test_bare_newlines_in_commands_end_the_session(line: bytes) -> None:
         (None, b"POST / HTTP/1.1\r\nHost: mx\r\n\r\nEHLO c.test\r\n", [554]),
     ],
 )
-async def test_input_sent_before_its_time_ends_the_session(hello: bytes | None, sent: bytes, codes: list[int]) -> None:
-    async with open_house() as house:
-        wire = await (house.greeted(hello) if hello else house.connect())
+async def test_input_sent_before_a_required_reply_ends_the_session(
+    hello: bytes | None, sent: bytes, codes: list[int]
+) -> None:
+    async with run_server() as running:
+        wire = await (running.greeted(hello) if hello else running.connect())
         assert await wire.ask(sent, 10) == ([220] if hello is None else []) + codes
-        assert house.mailroom.messages == []
+        assert running.handler.messages == []
 
 
-async def test_an_oversized_message_gets_one_answer_after_its_end_and_the_connection_goes_on() -> None:
-    async with open_house() as house:
-        wire = await house.greeted()
+async def test_an_oversized_message_gets_one_reply_and_the_session_continues() -> None:
+    async with run_server() as running:
+        wire = await running.greeted()
         assert await wire.ask(ENVELOPE, 3) == [250, 250, 354]
         for _ in range(10):
             await wire.send(b"x" * 998 + b"\r\n")
         assert await wire.ask(b".\r\nNOOP\r\n", 2) == [552, 250]
         assert await wire.ask(ENVELOPE, 3) == [250, 250, 354]
         assert await wire.ask(b"x" * 4998 + b"\r\n.\r\n") == [250]
-        assert house.mailroom.rejections == [("sender@out.test", "alice@managed.test", 552)]
-        assert [len(content) for _, _, content in house.mailroom.messages] == [5000]
+        assert running.handler.rejections == [("sender@out.test", "alice@managed.test", 552)]
+        assert [len(content) for _, _, content in running.handler.messages] == [5000]
 
 
-async def test_a_message_without_end_is_cut_off() -> None:
-    async with open_house() as house:
-        wire = await house.greeted()
+async def test_an_endless_message_ends_the_session() -> None:
+    async with run_server() as running:
+        wire = await running.greeted()
         assert await wire.ask(ENVELOPE, 3) == [250, 250, 354]
         await wire.send(b"x" * 100_000)
         assert await wire.rest() == [552]
 
 
-async def test_a_large_message_is_spooled_to_a_file_and_comes_whole(tmp_path: Path) -> None:
+async def test_a_large_message_is_spooled_to_a_file(tmp_path: Path) -> None:
     limits = replace(LIMITS, message_size=2**24, memory=1000, spool_folder=tmp_path)
     content = b"".join(b"%d " % number * 10 + b"\r\n.line\r\n" for number in range(30_000))
-    async with open_house(limits) as house:
-        wire = await house.greeted()
+    async with run_server(limits) as running:
+        wire = await running.greeted()
         assert await wire.ask(ENVELOPE, 3) == [250, 250, 354]
         assert await wire.ask(content.replace(b"\r\n.", b"\r\n..") + b".\r\n") == [250]
-        assert house.mailroom.messages[0][2] == content
-        assert house.mailroom.in_memory == [False]
+        assert running.handler.messages[0][2] == content
+        assert running.handler.in_memory == [False]
         assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_full_disk_is_a_temporary_refusal(tmp_path: Path) -> None:
+async def test_a_full_disk_is_a_temporary_rejection(tmp_path: Path) -> None:
     limits = replace(LIMITS, memory=1000, spool_folder=tmp_path / "absent")
-    async with open_house(limits) as house:
-        wire = await house.greeted()
+    async with run_server(limits) as running:
+        wire = await running.greeted()
         assert await wire.ask(ENVELOPE, 3) == [250, 250, 354]
         assert await wire.ask(b"x" * 3000 + b"\r\n.\r\nNOOP\r\n", 2) == [452, 250]
-        assert house.mailroom.messages == []
+        assert running.handler.messages == []
 
 
-async def test_a_handler_that_breaks_on_a_message_makes_the_sender_try_again() -> None:
-    async with open_house() as house:
-        wire = await house.greeted()
+async def test_an_error_in_the_handler_is_a_temporary_rejection() -> None:
+    async with run_server() as running:
+        wire = await running.greeted()
         assert await wire.ask(ENVELOPE.replace(b"alice", b"breaks"), 3) == [250, 250, 354]
         assert await wire.ask(b"x\r\n.\r\n") == [451]
         assert await wire.ask(ENVELOPE, 3) == [250, 250, 354]
         assert await wire.ask(b"x\r\n.\r\n") == [250]
 
 
-async def test_header_lines_are_bounded() -> None:
-    async with open_house(replace(LIMITS, header_line=100)) as house:
-        wire = await house.greeted()
+async def test_the_length_of_header_lines_is_limited() -> None:
+    async with run_server(replace(LIMITS, header_line=100)) as running:
+        wire = await running.greeted()
         assert await wire.ask(ENVELOPE, 3) == [250, 250, 354]
         assert await wire.ask(b"Subject: " + b"x" * 100 + b"\r\n\r\nx\r\n.\r\n") == [554]
         assert await wire.ask(ENVELOPE, 3) == [250, 250, 354]
@@ -402,26 +404,26 @@ async def test_header_lines_are_bounded() -> None:
 
 async def test_limits_on_recipients_errors_refusals_and_idle_commands() -> None:
     limits = replace(LIMITS, recipients=2, errors=3, refused_recipients=3, idle_commands=5)
-    async with open_house(limits) as house:
-        wire = await house.greeted()
+    async with run_server(limits) as running:
+        wire = await running.greeted()
         await wire.ask(b"MAIL FROM:<a@b.test>\r\n")
         assert await wire.ask(b"RCPT TO:<alice@managed.test>\r\n" * 4, 4) == [250, 250, 452, 452]
-        assert house.mailroom.rejections == [("a@b.test", "alice@managed.test", 452)] * 2
-        wire = await house.greeted()
+        assert running.handler.rejections == [("a@b.test", "alice@managed.test", 452)] * 2
+        wire = await running.greeted()
         assert await wire.ask(b"BOGUS\r\n" * 9, 9) == [500, 500, 500, 421]
-        wire = await house.greeted()
+        wire = await running.greeted()
         await wire.ask(b"MAIL FROM:<a@b.test>\r\n")
         assert await wire.ask(b"RCPT TO:<nobody@managed.test>\r\n" * 9, 9) == [550, 550, 550, 421]
-        wire = await house.greeted()
+        wire = await running.greeted()
         assert await wire.ask(b"NOOP\r\n" * 9, 9) == [250, 250, 250, 250, 421]
-        wire = await house.greeted()
+        wire = await running.greeted()
         await wire.ask(b"MAIL FROM:<a@b.test>\r\n")
         assert await wire.ask(b"RCPT TO:<leave@managed.test>\r\nNOOP\r\n", 2) == [421]
 
 
-async def test_a_message_taken_clears_the_counts() -> None:
-    async with open_house(replace(LIMITS, errors=1, idle_commands=3)) as house:
-        wire = await house.greeted()
+async def test_an_accepted_message_resets_the_counters() -> None:
+    async with run_server(replace(LIMITS, errors=1, idle_commands=3)) as running:
+        wire = await running.greeted()
         for _ in range(4):
             assert await wire.ask(b"BOGUS\r\n") == [500]
             assert await wire.ask(ENVELOPE, 3) == [250, 250, 354]
@@ -429,109 +431,109 @@ async def test_a_message_taken_clears_the_counts() -> None:
 
 
 async def test_idle_sessions_and_slow_messages_are_ended() -> None:
-    async with open_house(replace(LIMITS, idle_seconds=0.1)) as house:
-        wire = await hurried(house)
+    async with run_server(replace(LIMITS, idle_seconds=0.1)) as running:
+        wire = await connect_and_greet(running)
         assert await wire.rest() == [421]
-        while (codes := await (await hurried(house)).ask(ENVELOPE, 9)) == [421]:
+        while (codes := await (await connect_and_greet(running)).ask(ENVELOPE, 9)) == [421]:
             pass  # it was idle before
         assert codes == [250, 250, 354, 421]
-        assert house.mailroom.messages == []
+        assert running.handler.messages == []
 
 
-async def test_a_session_that_is_never_idle_ends_too() -> None:
-    async with open_house(replace(LIMITS, session_seconds=0.3)) as house:
-        wire = await hurried(house)
-        told = asyncio.create_task(wire.rest())
-        while not told.done():
+async def test_a_session_that_is_never_idle_is_ended_too() -> None:
+    async with run_server(replace(LIMITS, session_seconds=0.3)) as running:
+        wire = await connect_and_greet(running)
+        codes = asyncio.create_task(wire.rest())
+        while not codes.done():
             await wire.send(b"N")
             await asyncio.sleep(0.01)
-        assert await told == [421]
+        assert await codes == [421]
 
 
-async def test_concurrent_sessions_are_bounded_overall_and_by_source() -> None:
-    async with open_house(replace(LIMITS, sessions=2)) as house:
-        first, second = await house.greeted(), await house.greeted()
-        assert await (await house.connect()).rest() == [421]
+async def test_concurrent_sessions_are_limited_in_total_and_per_source() -> None:
+    async with run_server(replace(LIMITS, sessions=2)) as running:
+        first, second = await running.greeted(), await running.greeted()
+        assert await (await running.connect()).rest() == [421]
         assert await first.ask(b"QUIT\r\n") == [221]
         first.writer.close()
-        await until(lambda: house.server.sessions == 1)
-        third = await house.greeted()
+        await until(lambda: running.server.sessions == 1)
+        third = await running.greeted()
         assert await second.ask(b"NOOP\r\n") + await third.ask(b"NOOP\r\n") == [250, 250]
-    async with open_house(replace(LIMITS, sessions_per_source=1)) as house:
-        await house.greeted()
-        assert await (await house.connect()).rest() == [421]
+    async with run_server(replace(LIMITS, sessions_per_source=1)) as running:
+        await running.greeted()
+        assert await (await running.connect()).rest() == [421]
 
 
-async def test_a_client_that_reads_no_replies_is_not_kept_for_ever() -> None:
-    async with open_house(replace(LIMITS, idle_seconds=0.3, idle_commands=10**9)) as house:
-        wire = await hurried(house)
+async def test_a_client_that_reads_no_replies_is_disconnected() -> None:
+    async with run_server(replace(LIMITS, idle_seconds=0.3, idle_commands=10**9)) as running:
+        wire = await connect_and_greet(running)
         transport = cast(asyncio.Transport, wire.writer.transport)
         transport.pause_reading()
         with contextlib.suppress(ConnectionError, TimeoutError):
             for _ in range(400):
                 wire.writer.write(b"NOOP\r\n" * 5000)
                 await asyncio.wait_for(wire.writer.drain(), 0.5)
-        await until(lambda: house.server.sessions == 0)
+        await until(lambda: running.server.sessions == 0)
         transport.abort()
 
 
-async def test_closing_ends_idle_sessions_and_lets_messages_be_finished() -> None:
-    async with open_house() as house:
-        idle, receiving, storing = [await house.greeted() for _ in range(3)]
+async def test_closing_ends_idle_sessions_and_finishes_messages() -> None:
+    async with run_server() as running:
+        idle, receiving, storing = [await running.greeted() for _ in range(3)]
         assert await idle.ask(b"MAIL FROM:<a@b.test>\r\n") == [250]
         assert await receiving.ask(ENVELOPE, 3) == [250, 250, 354]
         assert await storing.ask(ENVELOPE.replace(b"alice", b"slow"), 3) == [250, 250, 354]
         await storing.send(b"x\r\n.\r\n")
-        await asyncio.wait_for(house.mailroom.entered.wait(), WAIT)
-        closing = asyncio.create_task(house.server.close(grace=WAIT))
+        await asyncio.wait_for(running.handler.entered.wait(), WAIT)
+        closing = asyncio.create_task(running.server.close(grace=WAIT))
         assert await idle.rest() == [421]
         assert await receiving.ask(b"x\r\n.\r\n", 9) == [250, 421]
-        house.mailroom.proceed.set()
+        running.handler.proceed.set()
         assert await storing.rest() == [250, 421]
         await asyncio.wait_for(closing, WAIT)
-        assert len(house.mailroom.messages) == 2
+        assert len(running.handler.messages) == 2
         with pytest.raises(OSError):
-            await house.connect()
+            await running.connect()
 
 
-async def test_what_is_not_done_within_the_grace_is_cut_off_unanswered() -> None:
-    async with open_house() as house:
-        wire = await house.greeted()
+async def test_after_the_grace_period_sessions_end_without_a_reply() -> None:
+    async with run_server() as running:
+        wire = await running.greeted()
         assert await wire.ask(ENVELOPE.replace(b"alice", b"slow"), 3) == [250, 250, 354]
         await wire.send(b"x\r\n.\r\n")
-        await asyncio.wait_for(house.mailroom.entered.wait(), WAIT)
-        await asyncio.wait_for(house.server.close(grace=0.05), WAIT)
+        await asyncio.wait_for(running.handler.entered.wait(), WAIT)
+        await asyncio.wait_for(running.server.close(grace=0.05), WAIT)
         assert await wire.rest() == []
-        assert house.mailroom.messages == []
+        assert running.handler.messages == []
 
 
-async def test_a_client_that_goes_away_in_the_middle_leaves_nothing() -> None:
-    async with open_house() as house:
+async def test_a_client_that_disconnects_during_a_message_leaves_nothing() -> None:
+    async with run_server() as running:
         for sent in (b"", b"MAIL FROM", ENVELOPE, ENVELOPE[:-6]):
-            wire = await house.greeted()
+            wire = await running.greeted()
             await wire.ask(sent, sent.count(b"\r\n"))
             wire.writer.transport.abort()
-        wire = await house.greeted()
+        wire = await running.greeted()
         await wire.ask(ENVELOPE, 3)
         await wire.send(b"half a message")
         wire.writer.transport.abort()
-        await until(lambda: house.server.sessions == 0)
-        assert house.mailroom.messages == []
+        await until(lambda: running.server.sessions == 0)
+        assert running.handler.messages == []
 
 
-async def test_a_client_that_half_closes_gets_its_answers() -> None:
-    async with open_house() as house:
-        wire = await house.greeted()
+async def test_a_client_that_half_closes_gets_its_replies() -> None:
+    async with run_server() as running:
+        wire = await running.greeted()
         await wire.send(b"NOOP\r\nRSET\r\n")
         wire.writer.write_eof()
         assert await wire.rest() == [250, 250]
 
 
-async def test_a_bug_of_the_dialogue_itself_is_temporary_too(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_bug_in_the_dialogue_is_a_temporary_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(SmtpDialogue, "_hello", broken)
-    async with open_house() as house:
-        wire = await house.connect()
+    async with run_server() as running:
+        wire = await running.connect()
         assert await wire.ask(b"EHLO c.test\r\n", 9) == [220, 421]

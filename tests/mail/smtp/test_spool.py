@@ -16,7 +16,7 @@ def fill(spool: Spool, parts: list[bytes]) -> None:
         spool.spill()
 
 
-def test_a_small_message_touches_no_file(tmp_path: Path) -> None:
+def test_a_small_message_uses_no_file(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "absent", 100)
     fill(spool, [b"abc", b"def"])
     message = spool.finish()
@@ -29,7 +29,7 @@ def test_a_small_message_touches_no_file(tmp_path: Path) -> None:
     assert (message.head(2), message.head(100)) == (b"ab", b"abcdef")
 
 
-def test_a_large_message_lies_in_a_file_without_a_name_and_outlives_its_spool(tmp_path: Path) -> None:
+def test_a_large_message_is_in_an_unnamed_file_and_outlives_its_spool(tmp_path: Path) -> None:
     spool = Spool(tmp_path, 100)
     parts = [bytes([number]) * 60 for number in range(10)]
     fill(spool, parts)
@@ -42,7 +42,7 @@ def test_a_large_message_lies_in_a_file_without_a_name_and_outlives_its_spool(tm
     assert message.head(1000) == b"".join(parts)
 
 
-def test_a_folder_that_is_not_there_is_an_os_error(tmp_path: Path) -> None:
+def test_a_missing_folder_is_an_os_error(tmp_path: Path) -> None:
     spool = Spool(tmp_path / "absent", 1)
     spool.write(b"abc")
     with pytest.raises(OSError):
