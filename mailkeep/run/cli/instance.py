@@ -44,8 +44,7 @@ ListenInternal = Annotated[
 
 
 Profile = Annotated[
-    Literal["embedded", "full"],
-    typer.Option("--profile", help="Everything in one process, or a real mail server."),
+    Literal["embedded", "full"], typer.Option("--profile", help="Everything in one process, or a real mail server.")
 ]
 
 

@@ -7,22 +7,16 @@ from functools import partial
 
 from mailkeep.app import App
 from mailkeep.features.mailflow.sending import jobs as sending
-from mailkeep.features.operations.health import service as health
 from mailkeep.features.record.audit.service import record_summaries
-from mailkeep.features.record.events import jobs as events
-from mailkeep.features.record.metrics import service as counters
 from mailkeep.mail.daemons import node_report
 from mailkeep.mail.message.parse_process import Parser
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
-from mailkeep.run.profiles.embedded import HTTP_GRACE, background, http_limits
+from mailkeep.run.profiles.embedded import background, serve_http
 from mailkeep.run.runtime import service_status, tasks
 from mailkeep.run.runtime.http import HttpListener
 from mailkeep.run.runtime.process import Process
-from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS, NOT_FOUND_PAGE
-from mailkeep.web.metrics import Metrics, internal_app
-from mailkeep.web.pipeline import Pipeline
-from mailkeep.web.router import Router
+from mailkeep.web.metrics import Metrics
 
 
 async def serve(app: App, process: Process) -> None:
@@ -36,21 +30,9 @@ async def serve(app: App, process: Process) -> None:
             relay = Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.hostname or "localhost")
             app.mta = SmtpPool(relay)
             stack.push_async_callback(app.mta.close)
-        metrics = Metrics()
-        public = HttpListener.on_socket(process.sockets["public"])
-        internal = HttpListener.on_socket(process.sockets["internal"])
         await sending.reconcile(app, app.clock() - sending.ABANDONED)
-        served = internal_app(
-            metrics, lambda: health.ready(app), lambda: counters.sums(app), token=app.settings.http.metrics_token
-        )
-        await internal.start(served, grace_seconds=1)
-        stack.push_async_callback(internal.stop)
-        pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGE), ACCESS_CONTROL, metrics)
-        stack.push_async_callback(pipeline.close)
-        await public.start(pipeline, grace_seconds=HTTP_GRACE, limits=http_limits(app))
-        stack.push_async_callback(public.stop)
-        stack.enter_context(background(events.watch(app)))
-        stack.callback(app.streams.close)
+        public, internal = (HttpListener.on_socket(process.sockets[name]) for name in ("public", "internal"))
+        await serve_http(app, public, internal, Metrics(), stack)
         stack.enter_context(background(tasks.run_housekeeping(app)))
         stack.push_async_callback(record_summaries, app, None)
         stack.enter_context(background(tasks.run_refusal_summaries(app)))

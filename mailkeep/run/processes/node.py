@@ -49,6 +49,7 @@ from mailkeep.run.runtime import node_health, tasks
 from mailkeep.run.runtime.log_rotation import Rotation, RotationLimits
 from mailkeep.run.runtime.process import Process
 from mailkeep.run.runtime.recovery import Recovery
+from mailkeep.run.runtime.services import reload_daemons
 from mailkeep.run.runtime.session_ends import SessionEnder
 
 log = structlog.get_logger("mailkeep.node")
@@ -88,7 +89,7 @@ class NodeAgent:
                     if self._database_away:
                         log.info("the database is back")
                         self._database_away = False
-                        await asyncio.gather(self._reload(), self._reload_dovecot())
+                        await reload_daemons(self.paths)
                     await self._handle_notifications(conn)
             except (Unavailable, psycopg.OperationalError):
                 if not self._database_away:
@@ -139,18 +140,6 @@ class NodeAgent:
             await postfix_queue.clear_caches(self.paths.postfix_conf)
         except Failure as error:
             log.warning("Postfix's caches were not cleared after a change of domains", why=str(error))
-
-    async def _reload(self) -> None:
-        try:
-            await postfix_queue.reload(self.paths.postfix_conf)
-        except Failure as error:
-            log.info("Postfix was not reloaded", why=str(error))  # it is not running, and starts with empty caches
-
-    async def _reload_dovecot(self) -> None:
-        try:
-            await run("doveadm", "-c", str(self.paths.dovecot_conf / "dovecot.conf"), "reload")
-        except Failure as error:
-            log.warning("Dovecot was not reloaded", why=str(error))
 
     async def keep_settling(self) -> None:
         """Reconcile the history with the queue every ten minutes, until cancelled."""

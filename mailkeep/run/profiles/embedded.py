@@ -59,7 +59,7 @@ from mailkeep.web.router import Router
 
 log = structlog.get_logger("mailkeep")
 
-HTTP_GRACE = 4
+_HTTP_GRACE = 4
 _SMTP_GRACE = 3.0
 
 
@@ -178,12 +178,7 @@ async def _open_outbound_mail(app: App, wake: asyncio.Event, stack: contextlib.A
         relay = Relay("127.0.0.1", server.port, helo=hostname)
     else:
         relay = Relay(
-            mta.host,
-            mta.port,
-            tls=mta.tls,
-            username=mta.username or None,
-            password=mta.password or None,
-            helo=hostname,
+            mta.host, mta.port, tls=mta.tls, username=mta.username or None, password=mta.password or None, helo=hostname
         )
     app.mta = SmtpPool(relay)
     stack.push_async_callback(app.mta.close)
@@ -191,12 +186,20 @@ async def _open_outbound_mail(app: App, wake: asyncio.Event, stack: contextlib.A
 
 
 async def _listen(app: App, public: HttpListener, internal: HttpListener, stack: contextlib.AsyncExitStack) -> str:
-    """Open the listeners; the address of the SMTP one."""
+    """Open the listeners; the address of the SMTP listener."""
     metrics = Metrics()
     inbound = smtp.InboundHandler(app, metrics)
     server = await smtp.start(app, inbound)
     stack.push_async_callback(inbound.settle)
     stack.push_async_callback(server.close, _SMTP_GRACE)
+    await serve_http(app, public, internal, metrics, stack)
+    return f"{parse_endpoint(app.settings.smtp.listen)[0]}:{server.port}"
+
+
+async def serve_http(
+    app: App, public: HttpListener, internal: HttpListener, metrics: Metrics, stack: contextlib.AsyncExitStack
+) -> None:
+    """Serve the API, the internal listener and event streams until the stack ends."""
     pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGE), ACCESS_CONTROL, metrics)
     stack.push_async_callback(pipeline.close)
     served = internal_app(
@@ -204,14 +207,13 @@ async def _listen(app: App, public: HttpListener, internal: HttpListener, stack:
     )
     await internal.start(served, grace_seconds=1)
     stack.push_async_callback(internal.stop)
-    await public.start(pipeline, grace_seconds=HTTP_GRACE, limits=http_limits(app))
+    await public.start(pipeline, grace_seconds=_HTTP_GRACE, limits=_http_limits(app))
     stack.push_async_callback(public.stop)
     stack.enter_context(background(events.watch(app)))
     stack.callback(app.streams.close)
-    return f"{parse_endpoint(app.settings.smtp.listen)[0]}:{server.port}"
 
 
-def http_limits(app: App) -> HttpLimits:
+def _http_limits(app: App) -> HttpLimits:
     """The limits for HTTP clients; at most as many connections as there are descriptors for."""
     settings, http_settings = app.settings, app.settings.http
     limit = descriptors.raise_limit()

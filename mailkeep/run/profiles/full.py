@@ -33,10 +33,8 @@ from mailkeep.db.partitions import ensure_partitions
 from mailkeep.db.postgres_cluster import APP, DATABASE, DOVECOT, POSTFIX
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.directory.routing import service as routing
-from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig
-from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.smtp import unix_socket
 from mailkeep.run.cli import install
 from mailkeep.run.processes import usage
@@ -106,7 +104,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         prefork = PreforkServer(child_environment(options), paths.log / "prefork.log")
         stack.callback(prefork.close)
         stack.push_async_callback(supervisor.stop)
-        all_services = services.all_services(settings, facts, prefork, sockets, reads_all_files=reads_all)
+        all_services = services.all_services(facts, prefork, sockets, reads_all_files=reads_all)
         stack.callback(service_status.remove, paths.run)
         stack.enter_context(background(service_status.keep_publishing(paths.run, supervisor.state)))
         if not await _start_services(supervisor, all_services, ended):
@@ -118,7 +116,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
             data_dir, state.InstanceState(os.getpid(), __version__, iso(utc_now()), url, internal, address, "full")
         )
         stack.callback(state.remove, data_dir)
-        renewal = certificate.Renewal(settings, paths.tls, partial(_reload, paths))
+        renewal = certificate.Renewal(settings, paths.tls, partial(services.reload_daemons, paths))
         stack.enter_context(background(renewal.keep_renewing(look_again)))
         print_banner(url, address, first)
         await ended.wait()
@@ -142,17 +140,6 @@ def _listen_for_filter(paths: InstancePaths, stack: contextlib.AsyncExitStack) -
     listening = unix_socket.bind_unix_socket(paths.keys_socket, 0o660, pwd.getpwnam("_rspamd").pw_gid)
     stack.callback(listening.close)
     return listening
-
-
-async def _reload(paths: InstancePaths) -> None:
-    """Reload Postfix and Dovecot. One that is just starting needs no reload."""
-    reloads = {
-        "postfix": postfix_queue.reload(paths.postfix_conf),
-        "dovecot": tool.run("doveadm", "-c", str(paths.dovecot_conf / "dovecot.conf"), "reload"),
-    }
-    for name, done in zip(reloads, await asyncio.gather(*reloads.values(), return_exceptions=True), strict=True):
-        if isinstance(done, BaseException):
-            log.warning("not reloaded", service=name, why=str(done))
 
 
 async def _start_services(supervisor: Supervisor, all_services: Sequence[Service], ended: asyncio.Event) -> bool:

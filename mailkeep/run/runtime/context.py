@@ -83,24 +83,31 @@ async def open_app(data_dir: Path, options: Mapping[str, str] | None = None) -> 
     loaded = load_settings(data_dir, options=options)
     make_data_dir(data_dir)
     vault = open_vault(data_dir, loaded)
-    database = loaded.settings.database
-    if database.url:
-        async with _with_database(data_dir, loaded, vault, database.url) as app:
+    if url := loaded.settings.database.url:
+        async with _with_database(data_dir, loaded, vault, url) as app:
             yield app
         return
-    if lock_holder(data_dir):
-        urls = postgres.running_urls(data_dir)
-        assert urls is not None
+    async with private_server(data_dir) as (urls, is_started):
+        if is_started:
+            await migrate(urls.owner, utc_now)
         async with _with_database(data_dir, loaded, vault, urls.app) as app:
             yield app
+
+
+@asynccontextmanager
+async def private_server(data_dir: Path) -> AsyncGenerator[tuple[postgres.Urls, bool]]:
+    """The URLs of the private database server. Without a running instance it is started for the block (then True)."""
+    if lock_holder(data_dir):
+        urls = postgres.running_urls(data_dir)
+        if urls is None:
+            raise Failure("Mailkeep has just stopped; try again.")
+        yield urls, False
         return
     lock = acquire_lock(data_dir)
     try:
         server = await postgres.start(data_dir)
         try:
-            await migrate(server.urls.owner, utc_now)
-            async with _with_database(data_dir, loaded, vault, server.urls.app) as app:
-                yield app
+            yield server.urls, True
         finally:
             await server.stop()
     finally:

@@ -7,11 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from mailkeep.core.clock import utc_now
-from mailkeep.core.errors import Failure
-from mailkeep.db import postgres
-from mailkeep.db.instance import acquire_lock, lock_holder
 from mailkeep.db.migrate import Step, migrate, pending
-from mailkeep.run.runtime.context import make_data_dir, open_vault
+from mailkeep.run.runtime.context import make_data_dir, open_vault, private_server
 from mailkeep.settings import load_settings
 
 
@@ -40,18 +37,5 @@ async def owner_url(data_dir: Path) -> AsyncGenerator[str]:
         yield database.owner_url or database.url
         return
     make_data_dir(data_dir)
-    if lock_holder(data_dir):
-        urls = postgres.running_urls(data_dir)
-        if urls is None:
-            raise Failure("Mailkeep has just stopped; try again.")
+    async with private_server(data_dir) as (urls, _):
         yield urls.owner
-        return
-    lock = acquire_lock(data_dir)
-    try:
-        server = await postgres.start(data_dir)
-        try:
-            yield server.urls.owner
-        finally:
-            await server.stop()
-    finally:
-        lock.release()

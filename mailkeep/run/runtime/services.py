@@ -5,19 +5,25 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import structlog
+
+from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig
 from mailkeep.mail.dovecot import dict as dovecot_dict
+from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli import install
 from mailkeep.run.runtime import configuration, privileges, process
 from mailkeep.run.runtime.child import ENVIRONMENT, Child, Command, spawn
 from mailkeep.run.runtime.postlog import PostlogWatch
 from mailkeep.run.runtime.prefork import ForkedProcess, ForkRequest, PreforkServer
-from mailkeep.run.runtime.supervisor import Service
-from mailkeep.settings import Settings
+from mailkeep.run.runtime.supervisor import Service, prepare_nothing
+
+log = structlog.get_logger("mailkeep.services")
 
 ORDER = ("redis", "rspamd", "dovecot", "postfix")
 """The daemons in the order of their start; our own processes start between and after them."""
@@ -34,33 +40,24 @@ _SOCKETS = {"keys": ["keys"], "usage": ["logins"], "api": ["public", "internal"]
 
 
 def all_services(
-    settings: Settings,
-    facts: DaemonConfig,
-    prefork: PreforkServer,
-    sockets: Mapping[str, socket.socket],
-    *,
-    reads_all_files: bool,
+    facts: DaemonConfig, prefork: PreforkServer, sockets: Mapping[str, socket.socket], *, reads_all_files: bool
 ) -> list[Service]:
     """All services. `reads_all_files`: our own processes keep the right to read every file (`privileges`)."""
     own = [_own_service(name, facts.paths, prefork, sockets, reads_all_files) for name in process.list_names()]
     first = Service("prefork", _FIRST, prefork.launch, facts.paths.log / "prefork.log", prefork.is_ready)
-    return [first, _redis(facts), _rspamd(facts), _dovecot(facts), _postfix(settings, facts), *own]
+    return [first, _redis(facts), _rspamd(facts), _dovecot(facts), _postfix(facts), *own]
 
 
 def _own_service(
-    name: str,
-    paths: InstancePaths,
-    prefork: PreforkServer,
-    sockets: Mapping[str, socket.socket],
-    reads_all_files: bool,
+    name: str, paths: InstancePaths, prefork: PreforkServer, sockets: Mapping[str, socket.socket], reads_all_files: bool
 ) -> Service:
     names = _SOCKETS.get(name, [])
-    log = paths.log / f"{name}.log"
+    output = paths.log / f"{name}.log"
     credentials = None
     if name not in _AS_ROOT:
         groups = _GROUPS.get(name, [])
         credentials = privileges.find_credentials(install.ACCOUNT, groups, reads_all_files=reads_all_files)
-    request = ForkRequest(name, str(paths.data), str(log), names, credentials)
+    request = ForkRequest(name, str(paths.data), str(output), names, credentials)
 
     async def launch() -> ForkedProcess:
         return await prefork.fork(request, [sockets[key] for key in names])
@@ -78,61 +75,45 @@ def _own_service(
     wave = _ABOVE if name in _TAKE_REQUESTS else _BENEATH
     # Dovecot sessions that change a mailbox wait for this process; if it hangs, for half a minute.
     look = alive if name == "usage" else None
-    return Service(name, wave, launch, log, ready, prepare, look, stop_seconds=6.0)
+    return Service(name, wave, launch, output, ready, prepare, look, stop_seconds=6.0)
 
 
-def _daemon(argv: Sequence[str], log: Path) -> Callable[[], Awaitable[Child]]:
+def _daemon(
+    name: str,
+    argv: Sequence[str],
+    output: Path,
+    is_ready: Callable[[], Awaitable[bool]],
+    prepare: Callable[[], Awaitable[None]] = prepare_nothing,
+) -> Service:
     async def launch() -> Child:
-        return spawn(Command(argv, log, ENVIRONMENT))
+        return spawn(Command(argv, output, ENVIRONMENT))
 
-    return launch
+    return Service(name, _BENEATH, launch, output, is_ready, prepare)
 
 
 def _redis(facts: DaemonConfig) -> Service:
     paths = facts.paths
     argv = ["setpriv", "--reuid=_rspamd", "--regid=_rspamd", "--clear-groups"]
     argv += ["redis-server", str(paths.redis_conf / "redis.conf")]
-    log = paths.log / "redis.log"
-    return Service(
-        "redis",
-        _BENEATH,
-        _daemon(argv, log),
-        log,
-        partial(accepts_connections, paths.redis_socket),
-    )
+    return _daemon("redis", argv, paths.log / "redis.log", partial(accepts_connections, paths.redis_socket))
 
 
 def _rspamd(facts: DaemonConfig) -> Service:
     paths = facts.paths
     variables = configuration.rspamd_variables(facts, paths.rspamd_conf)
     argv = ["rspamd", "-f", "-u", "_rspamd", "-g", "_rspamd", "-c", configuration.RSPAMD, *variables]
-    wanted = (paths.scan_socket, paths.sign_socket)
-    log = paths.log / "rspamd.log"
-    return Service(
-        "rspamd",
-        _BENEATH,
-        _daemon(argv, log),
-        log,
-        _all_accept(wanted),
-        _remove_sockets(wanted),
-    )
+    sockets = (paths.scan_socket, paths.sign_socket)
+    return _daemon("rspamd", argv, paths.log / "rspamd.log", _all_accept(sockets), _remove_sockets(sockets))
 
 
 def _dovecot(facts: DaemonConfig) -> Service:
     paths = facts.paths
     argv = ["dovecot", "-F", "-c", str(paths.dovecot_conf / "dovecot.conf")]
-    wanted = (paths.dovecot_lmtp, paths.dovecot_lmtp_verified, paths.auth_socket)
-    log = paths.log / "dovecot.out.log"
-    return Service(
-        "dovecot",
-        _BENEATH,
-        _daemon(argv, log),
-        log,
-        _all_accept(wanted),
-    )
+    sockets = (paths.dovecot_lmtp, paths.dovecot_lmtp_verified, paths.auth_socket)
+    return _daemon("dovecot", argv, paths.log / "dovecot.out.log", _all_accept(sockets))
 
 
-def _postfix(settings: Settings, facts: DaemonConfig) -> Service:
+def _postfix(facts: DaemonConfig) -> Service:
     paths = facts.paths
     # The command that `postfix start-fg` runs, without its shell, so that signals reach it.
     argv = ["/usr/lib/postfix/sbin/master", "-s", "-c", str(paths.postfix_conf)]
@@ -145,16 +126,19 @@ def _postfix(settings: Settings, facts: DaemonConfig) -> Service:
             short.symlink_to(paths.postfix_queue / "public" / service)
         watch.reset()
 
-    log = paths.log / "postfix.out.log"
-    return Service(
-        "postfix",
-        _POSTFIX,
-        _daemon(argv, log),
-        paths.mail_log,  # Postfix logs its errors there
-        partial(sends_greeting, paths.api_smtp),
-        prepare,
-        watch.is_alive,
-    )
+    service = _daemon("postfix", argv, paths.log / "postfix.out.log", partial(sends_greeting, paths.api_smtp), prepare)
+    return replace(service, wave=_POSTFIX, log=paths.mail_log, is_alive=watch.is_alive)  # errors are in mail.log
+
+
+async def reload_daemons(paths: InstancePaths) -> None:
+    """Reload Postfix and Dovecot; failures are logged. One that is just starting needs no reload."""
+    reloads = {
+        "postfix": postfix_queue.reload(paths.postfix_conf),
+        "dovecot": tool.run("doveadm", "-c", str(paths.dovecot_conf / "dovecot.conf"), "reload"),
+    }
+    for name, done in zip(reloads, await asyncio.gather(*reloads.values(), return_exceptions=True), strict=True):
+        if isinstance(done, BaseException):
+            log.warning("not reloaded", service=name, why=str(done))
 
 
 async def accepts_connections(path: Path) -> bool:

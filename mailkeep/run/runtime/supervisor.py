@@ -27,7 +27,7 @@ _READY_SECONDS = 60.0
 _ALIVE_CHECK_SECONDS = 5.0
 
 
-async def _nothing() -> None:
+async def prepare_nothing() -> None:
     """Prepare nothing."""
 
 
@@ -45,7 +45,7 @@ class Service:
     launch: Callable[[], Awaitable[Child]]
     log: Path
     is_ready: Callable[[], Awaitable[bool]]
-    prepare: Callable[[], Awaitable[None]] = _nothing
+    prepare: Callable[[], Awaitable[None]] = prepare_nothing
     is_alive: Callable[[], Awaitable[bool]] | None = None
     stop_seconds: float = 4.0
 
