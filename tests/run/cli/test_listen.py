@@ -150,10 +150,10 @@ def listening(*args: str) -> Iterator[Listener]:
         listener.close()
 
 
-def send(house: House, subject: str, to: str = ALICE, key: str | None = None) -> str:
+def send(house: House, subject: str, to: str = ALICE) -> str:
     connection = http.client.HTTPConnection(house.netloc, timeout=60)
     body = {"from": {"email": f"shop@{DOMAIN}"}, "to": [{"email": to}], "subject": subject, "text_body": "Hi."}
-    headers = {"content-type": "application/json", "authorization": f"Bearer {key or house.key}"}
+    headers = {"content-type": "application/json", "authorization": f"Bearer {house.key}"}
     connection.request("POST", "/api/v1/send", json.dumps(body), headers)
     answer = connection.getresponse()
     content = json.loads(answer.read())
@@ -342,10 +342,7 @@ def test_the_exit_code_is_75_if_the_server_is_busy(sink: Sink, tmp_path: Path, s
     ],
 )
 def test_answers_of_another_server_are_an_error(sink: Sink, tmp_path: Path, body: bytes, args: list[str], message: str):
-    with (
-        answering(200, body, tmp_path / "key") as place,
-        listening("--forward", sink.url, *place, *args) as listener,
-    ):
+    with answering(200, body, tmp_path / "key") as place, listening("--forward", sink.url, *place, *args) as listener:
         assert listener.process.wait(60) == 1
         errors = listener.end()[1]
         assert message in errors

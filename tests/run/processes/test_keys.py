@@ -152,13 +152,7 @@ async def test_without_the_database_the_answer_is_503(tenants: KeysListener, mon
 
 
 @pytest.mark.parametrize(
-    "sent, status",
-    [
-        ("/keys", 400),
-        ("/others/x", 400),
-        ("/homes/a%00b%40far.test", 400),
-        ("", 400),
-    ],
+    "sent, status", [("/keys", 400), ("/others/x", 400), ("/homes/a%00b%40far.test", 400), ("", 400)]
 )
 async def test_unknown_requests_are_refused(listener: KeysListener, sent: str, status: int) -> None:
     assert await listener.answer(sent) == (status, b"{}")

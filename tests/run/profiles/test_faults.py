@@ -159,11 +159,7 @@ class Load:
         return self._check(self.house("GET", "/domains"))
 
     def write(self, token: str) -> str:
-        body = {
-            "domain_id": self.house.domain_id,
-            "source_local_part": token,
-            "destination": "out@elsewhere.test",
-        }
+        body = {"domain_id": self.house.domain_id, "source_local_part": token, "destination": "out@elsewhere.test"}
         return self._check(self.house("POST", "/aliases", body))
 
     def _check(self, response: Response) -> str:

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from bench.flood import ALICE, DOMAIN, House, furnish
+from bench.flood import House, furnish
 from bench.login_flood import SETTINGS
 from mailkeep.db import postgres
-from tests.run.cli.test_listen import listening
+from tests.run.cli.test_listen import listening, send
 from tests.support import instance as instances
 from tests.support.scratch import new_directory
 
@@ -101,15 +101,6 @@ def count_unread_bytes(connection: socket.socket) -> int:
     except ConnectionResetError:
         pass
     return count
-
-
-def send(house: House, subject: str) -> None:
-    connection = http.client.HTTPConnection(house.netloc, timeout=20)
-    body = {"from": {"email": f"shop@{DOMAIN}"}, "to": [{"email": ALICE}], "subject": subject, "text_body": "Hi."}
-    headers = {"content-type": "application/json", "authorization": f"Bearer {house.key}"}
-    connection.request("POST", "/api/v1/send", json.dumps(body), headers)
-    assert connection.getresponse().status == 200
-    connection.close()
 
 
 def emit_many(house: House, count: int) -> None:

@@ -10,8 +10,7 @@ import subprocess
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
-from dataclasses import replace
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +26,20 @@ SIZE = 80 << 20
 JSON = {"content-type": "application/json", "authorization": "Bearer svc_ada"}
 
 
+@asynccontextmanager
+async def listening(**limits: Any) -> AsyncIterator[HttpListener]:
+    listener = HttpListener("127.0.0.1", 0, "The test")
+    await listener.start(PipelineSetup().pipeline, grace_seconds=1, limits=HttpLimits(**limits))
+    try:
+        yield listener
+    finally:
+        await listener.stop()
+
+
 @pytest.fixture
 async def url() -> AsyncIterator[str]:
-    listener = HttpListener("127.0.0.1", 0, "The test")
-    await listener.start(PipelineSetup().pipeline, grace_seconds=1, limits=HttpLimits())
-    yield f"{listener.url}/api/v1/large"
-    await listener.stop()
+    async with listening() as listener:
+        yield f"{listener.url}/api/v1/large"
 
 
 @pytest.fixture(scope="module")
@@ -121,23 +128,21 @@ async def test_a_body_of_80_mib_gets_a_clean_413(url: str, body: Path, post: Cal
 
 
 async def test_an_endless_body_is_not_read_for_ever():
-    listener = HttpListener("127.0.0.1", 0, "The test")
-    await listener.start(PipelineSetup().pipeline, grace_seconds=1, limits=replace(HttpLimits(), unread_bytes=1 << 20))
-    reader, writer = await asyncio.open_connection(listener.host, listener.port)
-    fields = "".join(f"{name}: {value}\r\n" for name, value in JSON.items())
-    writer.write(f"POST /api/v1/large HTTP/1.1\r\nHost: x\r\n{fields}Content-Length: {1 << 40}\r\n\r\n".encode())
-    answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)
-    assert answer.startswith(b"HTTP/1.1 413 ")
-    sent = 0
-    with suppress(ConnectionError):
-        async with asyncio.timeout(30):
-            while sent < 256 << 20:
-                writer.write(b"x" * 65536)
-                await writer.drain()
-                sent += 65536
-    assert sent < 64 << 20
-    writer.transport.abort()
-    await listener.stop()
+    async with listening(unread_bytes=1 << 20) as listener:
+        reader, writer = await asyncio.open_connection(listener.host, listener.port)
+        fields = "".join(f"{name}: {value}\r\n" for name, value in JSON.items())
+        writer.write(f"POST /api/v1/large HTTP/1.1\r\nHost: x\r\n{fields}Content-Length: {1 << 40}\r\n\r\n".encode())
+        answer = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 30)
+        assert answer.startswith(b"HTTP/1.1 413 ")
+        sent = 0
+        with suppress(ConnectionError):
+            async with asyncio.timeout(30):
+                while sent < 256 << 20:
+                    writer.write(b"x" * 65536)
+                    await writer.drain()
+                    sent += 65536
+        assert sent < 64 << 20
+        writer.transport.abort()
 
 
 FLOOD = 16 << 20
@@ -165,12 +170,8 @@ def _exchange(listener: HttpListener, *sent: bytes) -> bytes:
     ids=["without Host", "nonsense", "header flood", "late"],
 )
 async def test_data_after_a_refused_head_is_read_so_the_answer_arrives(sent: list[bytes], expected: bytes):
-    listener = HttpListener("127.0.0.1", 0, "The test")
-    await listener.start(PipelineSetup().pipeline, grace_seconds=1, limits=replace(HttpLimits(), header_seconds=1))
-    try:
+    async with listening(header_seconds=1) as listener:
         assert (await asyncio.to_thread(_exchange, listener, *sent)).startswith(expected)
-    finally:
-        await listener.stop()
 
 
 @pytest.mark.parametrize(
@@ -183,14 +184,10 @@ async def test_data_after_a_refused_head_is_read_so_the_answer_arrives(sent: lis
     ],
 )
 async def test_a_body_with_wrong_framing_gets_400(framing: bytes, caplog: pytest.LogCaptureFixture):
-    listener = HttpListener("127.0.0.1", 0, "The test")
-    await listener.start(PipelineSetup().pipeline, grace_seconds=1, limits=HttpLimits())
     fields = "".join(f"{name}: {value}\r\n" for name, value in JSON.items())
     head = f"POST /api/v1/large HTTP/1.1\r\nHost: x\r\n{fields}".encode()
-    try:
+    async with listening() as listener:
         answer = await asyncio.to_thread(_exchange, listener, head + framing + b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-    finally:
-        await listener.stop()
     head, _, content = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
     assert json.loads(content)["error"]["code"] == "BAD_REQUEST"
@@ -198,8 +195,6 @@ async def test_a_body_with_wrong_framing_gets_400(framing: bytes, caplog: pytest
 
 
 async def test_a_client_that_keeps_sending_after_a_refusal_is_cut_off():
-    listener = HttpListener("127.0.0.1", 0, "The test")
-    await listener.start(PipelineSetup().pipeline, grace_seconds=1, limits=replace(HttpLimits(), unread_bytes=1 << 20))
-    with pytest.raises(ConnectionError):
-        await asyncio.to_thread(_exchange, listener, b"NONSENSE\r\n\r\n", *[b"x" * 65536] * 1024)
-    await listener.stop()
+    async with listening(unread_bytes=1 << 20) as listener:
+        with pytest.raises(ConnectionError):
+            await asyncio.to_thread(_exchange, listener, b"NONSENSE\r\n\r\n", *[b"x" * 65536] * 1024)
