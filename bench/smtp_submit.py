@@ -1,9 +1,9 @@
-"""CPU per message of submitting over SMTP, compared with aiosmtplib, and of receiving.
+"""Our SMTP client against aiosmtplib and smtplib in threads, our SMTP server against aiosmtpd: CPU time per message.
 
-The sink is a separate process that answers from a table. Both clients run on uvloop, keep their connections and send
-the same bytes. Medians of interleaved pairs in CPU time of the client; the result is the ratio. Also: composing and
-submitting compared with EmailMessage and aiosmtplib, a message of 48 MB, and the CPU of our server for such messages.
-`python -m bench.smtp_submit [MESSAGES]`.
+The sink is a process of its own that answers from a table; all clients keep their connections and send the same
+bytes, ours and aiosmtplib on uvloop. Interleaved runs, CPU time of the client; the ratio is what counts. Then
+compose and submit together against EmailMessage and aiosmtplib, and one message of 48 MB. Both servers run on uvloop
+with a handler that accepts everything; our client sends to each in turn. `python -m bench.smtp_submit [MESSAGES]`.
 """
 
 from __future__ import annotations
@@ -11,17 +11,21 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import smtplib
 import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.policy import SMTP
+from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Literal
+from typing import Literal, NamedTuple
 
+import aiosmtpd.smtp
 import aiosmtplib
 import uvloop
 
@@ -95,11 +99,23 @@ class Taker:
         return
 
 
+class OtherTaker:
+    """The same for aiosmtpd, which accepts senders and recipients without a handler."""
+
+    async def handle_DATA(self, server: object, session: object, envelope: object) -> str:  # noqa: N802
+        return "250 2.0.0 Ok: queued as 4jW9"
+
+
 async def child(kind: str) -> None:
     """Serve until the standard input ends; print the port, then the CPU seconds that serving took."""
     loop = asyncio.get_running_loop()
     if kind == "sink":
         server = await loop.create_server(Sink, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+    elif kind == "aiosmtpd":
+        taker = OtherTaker()
+        factory = lambda: aiosmtpd.smtp.SMTP(taker, data_size_limit=10**8, enable_SMTPUTF8=True, loop=loop)  # noqa: E731
+        server = await loop.create_server(factory, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
     else:
         limits = SmtpLimits(message_size=10**8, sessions_per_source=0)
@@ -111,7 +127,7 @@ async def child(kind: str) -> None:
 class Child:
     """A serving process and the CPU time it has used."""
 
-    def __init__(self, kind: Literal["sink", "session"]) -> None:
+    def __init__(self, kind: Literal["sink", "session", "aiosmtpd"]) -> None:
         command = [sys.executable, "-m", "bench.smtp_submit", kind]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout
@@ -120,6 +136,12 @@ class Child:
     def cpu(self) -> float:
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def peak(self) -> float:
+        """The highest memory since the last call, in MiB."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        Path(f"/proc/{self.process.pid}/clear_refs").write_text("5")
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
     def end(self) -> None:
         self.process.communicate(timeout=10)
@@ -147,20 +169,43 @@ def built() -> EmailMessage:
     return mail
 
 
-async def cpu(times: int, clients: Sequence[Callable[[], Awaitable[object]]]) -> float:
-    """CPU seconds of this process per call, for `times` calls by concurrent clients."""
+class Run(NamedTuple):
+    """CPU seconds and elapsed seconds, each of one message."""
+
+    cpu: float
+    elapsed: float
+
+
+async def run(times: int, clients: Sequence[Callable[[], Awaitable[object]]], child: Child | None = None) -> Run:
+    """`times` calls by concurrent clients; CPU time of `child`, or of this process."""
 
     async def work(client: Callable[[], Awaitable[object]]) -> None:
         for _ in range(times // len(clients)):
             await client()
 
-    start = time.process_time()
+    used = child.cpu if child else time.process_time
+    start, before = time.perf_counter(), used()
     await asyncio.gather(*map(work, clients))
-    return (time.process_time() - start) / (times // len(clients) * len(clients))
+    calls = times // len(clients) * len(clients)
+    return Run((used() - before) / calls, (time.perf_counter() - start) / calls)
 
 
-async def submitting(sink: Child, messages: int) -> dict[str, float]:
-    """The ratios of submitting alone, with composing, and of a large message."""
+async def compare(
+    name: str, pairs: int, ours: Callable[[], Awaitable[Run]], other: Callable[[], Awaitable[Run]]
+) -> float:
+    """Run both in turn and print the medians; returns the median ratio of CPU time, other to ours."""
+    runs = [(await ours(), await other()) for _ in range(pairs + 1)][1:]  # the first warms up
+    left, right = (Run(*(median(run[side][field] for run in runs) for field in (0, 1))) for side in (0, 1))
+    ratios = sorted(run[1].cpu / run[0].cpu for run in runs)
+    print(
+        f"{name:34} {left.cpu * 1e6:10.1f} µs {1 / left.elapsed:8,.1f}/s {right.cpu * 1e6:10.1f} µs"
+        f" {1 / right.elapsed:8,.1f}/s {ratios[0]:7.1f} {median(ratios):7.1f} {ratios[-1]:7.1f}"
+    )
+    return median(ratios)
+
+
+async def submitting(sink: Child, messages: int) -> float:
+    """Submitting alone, with composing, and of a large message. Returns the ratio with composing."""
     pool = SmtpPool(Relay("127.0.0.1", sink.port), size=CONNECTIONS)
     others = [aiosmtplib.SMTP(hostname="127.0.0.1", port=sink.port, use_tls=False) for _ in range(CONNECTIONS)]
     for other in others:
@@ -175,60 +220,71 @@ async def submitting(sink: Child, messages: int) -> dict[str, float]:
     def building(other: aiosmtplib.SMTP) -> Callable[[], Awaitable[object]]:
         return lambda: other.sendmail("alice@example.com", ["bob@example.org"], built().as_bytes())
 
-    cases = {
-        "submit 2 KB": (
-            messages,
-            [lambda: pool.submit(ENVELOPE, [SMALL], stuffed=True)] * CONNECTIONS,
-            theirs(SMALL),
-        ),
-        "compose and submit 2 KB": (messages, [composing] * CONNECTIONS, [building(o) for o in others]),
-        "submit 48 MB": (2, [lambda: pool.submit(ENVELOPE, [LARGE])], theirs(LARGE)[:1]),
-        "the same, stuffed before": (
-            2,
-            [lambda: pool.submit(ENVELOPE, [LARGE], stuffed=True)],
-            theirs(LARGE)[:1],
-        ),
-    }
-    ratios: dict[str, float] = {}
-    for name, (times, mine, other) in cases.items():
-        pairs = PAIRS if times > 2 else 3
-        runs = [(await cpu(times, mine), await cpu(max(1, times // 5), other)) for _ in range(pairs)]
-        left, right = (median(run[side] for run in runs) for side in (0, 1))
-        ratios[name] = median(run[1] / run[0] for run in runs)
-        print(f"{name:26} {left * 1e6:12.1f} µs {right * 1e6:14.1f} µs {ratios[name]:8.1f} x")
+    small = [lambda: pool.submit(ENVELOPE, [SMALL], stuffed=True)] * CONNECTIONS
+    fewer = max(CONNECTIONS, messages // 5)
+    await compare("submit 2 KB, aiosmtplib", PAIRS, lambda: run(messages, small), lambda: run(fewer, theirs(SMALL)))
+    with ThreadPoolExecutor(CONNECTIONS) as threads:
+        loop = asyncio.get_running_loop()
+        blocking = [smtplib.SMTP("127.0.0.1", sink.port) for _ in range(CONNECTIONS)]
+
+        def threaded(client: smtplib.SMTP) -> Callable[[], Awaitable[object]]:
+            send = partial(client.sendmail, "alice@example.com", ["bob@example.org"], SMALL)
+            return lambda: loop.run_in_executor(threads, send)
+
+        clients = [threaded(client) for client in blocking]
+        await compare(
+            "submit 2 KB, smtplib in threads", PAIRS, lambda: run(messages, small), lambda: run(fewer, clients)
+        )
+        for client in blocking:
+            client.close()
+    both = await compare(
+        "compose and submit 2 KB, aiosmtplib",
+        PAIRS,
+        lambda: run(messages, [composing] * CONNECTIONS),
+        lambda: run(fewer, [building(other) for other in others]),
+    )
+    for name, stuffed in (("submit 48 MB", False), ("the same, stuffed before", True)):
+        large = partial(pool.submit, ENVELOPE, [LARGE], stuffed=stuffed)
+        await compare(name, 3, lambda once=large: run(2, [once]), lambda: run(2, theirs(LARGE)[:1]))
     await pool.close()
     for other in others:
         other.close()
-    return ratios
+    return both
 
 
-async def receiving(server: Child, messages: int) -> None:
-    """CPU and elapsed seconds of our session per message."""
-    pool = SmtpPool(Relay("127.0.0.1", server.port), size=CONNECTIONS)
-    for name, times, content in (("2 KB", messages * 5, SMALL), ("48 MB", 5, LARGE)):
-        start, used = time.perf_counter(), server.cpu()
-        await cpu(times, [lambda c=content: pool.submit(ENVELOPE, [c], stuffed=True)] * min(times, CONNECTIONS))
-        seconds, used = time.perf_counter() - start, server.cpu() - used
-        print(f"receive {name:18} {used / times * 1e6:12.1f} µs of CPU, {seconds / times * 1e6:,.1f} µs passed")
-    await pool.close()
+async def receiving(server: Child, other: Child, messages: int) -> None:
+    """CPU time of both servers per message, and their highest memory."""
+    pools = [SmtpPool(Relay("127.0.0.1", each.port), size=CONNECTIONS) for each in (server, other)]
+    for name, times, pairs, content in (("2 KB", messages, PAIRS, SMALL), ("48 MB", 2, 3, LARGE)):
+
+        def half(pool: SmtpPool, child: Child, times: int = times, content: bytes = content) -> Awaitable[Run]:
+            return run(times, [lambda: pool.submit(ENVELOPE, [content], stuffed=True)] * min(times, CONNECTIONS), child)
+
+        for child in (server, other):
+            child.peak()
+        await compare(
+            f"receive {name}, aiosmtpd", pairs, partial(half, pools[0], server), partial(half, pools[1], other)
+        )
+        print(f"  most memory: {server.peak():,.0f} MiB, aiosmtpd {other.peak():,.0f} MiB")
+    for pool in pools:
+        await pool.close()
 
 
 def main() -> None:
     messages = int(sys.argv[1]) if len(sys.argv) > 1 else 3000
-    sink, server = Child("sink"), Child("session")
+    children = sink, server, other = Child("sink"), Child("session"), Child("aiosmtpd")
     try:
-        print(f"{'':26} {'mailkeep':>15} {'aiosmtplib':>17} {'ratio':>10}")
-        ratios = uvloop.run(submitting(sink, messages))
-        uvloop.run(receiving(server, messages))
+        print(f"{'':34} {'mailkeep: CPU, rate':>24} {'other: CPU, rate':>24} {'ratio: min, median, max':>24}")
+        both = uvloop.run(submitting(sink, messages))
+        uvloop.run(receiving(server, other, messages))
     finally:
-        sink.end()
-        server.end()
-    both = ratios["compose and submit 2 KB"]
+        for each in children:
+            each.end()
     print(json.dumps({"bench": "smtp_submit", "promise": 15, "ratio": round(both, 1), "held": both >= 15}))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] in (["sink"], ["session"]):
+    if sys.argv[1:] in (["sink"], ["session"], ["aiosmtpd"]):
         uvloop.run(child(sys.argv[1]))
     else:
         main()
