@@ -48,7 +48,7 @@ ALIASES_SQL = """
 """
 
 Ask = Callable[[int], str]
-KINDS: dict[str, tuple[Ask, int]] = {  # statement for address number n, and one of how many rows has it
+KINDS: dict[str, tuple[Ask, int]] = {  # an address of alias number n, and how many aliases share one
     "mailbox": (lambda n: f"M{n}@D{n % DOMAINS}.test", 10),
     "plus": (lambda n: f"m{n}+news@d{n % DOMAINS}.test", 10),
     "alias": (lambda n: f"A{n}@d{n % DOMAINS}.test", 1),
