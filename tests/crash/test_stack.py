@@ -15,7 +15,7 @@ from tests.stack import harness
 
 @pytest.mark.root
 @pytest.mark.timeout(600)
-async def test_three_rotations_and_the_death_of_the_agents_under_load_lose_and_double_nothing(
+async def test_rotations_and_killed_agents_lose_and_repeat_no_message(
     alone: harness.Stack,
 ) -> None:
     async with shared(alone) as stack:

@@ -1,4 +1,4 @@
-"""Scenarios against the one full instance of a run (tests/plugins/stack): root's, and slow only where it starts."""
+"""Tests with the shared instance of the full profile (tests/plugins/stack); root only."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """They come first: then one process goes through them, and none of the others waits for its turn."""
+    """Run them first: one process runs them while the others do other tests."""
     items.sort(key=lambda item: HERE not in item.path.parents)
     for item in items:
         if HERE in item.path.parents:

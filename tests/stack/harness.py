@@ -1,8 +1,8 @@
-"""The full instance that all scenarios share: starting it and talking to it.
+"""The instance of the full profile that all tests share: start it and talk to it.
 
-It looks names up at a server of its own (`names`), whose zones scenarios publish: mail leaves by MX records, and the
-filter asks about senders. Postfix has no setting for that: the instance runs in a mount namespace of its own, where
-/etc/resolv.conf is another file; elsewhere on the machine nothing changes.
+It uses a separate DNS server (`names`), whose zones tests publish: for MX records, and for the filter's checks of
+senders. Because Postfix has no setting for the DNS server, the instance runs in a mount namespace with another
+/etc/resolv.conf.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ T = TypeVar("T")
 ADDRESS, INTERNET, HOSTNAME = "127.0.0.1", "127.0.0.26", "mx.stack.test"
 ADMIN, PASSWORD = "admin@localhost", "correct horse battery staple"
 OUR_ADDRESS = "192.0.2.10"
-"""What the world takes for the instance's address, where a scenario plays another server (`afar`)."""
+"""The public address of the instance for tests that act as another server (`afar`)."""
 _PORTS = ("smtp", "submission", "submissions", "imap", "imaps", "pop3", "pop3s", "sieve")
-# Where mail for all the world but the zones of a scenario goes.
+# External domains that always exist.
 _FAR_DOMAINS = ("remote.test", "elsewhere.test", "far.test")
 _WITH_OTHER_NAMES = ("unshare", "--mount", "--propagation", "private", "sh", "-c",
                      'mount --bind "$0" /etc/resolv.conf && exec "$@"')  # fmt: skip
 _START_SECONDS = 150
-# Who started them may be gone before they are ended, by whom it may be another: kept, so that nobody misses a wait.
+# Another process may end them. The list keeps Popen from warning that they still run.
 _started: list[subprocess.Popen[bytes]] = []
 
 
 def free_address(port: int) -> str:
-    """An address of loopback where nobody has this port; everyone else may have it on theirs."""
+    """A loopback address on which this port is free."""
     for _ in range(50):
         address = f"127.{random.randint(20, 250)}.{random.randint(1, 250)}.{random.randint(1, 250)}"
         with socket.socket() as tcp, socket.socket(type=socket.SOCK_DGRAM) as udp, contextlib.suppress(OSError):
@@ -78,11 +78,11 @@ def eventually(look: Callable[[], T | None], seconds: float = 60, what: str = "i
 
 
 def start(folder: Path, other: Sequence[str] = (), hosts: Mapping[str, str] | None = None, **settings: str) -> None:
-    """Start the Internet and the instance; what they are is written to `stack.json` in the folder.
+    """Start the external servers and the instance; their addresses are written to `stack.json` in the folder.
 
-    `other` is another program to be the Internet, with `{port}` for its port on 127.0.0.26, to which all mail is
-    relayed without a question to the network; `hosts` are names with their addresses; `settings` as in the environment,
-    without the prefix.
+    `other` is another program instead of the external servers, with `{port}` for its port on 127.0.0.26: all mail is
+    relayed to it, without DNS. `hosts` are names with their addresses. `settings` are environment variables without
+    the prefix.
     """
     folder.chmod(0o755)
     (folder / "caught").mkdir()
@@ -117,7 +117,7 @@ def start(folder: Path, other: Sequence[str] = (), hosts: Mapping[str, str] | No
         return (folder / "data" / "run.json").exists()
 
     eventually(has_started, _START_SECONDS, "the full instance")
-    _let_clients_come_from_afar(folder / "data", ports, relayhost)
+    _add_port_with_xclient(folder / "data", ports, relayhost)
 
 
 def _may_mount() -> bool:
@@ -129,7 +129,7 @@ def _may_mount() -> bool:
 
 
 def _internet(folder: Path, address: str, server: str) -> list[subprocess.Popen[bytes]]:
-    """An MTA on port 25, where MX records lead, and the name server that has them."""
+    """Start an external MTA on port 25 and the DNS server with its MX records."""
     zones = folder / "zones"
     zones.mkdir()
     for domain in _FAR_DOMAINS:
@@ -149,13 +149,13 @@ def _spawn(log: Path, command: Sequence[str], environ: dict[str, str] | None = N
             start_new_session=True,
         )  # fmt: skip
     if not _started:
-        atexit.register(_let_go)
+        atexit.register(_forget_processes)
     _started.append(process)
     return process
 
 
-def _let_go() -> None:
-    """What we started outlives us: another ends it, and Python need not say that it runs."""
+def _forget_processes() -> None:
+    """Keep Python from warning about processes that outlive this one."""
     for process in _started:
         process.returncode = process.poll() or 0
 
@@ -178,11 +178,10 @@ def _environ(ports: dict[str, int], settings: dict[str, str]) -> dict[str, str]:
     return environ | {f"MAILKEEP_{name}": text for name, text in settings.items()}
 
 
-def _let_clients_come_from_afar(data: Path, ports: dict[str, int], relayhost: str) -> None:
-    """A port more, for tests alone: the one for other servers as it is, but that a client may say who it is (XCLIENT).
+def _add_port_with_xclient(data: Path, ports: dict[str, int], relayhost: str) -> None:
+    """Add a port for tests: like port 25, but clients may change their address (XCLIENT).
 
-    To the filter whoever comes from loopback is one of us, whom it asks nobody about. `relayhost` stands for MX
-    records: Postfix connects to it itself, as to any server.
+    The filter makes no network checks for clients on loopback. `relayhost` replaces MX records.
     """
     conf = InstancePaths(data, run_folder(data)).postfix_conf
     if relayhost:
@@ -238,7 +237,7 @@ class Answer:
 
 
 class Stack:
-    """One who talks to the instance in this folder."""
+    """A client of the instance in this folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -270,7 +269,7 @@ class Stack:
         return Answer(status, json.loads(text) if text else None)
 
     def content(self, path: str) -> bytes:
-        """What a GET answers that is no JSON."""
+        """The body of a GET response that is not JSON."""
         status, content, _ = self._call("GET", path, None, {"Cookie": self.cookie})
         assert status == 200, content
         return content
@@ -284,7 +283,7 @@ class Stack:
         return self.ask("POST", "/domains", {"name": name} | more).data["id"]
 
     def make_mailbox(self, domain_id: str, local_part: str, **more: object) -> dict[str, Any]:
-        """A mailbox with the password that all have here."""
+        """A mailbox with the common password."""
         body = {"domain_id": domain_id, "local_part": local_part, "password": PASSWORD} | more
         return self.ask("POST", "/mailboxes", body).data
 
@@ -299,14 +298,14 @@ class Stack:
         return self.ask("POST", "/send", body | more)
 
     def smtp(self, port: str = "smtp") -> smtplib.SMTP:
-        """A connection to an SMTP port, greeted."""
+        """A connection to an SMTP port, after EHLO."""
         client = smtplib.SMTP(ADDRESS, self.ports[port], local_hostname="client.test", timeout=60)
         client.ehlo()
         return client
 
     @contextlib.contextmanager
     def afar(self, address: str, helo: str = "mx.remote.test") -> Generator[smtplib.SMTP]:
-        """A connection to the port for other servers, from this address as far as the server knows."""
+        """A connection like to port 25, with this client address (XCLIENT)."""
         with self.smtp("afar") as client:
             code, words = client.docmd("XCLIENT", f"ADDR={address} NAME={helo}")
             assert code == 220, words
@@ -314,18 +313,18 @@ class Stack:
             yield client
 
     def publish(self, origin: str, *records: str) -> None:
-        """Give the Internet a zone (`names.publish`); `MX` alone stands for a record that leads to its MTA."""
+        """Publish a zone (`names.publish`); `MX` alone is a record for the external MTA."""
         mx = ("@ MX 10 mx", f"mx A {self.internet}")
         zone = [line for record in records for line in (mx if record == "MX" else (record,))]
         names.publish(self.folder / "zones", origin, *zone)
 
     def deliver(self, recipient: str, subject: str = "From outside", headers: str = "", body: str = "Hello.") -> None:
-        """A message from outside."""
+        """Deliver a message from outside."""
         with self.smtp() as client:
             client.sendmail("someone@remote.test", [recipient], letter(recipient, subject, headers, body))
 
     def login(self, address: str, password: str = PASSWORD) -> smtplib.SMTP:
-        """A session on the submission port, by STARTTLS."""
+        """A session on the submission port with STARTTLS."""
         client = self.smtp("submission")
         try:
             client.starttls(context=trusting())
@@ -336,7 +335,7 @@ class Stack:
         return client
 
     def imap(self, address: str, password: str = PASSWORD) -> imaplib.IMAP4_SSL:
-        """A session by IMAP over TLS."""
+        """An IMAP session over TLS."""
         client = imaplib.IMAP4_SSL(ADDRESS, self.ports["imaps"], ssl_context=trusting(), timeout=60)
         try:
             client.login(address, password)
@@ -346,7 +345,7 @@ class Stack:
         return client
 
     def mail_of(self, address: str, folder: str = "INBOX") -> list[bytes]:
-        """All messages in a folder of a mailbox, whole."""
+        """The complete messages in a folder of a mailbox."""
         with self.imap(address) as client:
             if client.select(folder, readonly=True)[0] != "OK":
                 return []
@@ -355,7 +354,7 @@ class Stack:
             return [parts[0][1] for parts in found]
 
     def caught(self, recipient: str) -> list[bytes]:
-        """What the Internet has taken for a recipient, oldest first."""
+        """The messages that the external MTA accepted for a recipient, oldest first."""
         return [
             envelope_file.with_suffix(".eml").read_bytes()
             for envelope_file in sorted((self.folder / "caught").glob("*.json"))
@@ -363,7 +362,7 @@ class Stack:
         ]
 
     def arrived(self, recipient: str) -> list[bytes]:
-        """`caught`, as soon as there is something; what the history says of it where there never is."""
+        """Wait for `caught`; on timeout the error has the message's history."""
         try:
             return eventually(lambda: self.caught(recipient), what=f"mail for {recipient}")
         except AssertionError as late:
@@ -373,7 +372,7 @@ class Stack:
 
 
 async def reconcile(data_dir: Path) -> None:
-    """As the node's agent does every ten minutes: what two looks at the queue do not find is unknown."""
+    """Compare history and queue like the node agent every ten minutes: missing twice means unknown."""
     async with attach(data_dir, "tests") as app:
         node = NodeAgent(app, InstancePaths(data_dir, run_folder(data_dir)), grace=timedelta(0))
         for _ in range(2):
@@ -381,7 +380,7 @@ async def reconcile(data_dir: Path) -> None:
 
 
 async def rotate(data_dir: Path) -> None:
-    """Rotate all logs, as the node's agent does once a day, and compress what was rotated before."""
+    """Rotate all logs, like the node agent once a day, and compress the logs rotated before."""
     async with attach(data_dir, "tests") as app:
         rotation = rotation_of(app, InstancePaths(data_dir, run_folder(data_dir)))
         os.utime(data_dir / "log" / ".rotated", (0, 0))
@@ -389,13 +388,13 @@ async def rotate(data_dir: Path) -> None:
 
 
 async def compress(data_dir: Path) -> None:
-    """Compress the rotated logs that nobody needs any more, as the node's agent does every half minute."""
+    """Compress rotated logs that are no longer read, like the node agent every half minute."""
     async with attach(data_dir, "tests") as app:
         await rotation_of(app, InstancePaths(data_dir, run_folder(data_dir))).compress()
 
 
 def trusting() -> ssl.SSLContext:
-    """Any certificate: the instance's own is signed by itself."""
+    """Accepts any certificate, because the instance's is self-signed."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -405,7 +404,7 @@ def trusting() -> ssl.SSLContext:
 def letter(
     to: str, subject: str = "Hello", headers: str = "", body: str = "Hello.", sender: str = "someone@remote.test"
 ) -> str:
-    """A message as a mail program writes it."""
+    """A message as a mail client writes it."""
     return (
         f"From: {sender}\r\nTo: {to}\r\nSubject: {subject}\r\nDate: Sat, 21 Nov 2026 12:00:00 +0000\r\n"
         f"Message-ID: <{time.time_ns()}@client.test>\r\n{headers}\r\n{body}\r\n"

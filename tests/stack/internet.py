@@ -1,4 +1,4 @@
-"""An MTA that stands for the Internet: accepts, defers or rejects by recipient, and stores accepted messages.
+"""The external MTA of the tests: accepts, defers or rejects by recipient, and stores accepted messages.
 
 Local parts, with any `+tag`: `bounce` is unknown (550 5.1.1), `defer` is deferred once, then accepted; `fail` is always
 deferred; `content` is rejected after DATA; all others are accepted. A message is a file `N.json` (envelope) and

@@ -1,4 +1,4 @@
-"""DKIM keys changed behind the API's back, in the instance's own database."""
+"""Changes DKIM keys directly in the instance's database."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _with_app(stack: Stack, work: Callable[[App], Awaitable[None]]) -> None:
 
 
 def give_ed25519_key(stack: Stack, domain_name: str, *, with_slash: bool = False) -> None:
-    """A second key, beside the RSA key of a new domain; one whose seed begins with a slash in base64."""
+    """Add a second key to a new domain, whose seed begins with a slash in base64."""
 
     async def work(app: App) -> None:
         async with app.db.tx() as conn:
@@ -53,7 +53,7 @@ def _seed(app: App, key: DkimKey) -> bytes:
 
 
 def retire_all_keys(stack: Stack, domain_name: str) -> None:
-    """No key of the domain signs any more."""
+    """Deactivate all keys of the domain."""
 
     async def work(app: App) -> None:
         async with app.db.tx() as conn:

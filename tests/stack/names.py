@@ -1,4 +1,4 @@
-"""The name server of the Internet: authoritative for the zones in a folder, and NXDOMAIN at once for everything else.
+"""The DNS server of the tests: authoritative for the zones in a folder, NXDOMAIN for everything else.
 
 `NAME.zone` is a master file (RFC 1035 §5) of the origin NAME; it may come, change and go while the server runs, and
 holds for the next question. Whoever asks takes it for a resolver: CNAMEs are followed over all zones.
@@ -27,7 +27,7 @@ _MOST_CNAMES = 8
 
 
 def publish(folder: Path, origin: str, *records: str) -> None:
-    """Write a zone, in place of the one that was there: lines such as `@ MX 10 mx`, names relative to the origin."""
+    """Write or replace a zone: lines such as `@ MX 10 mx`, names relative to the origin."""
     zone = folder / f"{origin.lower()}.zone"
     draft = zone.with_suffix(".part")
     draft.write_text(_SOA + "".join(f"{record}\n" for record in records), "utf-8")
@@ -43,7 +43,7 @@ class Zones:
         self._read: dict[Path, tuple[tuple[int, int], dns.zone.Zone]] = {}
 
     def of(self, name: dns.name.Name) -> dns.zone.Zone | None:
-        """The zone that a name lies in, the deepest of them."""
+        """The most specific zone that contains a name."""
         while name != dns.name.root:
             if zone := self._zone(self._folder / f"{name.to_text(omit_final_dot=True).lower()}.zone", name):
                 return zone
@@ -58,13 +58,13 @@ class Zones:
             if known is None or known[0] != stamp:
                 known = stamp, dns.zone.from_text(path.read_text("utf-8"), origin, relativize=False)
                 self._read[path] = known
-        except (OSError, UnicodeError):  # none there, or no name of a file
+        except (OSError, UnicodeError):  # no such zone, or not a file name
             return None
         return known[1]
 
 
 def answer(zones: Zones, query: dns.message.Message) -> dns.message.Message:
-    """The response to a question."""
+    """The response to a query."""
     response = dns.message.make_response(query, recursion_available=True)
     response.flags |= dns.flags.AA
     if len(query.question) != 1 or query.question[0].rdclass != dns.rdataclass.IN:
@@ -96,7 +96,7 @@ def answer(zones: Zones, query: dns.message.Message) -> dns.message.Message:
 
 
 def reply(zones: Zones, wire: bytes, most: int | None = None) -> bytes | None:
-    """The response on the wire, cut off (TC) where it is larger than the asker takes by UDP; None for no question."""
+    """The encoded response, truncated (TC) if it is too large for UDP; None without a question."""
     try:
         query = dns.message.from_wire(wire)
     except dns.exception.DNSException:
@@ -121,7 +121,7 @@ class _Udp(asyncio.DatagramProtocol):
         self._transport: asyncio.DatagramTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.DatagramTransport, transport)  # asyncio's own is none by inheritance
+        self._transport = cast(asyncio.DatagramTransport, transport)  # asyncio's class does not inherit from it
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         assert self._transport is not None
@@ -130,7 +130,7 @@ class _Udp(asyncio.DatagramProtocol):
 
 
 async def serve(host: str, port: int, folder: Path) -> None:
-    """Answer on UDP and TCP, for ever."""
+    """Answer on UDP and TCP until killed."""
     zones = Zones(folder)
 
     async def by_tcp(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""Relays that other companies run: TLS, a login, and what came in kept in memory."""
+"""External relays with TLS and login; accepted messages are kept in memory."""
 
 from __future__ import annotations
 

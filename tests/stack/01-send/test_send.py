@@ -1,4 +1,4 @@
-"""Mail that the API sends: signed with every key of its domain, or not sent; its bounces come back."""
+"""Mail sent by the API: signed with every key of its domain, or not sent; bounces return."""
 
 import dkim
 import pytest
@@ -19,7 +19,7 @@ def test_both_signatures_verify_at_the_other_end(stack: Stack):
     def record(name: bytes, timeout: float = 5) -> bytes:
         return records[name.decode().rstrip(".")].encode()
 
-    # The key came between two messages of one connection: it signs from the next one on, without a reload.
+    # A new key signs from the next message of a connection on, without a reload.
     for recipient, signatures in (("customer+one@remote.test", 1), ("customer+two@remote.test", 2)):
         mail = eventually(lambda wanted=recipient: stack.caught(wanted))[0]
         assert mail.count(b"\r\nDKIM-Signature:") + mail.startswith(b"DKIM-Signature:") == signatures
@@ -29,7 +29,7 @@ def test_both_signatures_verify_at_the_other_end(stack: Stack):
         assert b"X-Spam" not in mail
 
 
-def test_the_content_of_what_was_sent_is_shown(stack: Stack):
+def test_the_content_of_sent_mail_is_shown(stack: Stack):
     stack.make_domain("shown.test")
     sent = stack.send("shop@shown.test", "customer+shown@remote.test", text_body="As it was written.").data
     assert b"\r\n\r\nAs it was written.\r\n" in stack.content(f"/messages/{sent['id']}/raw")
@@ -40,13 +40,13 @@ def test_without_a_key_nothing_leaves(stack: Stack):
     retire_all_keys(stack, "keyless.test")
     refused = stack.send("shop@keyless.test", "customer@remote.test")
     assert refused.body["error"]["details"]["smtp_code"] == 451
-    # A key that the filter would take for the name of a file.
+    # A key that the filter could mistake for a file name.
     give_ed25519_key(stack, "keyless.test", with_slash=True)
     assert stack.send("shop@keyless.test", "customer+signed@remote.test").status == 200
 
 
 @pytest.mark.parametrize("local_part", ["bounce", "content"])
-def test_what_the_other_end_refuses_comes_back_to_the_sender(stack: Stack, local_part: str):
+def test_mail_refused_by_the_remote_server_bounces_to_the_sender(stack: Stack, local_part: str):
     domain = stack.make_domain(f"{local_part}s.test")
     stack.make_mailbox(domain, "writer")
     assert stack.send(f"writer@{local_part}s.test", f"{local_part}@remote.test").status == 200

@@ -1,4 +1,4 @@
-"""Spam: to Junk by the filter's word, and what people say of it by moving it."""
+"""Spam is delivered to Junk; the filter learns when users move messages."""
 
 import subprocess
 import time
@@ -7,7 +7,7 @@ from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import InstancePaths
 from tests.stack.harness import Stack, eventually
 
-# Without the fields that every mail program writes: the filter adds that up. It learns from no fewer than eleven words.
+# The filter adds points for the missing standard fields. It learns from at least eleven words.
 HEADLESS = (
     "From: someone@remote.test\r\nX-Number: {}\r\n\r\n"
     "Golden watches, slimming pills and instant loans: limited offer for clever buyers only. Order tonight, receive "
@@ -20,14 +20,14 @@ MINUTES = (
 
 
 def learned(stack: Stack) -> list[int]:
-    """How many messages the filter has learnt as spam, and as none: its own statistics lag behind."""
+    """The number of messages learnt as spam and as ham (the filter's own statistics are delayed)."""
     redis = InstancePaths(stack.data_dir, run_folder(stack.data_dir)).redis_socket
     argv = ["redis-cli", "-s", str(redis), "HMGET", "RS", "learns_spam", "learns_ham"]
     output = subprocess.run(argv, capture_output=True, text=True, check=True)
     return [int(line or 0) for line in output.stdout.split("\n")[:2]]
 
 
-def test_spam_lies_in_junk_and_the_filter_learns_from_moves(stack: Stack):
+def test_spam_is_in_junk_and_the_filter_learns_from_moves(stack: Stack):
     domain = stack.make_domain("learn.test")
     stack.make_mailbox(domain, "alice")
     with stack.smtp() as client:

@@ -1,4 +1,4 @@
-"""A domain that was asked for before it was made, and what the change of domains does to mail under way: nothing."""
+"""A domain that was looked up before its creation; changes of domains do not affect mail in transit."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tests.stack.harness import Stack, eventually
 REFUSED, TAKEN = 554, 250
 
 
-def test_a_domain_that_was_asked_for_before_it_was_made_takes_mail_soon(stack: Stack):
+def test_a_domain_looked_up_before_its_creation_soon_accepts_mail(stack: Stack):
     def asked() -> int:
-        """On a session of its own, by whichever process has it."""
+        """In a new session, by any process."""
         with stack.smtp() as client:
             client.mail("someone@remote.test")
             return client.rcpt("alice@soon.test")[0]

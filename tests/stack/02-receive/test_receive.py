@@ -1,4 +1,4 @@
-"""Mail from outside: judged at RCPT by the routing function, judged by the filter, read by IMAP."""
+"""Mail from outside: routing at RCPT, the spam filter, reading by IMAP."""
 
 import smtplib
 
@@ -15,7 +15,7 @@ def test_a_message_is_read_by_imap(stack: Stack):
     assert eventually(lambda: len(stack.mail_of("alice@in.test")) == 2)
 
 
-def test_our_own_fields_in_incoming_mail_are_stripped(stack: Stack):
+def test_mailkeep_header_fields_in_incoming_mail_are_removed(stack: Stack):
     stack.make_mailbox(stack.make_domain("own.test"), "alice")
     forged = "X-Filler: a\r\n" * 300 + "x-mailkeep-tags: a\r\n b\r\nX-Mailkeep-Forged: 1\r\n"
     with stack.smtp() as client:
@@ -27,7 +27,7 @@ def test_our_own_fields_in_incoming_mail_are_stripped(stack: Stack):
     assert names == {b"x-mailkeep-delivery"}, "the delivery's own"
 
 
-def test_who_is_refused_at_rcpt_and_how(stack: Stack):
+def test_refusals_at_rcpt(stack: Stack):
     domain = stack.make_domain("rcpt.test")
     stack.make_mailbox(domain, "alice")
     off = stack.make_mailbox(domain, "off")
@@ -50,7 +50,7 @@ def test_who_is_refused_at_rcpt_and_how(stack: Stack):
     }
 
 
-def test_a_change_of_an_alias_holds_on_an_open_connection(stack: Stack):
+def test_an_alias_change_applies_to_open_connections(stack: Stack):
     domain = stack.make_domain("alias.test")
     stack.make_mailbox(domain, "alice")
     with stack.smtp() as client:
@@ -66,7 +66,7 @@ def test_a_change_of_an_alias_holds_on_an_open_connection(stack: Stack):
     assert eventually(lambda: stack.mail_of("alice@alias.test"))
 
 
-def test_a_name_beyond_latin_1_is_led_on_and_holds_up_nobody_elses_mail(stack: Stack):
+def test_a_non_latin_1_local_part_is_routed_and_delays_no_other_mail(stack: Stack):
     domain, destination = stack.make_domain("letters.test"), "ż@remote.test, alice@letters-too.test"
     stack.make_mailbox(stack.make_domain("letters-too.test"), "alice")
     stack.do("POST", "/aliases", {"domain_id": domain, "source_local_part": "müller", "destination": destination})
@@ -82,7 +82,7 @@ def test_a_name_beyond_latin_1_is_led_on_and_holds_up_nobody_elses_mail(stack: S
     assert stack.arrived("ż@remote.test")
 
 
-def test_an_alias_leads_to_the_end_and_outside(stack: Stack):
+def test_an_alias_resolves_nested_aliases_and_external_addresses(stack: Stack):
     domain = stack.make_domain("team.test")
     for name in ("alice", "bob"):
         stack.make_mailbox(domain, name)
@@ -94,7 +94,7 @@ def test_an_alias_leads_to_the_end_and_outside(stack: Stack):
     assert len(stack.arrived("friend+team@remote.test")) == 1
 
 
-def test_a_full_mailbox_is_refused_at_rcpt_and_takes_mail_again_once_there_is_room(stack: Stack):
+def test_a_full_mailbox_is_refused_at_rcpt_until_there_is_room(stack: Stack):
     domain = stack.make_domain("full.test")
     mailbox = stack.make_mailbox(domain, "alice", quota_bytes=1_000_000)
     big = ("0123456789" * 7 + "\r\n") * 20_000
@@ -119,7 +119,7 @@ def test_a_full_mailbox_is_refused_at_rcpt_and_takes_mail_again_once_there_is_ro
     assert eventually(lambda: len(stack.mail_of("alice@full.test")) == 2)
 
 
-def test_spam_goes_to_junk_and_a_forged_verdict_counts_for_nothing(stack: Stack):
+def test_spam_goes_to_junk_and_a_forged_verdict_is_ignored(stack: Stack):
     domain = stack.make_domain("junk.test")
     stack.make_mailbox(domain, "alice")
     forged = "X-Spam: Yes\r\nX-Rspamd-Score: -50\r\nX-Rspamd-Action: no action\r\n"
@@ -133,7 +133,7 @@ def test_spam_goes_to_junk_and_a_forged_verdict_counts_for_nothing(stack: Stack)
     assert b"X-Spam: Yes" not in ham
 
 
-def test_a_login_is_for_those_who_may(stack: Stack):
+def test_only_permitted_mailboxes_log_in(stack: Stack):
     domain = stack.make_domain("login.test")
     mailbox = stack.make_mailbox(domain, "alice")
     stack.imap("alice@login.test").logout()

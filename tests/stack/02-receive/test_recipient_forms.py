@@ -26,7 +26,7 @@ FORMS: list[tuple[str, int, int]] = [
     (f"team@{OURS}", 250, 250),
     (f"outside@{OURS}", 250, 250),
     (f"half@{OURS}", 250, 250),
-    # The postmaster, who is never unknown
+    # The postmaster always exists
     ("postmaster", 250, 250),
     ("PostMaster", 250, 250),
     (f"postmaster@{OURS}", 250, 250),
@@ -55,7 +55,7 @@ FORMS: list[tuple[str, int, int]] = [
     (f"alice*@{OURS}", 550, 550),
     (f"alice%00@{OURS}", 554, 550),
     (f"alice'--@{OURS}", 550, 550),
-    # Routes of other times
+    # Source routes and old address forms
     (f"alice%far.test@{OURS}", 554, 550),
     (f"alice%{OURS}@{OURS}", 554, 550),
     (f"far.test!alice@{OURS}", 554, 550),
@@ -84,7 +84,7 @@ FORMS: list[tuple[str, int, int]] = [
     ("x@[192.0.2.77]", 554, 550),
     (f"alice@{ADDRESS}", 501, 501),
     (f'"x@[{ADDRESS}]"', 550, 550),
-    # Domains that are not ours, or not now
+    # External and inactive domains
     ("x@far.test", 554, 250),
     (f"x@sub.{OURS}", 554, 250),
     (f"x@not{OURS}", 554, 250),
@@ -118,7 +118,7 @@ def _prepare(stack: Stack) -> None:
 
 
 def _answer(client: smtplib.SMTP, sender: str, form: str, *, data: bool) -> int:
-    """What is answered to a recipient; what is accepted gets a message. A connection each: errors make it slow."""
+    """The reply to a recipient; accepted ones get a message. Uses a new connection, because errors slow one down."""
     with client:
         assert client.mail(sender)[0] == 250
         code, _ = client.docmd(f"RCPT TO:<{form}>")
@@ -128,7 +128,7 @@ def _answer(client: smtplib.SMTP, sender: str, form: str, *, data: bool) -> int:
     return code
 
 
-# All that Postfix reads as the bare `postmaster`, which it takes before any restriction, and forms that come near.
+# All forms of a bare `postmaster`, which Postfix accepts before any restriction, and similar ones.
 BARE = [
     "<postmaster>", "<PostMaster>", '<"postmaster">', '<"post\\master">', "<post\\master>", "<@x:postmaster>",
     "<@x:@y:postmaster>", "< @x:postmaster>", "<<@x:postmaster>>", '<""@x:postmaster>', "postmaster", " postmaster",
@@ -141,7 +141,7 @@ COMMENTED = [
 
 
 def test_a_bare_postmaster_is_deferred_while_no_administrator_has_mail(stack: Stack) -> None:
-    """It was taken, and bounced with the whole message to whoever was named as the sender."""
+    """It was accepted and bounced, with the whole message, to the claimed sender."""
 
     def answer(form: str) -> int:
         with stack.smtp() as client:
@@ -154,7 +154,7 @@ def test_a_bare_postmaster_is_deferred_while_no_administrator_has_mail(stack: St
 
 
 def test_unknown_and_literal_recipients_make_no_backscatter(stack: Stack) -> None:
-    """`anything@[address]` and a bare `postmaster` were accepted, and bounced to whoever was named as the sender."""
+    """`anything@[address]` and a bare `postmaster` were accepted and bounced to the claimed sender."""
     _prepare(stack)
     found = {form: _answer(stack.smtp(), FORGED, form, data=True) for form, _, _ in FORMS}
     wrong = {form: found[form] for form, code, _ in FORMS if found[form] != code}

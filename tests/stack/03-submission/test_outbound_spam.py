@@ -1,4 +1,4 @@
-"""Outbound mail that the filter takes for spam: refused while its sender listens, never accepted and discarded."""
+"""Outbound spam is refused during the session, never accepted and discarded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of this machine send with `mailkeep sendmail`, as themselves only unless they may more."""
+"""Local programs send with `mailkeep sendmail`, only as their account unless permitted more."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ NOBODY, WWW = pwd.getpwnam("nobody"), pwd.getpwnam("www-data")
 def sendmail(
     stack: Stack, *arguments: str, message: bytes = b"Subject: Hello\n\nHello.\n", account: Any = NOBODY
 ) -> tuple[int, str]:
-    """Exit code and standard error of the program, run by an account that reads nothing of the data directory."""
+    """Exit code and standard error of the program, run by an account without access to the data directory."""
     socket = InstancePaths(stack.data_dir, run_folder(stack.data_dir)).sendmail_socket
-    # The program's own files may be out of the account's reach here: it is imported before.
+    # Imported first, because the account may have no access to the program's files.
     become = f"os.setgroups([]); os.setresgid(*[{account.pw_gid}] * 3); os.setresuid(*[{account.pw_uid}] * 3)"
     code = f"import os, sys; from mailkeep.run.cli.sendmail import main; {become}; sys.exit(main(sys.argv[1:]))"
     done = subprocess.run(
@@ -135,7 +135,7 @@ def test_a_program_that_is_suspended_sends_nothing(stack: Stack) -> None:
     assert sendmail(stack, "friend+lifted@remote.test", account=WWW)[0] == 0
 
 
-def test_what_is_too_long_for_a_line_or_too_large_is_handled(stack: Stack) -> None:
+def test_long_lines_and_large_messages_are_handled(stack: Stack) -> None:
     to = "friend+long@remote.test"
     line = b"\xc3\xa4" * 3000
     assert sendmail(stack, to, message=b"Subject: long\n\n" + line + b"\n.\nnot sent\n") == (0, "")
@@ -147,7 +147,7 @@ def test_what_is_too_long_for_a_line_or_too_large_is_handled(stack: Stack) -> No
     assert (code, "larger" in said or "bytes" in said) == (69, True), said
 
 
-def test_what_an_alias_leads_outside_counts_for_a_program_too(stack: Stack) -> None:
+def test_external_alias_destinations_count_for_a_program_too(stack: Stack) -> None:
     domain = stack.make_domain("amplify.test")
     to = [f"friend+amplified{number}@remote.test" for number in range(10)]
     for source in (f"team{number}" for number in range(11)):

@@ -1,4 +1,4 @@
-"""Open sessions end with the access that they were opened with: for each way to lose it, of each protocol."""
+"""Open sessions of all protocols end when their mailbox loses access, in every way."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SECONDS = 30.0
 
 @dataclass
 class Sessions:
-    """One session of each protocol of a mailbox."""
+    """A session of each protocol for a mailbox."""
 
     address: str
     imap: socket.socket
@@ -56,7 +56,7 @@ class Sessions:
             return 0, b""
 
     def wait_for_end(self, protocol: str) -> None:
-        """Until the server has closed the session, which says nothing by itself."""
+        """Wait until the server has closed the session."""
         connection = self._connection(protocol)
         while connection.recv(4096):
             pass
@@ -162,7 +162,7 @@ def test_a_suspension_refuses_the_next_message_of_a_session_and_ends_none(stack:
         assert [each for each in ("imap", "pop3", "sieve") if not sessions.works(each)] == []
 
 
-def test_a_message_that_is_under_way_when_access_ends_is_refused(stack: Stack) -> None:
+def test_a_message_in_transit_when_access_ends_is_refused(stack: Stack) -> None:
     domain = stack.make_domain("ends-in-data.test")
     mailbox = stack.make_mailbox(domain, "alice")
     with open_sessions(stack, mailbox["address"]) as sessions:
@@ -172,7 +172,7 @@ def test_a_message_that_is_under_way_when_access_ends_is_refused(stack: Stack) -
         assert code == 421
 
 
-def test_sessions_that_lose_their_access_while_the_node_agent_is_down_end_when_it_is_back(alone: Stack) -> None:
+def test_sessions_without_access_end_when_the_node_agent_is_back(alone: Stack) -> None:
     domain = alone.make_domain("ends-later.test")
     mailbox = alone.make_mailbox(domain, "alice")
     pid_file = run_folder(alone.data_dir) / "pids" / "node.pid"

@@ -1,4 +1,4 @@
-"""Mail programs: TLS and a password before anything is sent, from one's own addresses alone."""
+"""Mail clients need TLS and a password, and send only from their own addresses."""
 
 import re
 import smtplib
@@ -20,7 +20,7 @@ def test_mail_of_a_program_is_signed_and_leaves(stack: Stack):
     assert b"d=program.test" in mail
 
 
-def test_what_a_program_folds_stands_whole_in_the_history(stack: Stack):
+def test_a_folded_header_field_is_complete_in_the_history(stack: Stack):
     domain = stack.make_domain("folds.test")
     stack.make_mailbox(domain, "alice")
     to = [f"friend+{number}@remote.test" for number in range(3)]
@@ -37,7 +37,7 @@ def test_what_a_program_folds_stands_whole_in_the_history(stack: Stack):
         assert stack.do("GET", f"/messages/{row['id']}")["cc"] == to
 
 
-def test_an_address_is_its_owners(stack: Stack):
+def test_only_owners_send_from_an_address(stack: Stack):
     domain = stack.make_domain("owners.test")
     for name in ("alice", "bob"):
         stack.make_mailbox(domain, name)
@@ -62,7 +62,7 @@ def test_an_address_is_its_owners(stack: Stack):
     }
 
 
-def test_a_signature_is_for_the_logins_own_addresses_alone(stack: Stack):
+def test_only_addresses_of_the_login_are_signed(stack: Stack):
     domain, other = stack.make_domain("signs.test"), stack.make_domain("others.test")
     for name in ("alice", "bob"):
         stack.make_mailbox(domain, name)
@@ -100,7 +100,7 @@ def test_a_signature_is_for_the_logins_own_addresses_alone(stack: Stack):
     to = "friend+signs@remote.test"
     cases = [("alice@signs.test", fields) for fields in refused] + [("", fields) for fields in list(refused)[:3]]
     replies: dict[tuple[str, str], tuple[int, bytes]] = {}
-    for start in range(0, len(cases), 8):  # Postfix makes who is refused more often wait
+    for start in range(0, len(cases), 8):  # Postfix delays clients with many errors
         with stack.login("alice@signs.test") as client:
             for envelope, fields in cases[start : start + 8]:
                 client.mail(envelope)

@@ -1,4 +1,4 @@
-"""What becomes of a message: each event once, with its data and the remote's words."""
+"""Delivery status: each event once, with its data and the remote reply."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALICE = f"alice@{DOMAIN}"
 
 @pytest.fixture
 def server(stack: Stack) -> Stack:
-    """The instance with a domain and a mailbox of these scenarios."""
+    """The instance with a domain and a mailbox for these tests."""
     known = {each["name"]: each["id"] for each in stack.do("GET", "/domains?limit=200")}
     if DOMAIN not in known:
         stack.make_mailbox(stack.make_domain(DOMAIN), "alice")
@@ -25,7 +25,7 @@ def server(stack: Stack) -> Stack:
 
 
 def events_of(stack: Stack, subject: str, *kinds: str) -> list[tuple[str, dict[str, Any]]]:
-    """All events of the message with this subject, once these kinds are among them and nothing of it is open."""
+    """All events of the message with this subject, once they include these kinds and all outcomes are final."""
     domain = next(each["id"] for each in stack.do("GET", "/domains?limit=200") if each["name"] == DOMAIN)
     eventually(lambda: stack.do("GET", f"/messages?subject={quote(subject)}"), what=f"message {subject}")
 
@@ -39,7 +39,7 @@ def events_of(stack: Stack, subject: str, *kinds: str) -> list[tuple[str, dict[s
         return ended and set(kinds) <= {kind for kind, _ in feed()}
 
     eventually(look, 100, f"{kinds} of {subject}")
-    time.sleep(0.5)  # a second event would have come by now
+    time.sleep(0.5)  # enough time for a repeated event
     return feed()
 
 
@@ -142,7 +142,7 @@ def test_an_alias_has_the_combined_outcome_of_its_destinations(server: Stack) ->
 
 
 def test_spam_goes_to_junk_with_its_event(server: Stack) -> None:
-    # No From, To, Date nor Message-ID: without asking the network, that is what the filter has against it.
+    # The filter, without network checks, adds points for missing From, To, Date and Message-ID.
     with server.smtp() as client:
         client.sendmail("x@remote.test", [ALICE], "X-Spam: No\r\nX-Rspamd-Score: -50\r\nSubject: spammy\r\n\r\nHi.\r\n")
     found = events_of(server, "spammy", "mail.received")
@@ -219,7 +219,7 @@ def test_mail_from_a_mail_client_is_in_the_history_with_bcc_recipients(server: S
         "mail.bounced", "mail.delivered", "mail.delivered", "mail.received", "mail.sent",
     ]  # fmt: skip
     rows = server.do("GET", "/messages?direction=outbound&subject=Gr%C3%BC%C3%9Fe")
-    (row,) = [each for each in rows if each["subject"] == "Grüße"]  # another scenario has a message "grüße"
+    (row,) = [each for each in rows if each["subject"] == "Grüße"]  # another test has a message "grüße"
     assert (row["source"], row["from"], row["to"]) == ("smtp", ALICE, ["anna@remote.test"])
     assert {each["address"]: each["status"] for each in row["recipients"]} == {
         "anna@remote.test": "delivered", "bounce@remote.test": "bounced", ALICE: "delivered",

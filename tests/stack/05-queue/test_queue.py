@@ -1,4 +1,4 @@
-"""The queue as an operator sees it, and what the history makes of it."""
+"""The queue as an operator sees it, and its changes in the history."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ DOMAIN = "queue.test"
 
 
 def seconds_apart(stack: Stack, waits: dict[str, Any]) -> float:
-    """How far the history's next attempt is from the one that the queue has, which may have tried again meanwhile."""
+    """Seconds between the next attempts in history and queue."""
     (row,) = stack.do("GET", f"/messages?queue_id={waits['queue_id']}")
     if not (found := row["recipients"][0]["next_attempt_at"]):
         return inf
     return abs((datetime.fromisoformat(found) - datetime.fromisoformat(waits["next_attempt_at"])).total_seconds())
 
 
-def test_what_waits_is_shown_held_released_and_deleted(stack: Stack) -> None:
+def test_queued_mail_is_shown_held_released_and_deleted(stack: Stack) -> None:
     stack.make_domain(DOMAIN)
     recipient = "fail+queue@remote.test"
     assert stack.send(f"shop@{DOMAIN}", recipient, subject="waits").status == 200

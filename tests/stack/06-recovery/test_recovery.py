@@ -23,7 +23,7 @@ PARTS = (
 
 
 def pid_of(stack: Stack, name: str) -> int | None:
-    """The process of a part, None while it is away."""
+    """The process ID of a service, None while it is down."""
     return next(
         (each.pid for each in service_status.list_services(run_folder(stack.data_dir)) if each.name == name),
         None,
@@ -52,10 +52,10 @@ def delivered(stack: Stack, recipient: str, subject: str) -> int:
     raise AssertionError("two minutes of temporary refusals")
 
 
-def test_every_part_that_is_killed_comes_back(alone: Stack):
+def test_every_killed_service_is_restarted(alone: Stack):
     domain = alone.make_domain("killed.test")
     alone.make_mailbox(domain, "alice")
-    # One that an earlier scenario killed may be about to come back.
+    # A service that an earlier test killed may still be restarting.
     eventually(lambda: all(pid_of(alone, name) for name in PARTS), what="every part")
     before = {name: pid_of(alone, name) for name in PARTS}
     for number, name in enumerate(PARTS):
@@ -82,7 +82,7 @@ def test_every_part_that_is_killed_comes_back(alone: Stack):
 
 
 def database_pid(stack: Stack) -> int:
-    """The postmaster: the supervisor's only child of that name."""
+    """The PostgreSQL server: the supervisor's only child of that name."""
     up = int((stack.data_dir / "lock").read_text())
     return next(pid for pid in children(up) if Path(f"/proc/{pid}/comm").read_text() == "postgres\n")
 
@@ -104,14 +104,14 @@ def verdicts(stack: Stack, *recipients: str) -> list[int]:
         return [client.rcpt(recipient)[0] for recipient in recipients]
 
 
-def test_a_database_that_hangs_puts_senders_off(alone: Stack):
+def test_mail_is_deferred_while_the_database_hangs(alone: Stack):
     domain = alone.make_domain("hung.test")
     alone.make_mailbox(domain, "alice")
     server = database_pid(alone)
     held = [server]
     os.kill(server, signal.SIGSTOP)
     try:
-        # Who would be asked by a connection that is there is held as well; nobody is reaped any more.
+        # Processes with open connections are stopped too; the supervisor reaps none of them.
         held += children(server)
         for pid in held[1:]:
             os.kill(pid, signal.SIGSTOP)
@@ -127,15 +127,15 @@ def test_a_database_that_hangs_puts_senders_off(alone: Stack):
                 os.kill(pid, signal.SIGCONT)
 
 
-def test_after_the_database_was_away_every_answer_is_right_at_once(alone: Stack):
-    # By themselves Postfix and Dovecot ask again after a minute, and Postfix remembers for longer what it heard of
-    # a sender and recipient: less than that is possible only by the node's agent.
+def test_replies_are_right_immediately_after_a_database_outage(alone: Stack):
+    # Postfix and Dovecot themselves retry after a minute, and Postfix caches results for senders and recipients for
+    # longer. Only the node agent makes it faster.
     domain = alone.make_domain("away.test")
     alone.make_mailbox(domain, "alice")
     asked = ("alice@away.test", "nobody@away.test")
     assert verdicts(alone, *asked) == [250, 550]
     up, server = int((alone.data_dir / "lock").read_text()), database_pid(alone)
-    os.kill(up, signal.SIGSTOP)  # its services keep running; it restarts nothing
+    os.kill(up, signal.SIGSTOP)  # services keep running, but are not restarted
     try:
         os.kill(server, signal.SIGKILL)
         eventually(lambda: verdicts(alone, *asked) == [451, 451], 40, "451 for both")
@@ -179,14 +179,14 @@ def test_a_postlogd_that_hangs_does_not_stop_the_mail(alone: Stack):
     assert eventually(lambda: len(alone.mail_of("alice@hanging.test")) == 2)
 
 
-def test_health_names_each_part_and_one_that_stays_away(alone: Stack):
+def test_health_names_each_service_and_one_that_stays_down(alone: Stack):
     def services() -> dict[str, str]:
         return {check["component"]: check["status"] for check in alone.do("GET", "/health")["checks"]}
 
     eventually(lambda: {name for name, status in services().items() if status == "ok"} >= {*PARTS, "supervisor"})
 
     def killed_again() -> bool:
-        if pid := pid_of(alone, "worker"):  # each time it is started again after a longer pause
+        if pid := pid_of(alone, "worker"):  # restarted after a longer pause each time
             with contextlib.suppress(ProcessLookupError):  # it is reported for a moment longer
                 os.kill(pid, signal.SIGKILL)
         return services()["worker"] == "degraded"

@@ -1,4 +1,4 @@
-"""The README's tour against a full instance: what the sandbox shows there, the Internet has caught here."""
+"""The README's tour with a full instance: the external MTA replaces the sandbox."""
 
 import os
 import subprocess
@@ -48,7 +48,7 @@ def test_the_tour_runs_against_a_full_instance(stack: Stack, tmp_path: Path):
         "Sent from Python",
     ):
         assert words in done.stdout, (words, done.stdout)
-    # By the tour's own passwords: alice twice by name and once by the alias, bob by the alias and the catch-all.
+    # With the tour's passwords: alice twice by name and once by the alias, bob by the alias and the catch-all.
     for name, password, received in (("alice", "a long way to Tipperary", 3), ("bob", "sleeping on the ceiling", 2)):
         with stack.imap(f"{name}@example.test", password) as client:
             eventually(lambda to=client, wanted=received: to.select("INBOX")[1] == [str(wanted).encode()])

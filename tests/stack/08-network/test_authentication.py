@@ -1,4 +1,4 @@
-"""What the network says of a sender: SPF, DKIM and DMARC, as the filter finds them, and nobody else."""
+"""Sender authentication (SPF, DKIM, DMARC) by the filter only."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def key() -> RSAPrivateKey:
 
 
 def receive(stack: Stack, name: str, message: str, sender: str, address: str | None) -> dict[str, Any]:
-    """The history's row of a message to alice of a domain of its own, from a client with this address (None: ours)."""
+    """The history's row of a message to alice of a new domain, from a client with this address (None: ours)."""
     domain = f"{name}.test"
     stack.make_mailbox(stack.make_domain(domain), "alice")
     if address:
@@ -54,7 +54,7 @@ def signed(message: str, domain: str, key: RSAPrivateKey) -> str:
     return (dkim.sign(message.encode(), b"s1", domain.encode(), pem) + message.encode()).decode()
 
 
-def test_mail_that_its_domain_vouches_for_passes_all_three(stack: Stack, key: RSAPrivateKey) -> None:
+def test_authenticated_mail_passes_spf_dkim_and_dmarc(stack: Stack, key: RSAPrivateKey) -> None:
     spf = f'@ TXT "v=spf1 ip4:{GENUINE} -all"'
     stack.publish("genuine.test", "MX", spf, record(key), '_dmarc TXT "v=DMARC1; p=reject"')
     sender = "news@genuine.test"
@@ -65,7 +65,7 @@ def test_mail_that_its_domain_vouches_for_passes_all_three(stack: Stack, key: RS
     assert f"Authentication-Results: {HOSTNAME};".encode() in mail
 
 
-def test_mail_in_anothers_name_fails_and_forged_results_count_for_nothing(stack: Stack) -> None:
+def test_forged_senders_fail_and_forged_results_are_ignored(stack: Stack) -> None:
     spf = f'@ TXT "v=spf1 ip4:{GENUINE} -all"'
     stack.publish("victim.test", "MX", spf, '_dmarc TXT "v=DMARC1; p=quarantine"')
     sender = "boss@victim.test"
@@ -93,6 +93,6 @@ def test_a_domain_without_records_has_the_result_none(stack: Stack) -> None:
     assert row["auth"] == {"spf": "none", "dkim": "none", "dmarc": "none"}
 
 
-def test_nothing_is_said_of_a_client_on_this_machine_whatever_it_claims(stack: Stack) -> None:
+def test_clients_on_this_machine_have_no_authentication_results(stack: Stack) -> None:
     message = letter("alice@nearby.test", headers=FORGED)
     assert receive(stack, "nearby", message, "someone@remote.test", None)["auth"] == NOTHING

@@ -19,7 +19,7 @@ def shop(stack: Stack) -> Stack:
 
 
 def outcome(stack: Stack, recipient: str) -> dict[str, Any]:
-    """What became of a message to this recipient, once that is known."""
+    """The final outcome of a message to this recipient."""
     assert stack.send("orders@shop.test", recipient).status == 200
 
     def look() -> dict[str, Any] | None:
@@ -30,7 +30,7 @@ def outcome(stack: Stack, recipient: str) -> dict[str, Any]:
     return eventually(look, what=f"the outcome of mail to {recipient}")
 
 
-def test_a_server_that_is_not_there_is_passed_over_for_the_next(shop: Stack) -> None:
+def test_an_unreachable_mx_is_skipped_for_the_next(shop: Stack) -> None:
     first, second = f"first A {free_address(25)}", f"second A {shop.internet}"
     shop.publish("backup.test", "@ MX 10 first", first, "@ MX 20 second", second)
     recipient_status = outcome(shop, "customer@backup.test")
@@ -48,7 +48,7 @@ def test_a_domain_without_mx_is_reached_by_its_address(shop: Stack) -> None:
     [("unknown-domain.test", None, "5.4.4"), ("no-mail.test", ("@ MX 0 .",), "5.1.0")],
     ids=["no such domain", "null MX (RFC 7505)"],
 )
-def test_where_no_mail_can_go_it_bounces_at_once(
+def test_undeliverable_mail_bounces_immediately(
     shop: Stack, domain: str, records: tuple[str, ...] | None, code: str
 ) -> None:
     if records:

@@ -1,4 +1,4 @@
-"""The name server of the scenarios answers as a resolver does, over UDP and TCP."""
+"""The tests' DNS server answers like a resolver, over UDP and TCP."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONG = "x" * 250
 
 
 def asked(stack: Stack, name: str, kind: str, *, edns: bool = False) -> dns.message.Message:
-    """The answer by UDP, or by TCP where it was cut off."""
+    """The response by UDP, or by TCP if it was truncated."""
     assert stack.names
     query = dns.message.make_query(name, kind, use_edns=0 if edns else -1, payload=4096)
     answer, by_tcp = dns.query.udp_with_fallback(query, stack.names, timeout=30)
@@ -30,7 +30,7 @@ def test_a_long_record_comes_whole_with_edns_or_by_tcp(stack: Stack) -> None:
         assert LONG * 3 in found.to_text().replace('" "', "")
 
 
-def test_a_change_holds_for_the_next_question(stack: Stack) -> None:
+def test_a_change_applies_to_the_next_query(stack: Stack) -> None:
     for address in ("192.0.2.1", "192.0.2.2"):
         stack.publish("change.names.test", f"@ A {address}")
         (found,) = asked(stack, "change.names.test", "A").answer
@@ -50,7 +50,9 @@ def test_a_change_holds_for_the_next_question(stack: Stack) -> None:
         ("lost.kinds.names.test", "A", dns.rcode.NXDOMAIN, ["nothing-of-the-kind.test."]),
     ],
 )
-def test_what_there_is_and_what_not(stack: Stack, name: str, kind: str, code: dns.rcode.Rcode, answers: list[str]):
+def test_responses_for_existing_and_unknown_names(
+    stack: Stack, name: str, kind: str, code: dns.rcode.Rcode, answers: list[str]
+):
     records = ("@ A 192.0.2.1", "www CNAME @", "a.b A 192.0.2.3", "lost CNAME nothing-of-the-kind.test.")
     stack.publish("kinds.names.test", *records)
     answer = asked(stack, name, kind)

@@ -1,4 +1,4 @@
-"""Bounces to who wrote: without the names of sockets, and without addresses that senders were rewritten to (SRS)."""
+"""Bounces to senders contain no socket names and no rewritten senders (SRS)."""
 
 from __future__ import annotations
 

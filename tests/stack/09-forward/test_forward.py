@@ -1,4 +1,4 @@
-"""What aliases pass on to the outside: under a sender of ours, so that SPF holds; never spam."""
+"""Forwarding by aliases: with a rewritten sender, so that SPF passes; never spam."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 from tests.stack.harness import HOSTNAME, OUR_ADDRESS, Stack, eventually, letter
 
 REMOTE = "198.51.100.7"
-# Without the fields that every mail program writes: the filter adds that up.
+# The filter adds points for the missing standard fields.
 SPAM = "From: {sender}\r\nX-Number: 1\r\n\r\nGolden watches and instant loans: limited offer. Order tonight.\r\n"
 
 
 def spf_of(stack: Stack, mail_from: str) -> str:
-    """What another server says of our mail with this sender; the filter plays it, for a client with our address."""
+    """Another server's SPF result for our mail with this sender, from the filter and a client with our address."""
     name = f"judge{time.time_ns()}"
     domain = next((each["id"] for each in stack.do("GET", "/domains?limit=200") if each["name"] == "judge.test"), None)
     stack.make_mailbox(domain or stack.make_domain("judge.test"), name)
@@ -28,7 +28,7 @@ def spf_of(stack: Stack, mail_from: str) -> str:
 
 
 def make_alias(stack: Stack, domain: str, destination: str) -> None:
-    """A domain with alice, and an alias `team` that leads to these places."""
+    """A domain with alice and an alias `team` with these destinations."""
     domain_id = stack.make_domain(domain)
     stack.make_mailbox(domain_id, "alice")
     body = {"domain_id": domain_id, "source_local_part": "team", "destination": destination}
@@ -36,7 +36,7 @@ def make_alias(stack: Stack, domain: str, destination: str) -> None:
 
 
 def envelope(stack: Stack, recipient: str) -> dict[str, Any]:
-    """The envelope that came to a recipient outside."""
+    """The envelope that an external recipient received."""
 
     def look() -> dict[str, Any] | None:
         rows = [json.loads(path.read_text()) for path in sorted((stack.folder / "caught").glob("*.json"))]
@@ -45,7 +45,7 @@ def envelope(stack: Stack, recipient: str) -> dict[str, Any]:
     return eventually(look, what=f"mail for {recipient}")
 
 
-def test_what_is_passed_on_comes_from_us_and_passes_spf_and_the_mailbox_sees_who_wrote(stack: Stack) -> None:
+def test_forwarded_mail_passes_spf_and_mailboxes_see_the_author(stack: Stack) -> None:
     stack.publish("writer.test", "MX", f'@ TXT "v=spf1 ip4:{REMOTE} -all"')
     make_alias(stack, "srs-passing.test", "alice@srs-passing.test, friend+srs@remote.test")
     sender = "Someone+News@writer.test"
@@ -63,15 +63,15 @@ def test_what_is_passed_on_comes_from_us_and_passes_spf_and_the_mailbox_sees_who
 
 
 def senders_in_log(stack: Stack, size_of: str) -> list[str]:
-    """The senders by which Postfix's queue manager knows the messages for a recipient, as it was asked for."""
+    """The senders in the queue manager's log lines for messages to this original recipient."""
     lines = (stack.data_dir / "log" / "mail.log").read_text(errors="replace").splitlines()
     ids = {line.split("]: ")[1].partition(":")[0] for line in lines if f"to=<{size_of}>" in line and "status=" in line}
     return [line.split("from=<")[1].partition(">")[0] for line in lines if "/qmgr[" in line and "from=<" in line
             and line.split("]: ")[1].partition(":")[0] in ids]  # fmt: skip
 
 
-def test_the_log_shows_a_rewritten_sender_only_for_mail_with_external_copies(stack: Stack) -> None:
-    """All mail from other servers had one, also where it was for mailboxes alone."""
+def test_only_mail_with_external_copies_is_logged_with_srs_sender(stack: Stack) -> None:
+    """All mail from other servers had one, even if it was only for mailboxes."""
     make_alias(stack, "srs-log.test", "alice@srs-log.test, friend+log@remote.test")
     local, mixed, both = "local+log@remote.test", "mixed+log@remote.test", "both+log@remote.test"
     field = "X-Mailkeep-Sender: 0123456789abcdef Zm9yZ2VkQHJlbW90ZS50ZXN0\r\n"
@@ -96,7 +96,7 @@ def test_the_log_shows_a_rewritten_sender_only_for_mail_with_external_copies(sta
     assert not [each for each in rows if each.startswith("SRS")]
 
 
-def test_an_answer_to_a_rewritten_sender_is_passed_back_under_a_sender_of_ours(stack: Stack) -> None:
+def test_a_reply_to_a_rewritten_sender_is_forwarded_rewritten(stack: Stack) -> None:
     make_alias(stack, "srs-answer.test", "friend+answer@remote.test")
     sender = "writer+answer@remote.test"
     with stack.afar(REMOTE) as client:
@@ -107,7 +107,7 @@ def test_an_answer_to_a_rewritten_sender_is_passed_back_under_a_sender_of_ours(s
     assert envelope(stack, sender)["mail_from"].endswith(f"=remote.test=friend+answer@{HOSTNAME}")
 
 
-def test_a_bounce_of_what_was_passed_on_comes_to_who_wrote(stack: Stack) -> None:
+def test_a_bounce_of_forwarded_mail_reaches_the_author(stack: Stack) -> None:
     make_alias(stack, "bouncing.test", "bounce+alias@remote.test")
     sender = "Writer+bouncing@remote.test"
     with stack.afar(REMOTE) as client:
@@ -116,7 +116,7 @@ def test_a_bounce_of_what_was_passed_on_comes_to_who_wrote(stack: Stack) -> None
     assert b"nobody of this name" in bounce
 
 
-def test_a_bounce_that_comes_later_finds_its_way_also_in_other_letters(stack: Stack) -> None:
+def test_a_late_bounce_is_routed_whatever_its_case(stack: Stack) -> None:
     make_alias(stack, "later-bounce.test", "friend+later@remote.test")
     sender = "writer+later@remote.test"
     with stack.afar(REMOTE) as client:
@@ -139,19 +139,19 @@ def test_a_bounce_that_comes_later_finds_its_way_also_in_other_letters(stack: St
         (f"someone@{HOSTNAME}", 550),
     ],
 )
-def test_nobody_else_makes_such_an_address(stack: Stack, recipient: str, code: int) -> None:
+def test_a_forged_srs_address_is_refused(stack: Stack, recipient: str, code: int) -> None:
     with stack.afar(REMOTE) as client:
         client.mail("")
         assert client.rcpt(recipient)[0] == code
 
 
-def test_mail_of_our_own_users_keeps_its_sender(stack: Stack) -> None:
+def test_mail_of_local_users_keeps_its_sender(stack: Stack) -> None:
     make_alias(stack, "own-mail.test", "friend+own@remote.test")
     assert stack.send("alice@own-mail.test", "team@own-mail.test").status == 200
     assert envelope(stack, "friend+own@remote.test")["mail_from"] == "alice@own-mail.test"
 
 
-def test_spam_that_leads_outside_alone_is_refused(stack: Stack) -> None:
+def test_spam_for_external_destinations_only_is_refused(stack: Stack) -> None:
     make_alias(stack, "only-out.test", "friend+only-out@remote.test, other+only-out@remote.test")
     sender = "spammer@remote.test"
     with stack.smtp() as client, pytest.raises(smtplib.SMTPDataError) as refused:
@@ -165,7 +165,7 @@ def test_spam_that_leads_outside_alone_is_refused(stack: Stack) -> None:
     assert (rows[0]["from"], rows[0]["recipients"][0]["diagnostic"]) == (sender, "Spam is not passed on")
 
 
-def test_of_spam_for_both_the_mailbox_has_its_copy_in_junk_and_nothing_leaves(stack: Stack) -> None:
+def test_spam_for_both_goes_to_junk_and_is_not_forwarded(stack: Stack) -> None:
     make_alias(stack, "in-and-out.test", "alice@in-and-out.test, friend+both@remote.test")
     sender = "spammer+both@remote.test"
     with stack.smtp() as client:

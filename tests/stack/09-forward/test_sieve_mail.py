@@ -1,4 +1,4 @@
-"""What Sieve sends: by a spool and a socket that no other account can use, from addresses that exist, never lost."""
+"""Mail sent by Sieve: through a private spool and socket, from existing addresses, never lost."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def make_mailbox_with_script(stack: Stack, domain: str, script: str) -> dict[str
 
 
 def send(stack: Stack, to: str, subject: str) -> str:
-    """A message from outside; its sender, who is nobody else's."""
+    """Deliver a message from outside; returns its unique sender."""
     sender = f"asks+{time.time_ns()}@remote.test"
     with stack.smtp() as client:
         client.sendmail(sender, [to], letter(to, subject, sender=sender))
@@ -48,7 +48,7 @@ def send(stack: Stack, to: str, subject: str) -> str:
 
 
 def ask(stack: Stack, to: str, subject: str, domain: str = "asks.test", headers: str = "") -> str:
-    """A message from a server that SPF allows for `asks.test` and knows nothing of for others; its sender."""
+    """Deliver a message from a server with SPF pass for `asks.test` and none for others; returns its sender."""
     stack.publish("asks.test", "MX", '@ TXT "v=spf1 ip4:198.51.100.7 -all"')
     sender = f"asks+{time.time_ns()}@{domain}"
     with stack.afar("198.51.100.7") as client:
@@ -85,7 +85,7 @@ def suspended_postfix(stack: Stack) -> Iterator[None]:
 
 
 def submit(stack: Stack, mailbox: dict[str, Any], recipient: str) -> None:
-    """A message of a mailbox's script, as Dovecot hands it in."""
+    """Submit a message of a mailbox's script like Dovecot."""
     account = pwd.getpwnam("mailkeep-mail")
     program = places_of(stack).dovecot_conf / "bin" / "sendmail"
     done = subprocess.run(
@@ -106,7 +106,7 @@ def test_no_other_account_sends_as_anyone(stack: Stack) -> None:
         for path in sockets:
             command = ["/usr/bin/python3", "-I", "-c", talk, str(path)]
             tried = subprocess.run(command, **who, capture_output=True, check=False, timeout=60)
-            # The queue and its sockets are the account postfix's own.
+            # The queue and its sockets belong to the account postfix.
             assert (tried.returncode == 0) == (account == "postfix"), (account, path, tried.stdout)
         if account != "mailkeep-mail":
             command = ["test", "-w", str(places.sieve_spool / "new")]
@@ -119,14 +119,14 @@ def test_no_other_account_sends_as_anyone(stack: Stack) -> None:
         pass
 
 
-def test_what_sieve_makes_bears_the_servers_name_and_comes_from_the_recipients_postmaster(stack: Stack) -> None:
+def test_sieve_mail_has_the_server_name_and_the_domains_postmaster(stack: Stack) -> None:
     mailbox = make_mailbox_with_script(
         stack,
         "sieve-names.test",
         'require ["reject", "vacation"];\nif header :is "Subject" "No" { reject "Not this."; stop; }\n'
         'vacation :subject "Away" "I am away.";\n',
     )
-    # A reload is what a renewed certificate or a database that is back brings.
+    # A renewed certificate or the end of a database outage causes a reload.
     conf = places_of(stack).dovecot_conf / "dovecot.conf"
     subprocess.run(["doveadm", "-c", str(conf), "reload"], check=True, timeout=30)
     (rejection,) = stack.arrived(ask(stack, mailbox["address"], "No"))
@@ -138,8 +138,8 @@ def test_what_sieve_makes_bears_the_servers_name_and_comes_from_the_recipients_p
         assert message_id.endswith(f"@{HOSTNAME}>".encode())
 
 
-def test_a_sender_who_may_be_forged_gets_no_reply_and_no_rejection_but_what_is_redirected_leaves(stack: Stack) -> None:
-    """Vacation replies and rejections went to whoever stood as sender."""
+def test_unauthenticated_senders_get_no_reply_but_redirects_leave(stack: Stack) -> None:
+    """Vacation replies and rejections were sent to any claimed sender."""
     mailbox = make_mailbox_with_script(
         stack,
         "sieve-forged.test",
@@ -161,7 +161,7 @@ def test_a_sender_who_may_be_forged_gets_no_reply_and_no_rejection_but_what_is_r
     assert [len(stack.arrived(each)) for each in proved] == [1, 1]
     eventually(lambda: not spooled(stack), what="an empty spool")
     assert [stack.caught(each) for each in forged] == [[], []]
-    # Mail of our own is answered as before; its sender was checked at submission.
+    # Local mail is answered, because its sender was checked at submission.
     stack.make_mailbox(mailbox["domain_id"], "bob")
     with stack.login("bob@sieve-forged.test") as client:
         bob = "bob@sieve-forged.test"
@@ -267,7 +267,7 @@ def test_no_file_of_the_home_is_a_mail_folder(stack: Stack) -> None:
     assert (home / ".dovecot.lda-dupes").exists()
 
 
-def test_a_mailbox_whose_home_was_its_maildir_keeps_mail_flags_subscriptions_and_script(stack: Stack) -> None:
+def test_a_mailbox_with_the_old_home_layout_keeps_its_data(stack: Stack) -> None:
     address = "alice@homes.test"
     mailbox = make_mailbox_with_script(
         stack,
@@ -282,7 +282,7 @@ def test_a_mailbox_whose_home_was_its_maildir_keeps_mail_flags_subscriptions_and
         found = client.uid("FETCH", "1:*", "(FLAGS)")[1]
         assert found == [b"1 (UID 1 FLAGS (\\Flagged \\Recent $Later))"]
     home = places_of(stack).mail_root / mailbox["id"]
-    # As it was before: one folder.
+    # The old layout: one folder.
     for path in sorted((home / mailbox_homes.MAILDIR).iterdir()):
         path.rename(home / path.name)
     (home / mailbox_homes.MAILDIR).rmdir()

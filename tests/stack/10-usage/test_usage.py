@@ -1,4 +1,4 @@
-"""What a mailbox holds and who logged in last, as the API shows it: whoever changed it."""
+"""Mailbox usage and last login in the API, whatever changes them."""
 
 import asyncio
 import imaplib
@@ -21,7 +21,7 @@ from mailkeep.run.runtime.context import open_app
 from tests.stack.harness import ADDRESS, PASSWORD, Stack, eventually, letter, trusting
 from tests.support.processes import children
 
-# What a session tells while its folder stays open, Dovecot tells ten seconds after the change.
+# Dovecot reports changes in an open folder ten seconds after the change.
 OPEN_SESSION = 60
 BODY = ("0123456789" * 7 + "\r\n") * 2_000
 
@@ -42,7 +42,7 @@ def holds(stack: Stack, mailbox: Mapping[str, Any], messages: int, seconds: floa
 
 
 def stored(stack: Stack, address: str) -> int:
-    """What Dovecot counts in all folders, in bytes."""
+    """Dovecot's count of all folders, in bytes."""
     with stack.imap(address) as client:
         folders = [line.rpartition(b' "/" ')[2].decode() for line in client.list()[1] if isinstance(line, bytes)]
         sizes = 0
@@ -129,7 +129,7 @@ def test_mail_that_comes_moves_and_goes(stack: Stack):
     exact(stack, alice, 2)
 
 
-def test_what_sieve_makes_of_a_delivery_is_counted(stack: Stack):
+def test_copies_filed_by_sieve_are_counted(stack: Stack):
     domain = stack.make_domain("sieved.test")
     alice = stack.make_mailbox(domain, "alice")
     stack.deliver(alice["address"])
@@ -144,15 +144,15 @@ def test_what_sieve_makes_of_a_delivery_is_counted(stack: Stack):
     for _ in range(2):
         stack.deliver(alice["address"], "Gone")
     received(stack, alice, 3)
-    time.sleep(1.5)  # the guess is in the row by now, or was counted
+    time.sleep(1.5)  # the estimate is written by now, or was replaced by a count
     exact(stack, alice, 1)
     stack.deliver(alice["address"], "Kept")
-    eventually(lambda: len(stack.mail_of(alice["address"])) == 2)  # not a guess of before
+    eventually(lambda: len(stack.mail_of(alice["address"])) == 2)  # not an earlier estimate
     exact(stack, alice, 3)
     assert len(stack.mail_of(alice["address"])) == 2
 
 
-def test_a_session_that_stays_open_is_heard_of_too(stack: Stack):
+def test_changes_in_an_open_session_are_counted(stack: Stack):
     domain = stack.make_domain("open.test")
     alice = stack.make_mailbox(domain, "alice")
     with stack.imap(alice["address"]) as client:
@@ -246,7 +246,7 @@ def test_a_session_ends_when_its_mailbox_gets_another_address(stack: Stack):
     assert shown(stack, first)["message_count"] == 1
 
 
-def test_who_holds_the_mailbox_holds_up_neither_a_login_nor_a_delivery(stack: Stack):
+def test_a_locked_mailbox_row_delays_neither_login_nor_delivery(stack: Stack):
     domain = stack.make_domain("locked.test")
     alice, bob = (stack.make_mailbox(domain, name) for name in ("alice", "bob"))
     with held(stack, "SELECT id FROM mailboxes WHERE id = %(id)s FOR UPDATE", alice["id"]):
@@ -262,7 +262,7 @@ def test_who_holds_the_mailbox_holds_up_neither_a_login_nor_a_delivery(stack: St
 
 
 def test_unreported_changes_are_counted(alone: Stack):
-    """Ten minutes after the last count, and in the first round of the node's agent, which nobody else needs now."""
+    """Ten minutes after the last count, and in the first round of the node agent."""
     stack = alone
     domain = stack.make_domain("lost.test")
     alice = stack.make_mailbox(domain, "alice")
@@ -281,8 +281,8 @@ def test_unreported_changes_are_counted(alone: Stack):
     exact(stack, alice, 2, 90)
 
 
-def test_what_the_agents_knew_of_when_they_were_killed_is_counted(alone: Stack):
-    """The one has not written yet what came in, the other not counted it."""
+def test_changes_pending_in_killed_agents_are_counted(alone: Stack):
+    """One has not written the deliveries yet, the other not counted them."""
     domain = alone.make_domain("agents-killed.test")
     alice = alone.make_mailbox(domain, "alice")
     alone.deliver(alice["address"])
@@ -309,7 +309,7 @@ def test_a_hanging_usage_process_is_restarted_and_delays_no_delivery(alone: Stac
     exact(alone, alice, 2)
 
 
-def test_the_database_away_holds_up_no_session_and_the_figures_are_right_afterwards(alone: Stack):
+def test_a_database_outage_delays_no_session_and_loses_no_counts(alone: Stack):
     domain = alone.make_domain("nodatabase.test")
     alice = alone.make_mailbox(domain, "alice")
     address = alice["address"]
@@ -356,7 +356,7 @@ def kill(stack: Stack, name: str) -> None:
 
 
 def _pid(stack: Stack, name: str) -> int:
-    """The process of this name, 0 while it is away."""
+    """The process ID by name, 0 while it is down."""
     services = service_status.list_services(run_folder(stack.data_dir))
     return next((each.pid for each in services if each.name == name and each.pid), 0)
 

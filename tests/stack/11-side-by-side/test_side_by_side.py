@@ -26,7 +26,7 @@ from tests.support.scratch import new_directory
 
 @pytest.fixture(scope="module")
 def beside(stack_folder: Path) -> Iterator[Stack]:
-    """A second instance, which sends all that goes outside to the first."""
+    """A second instance, which relays external mail to the first."""
     folder = new_directory("mailkeep-beside-", 0o755, programs=True)
     write(folder, pair_of("mx.beside.test"))
     try:
@@ -52,7 +52,7 @@ def write(folder: Path, given: KeyPair) -> None:
 
 
 def served(stack: Stack) -> list[str]:
-    """The certificates that a new client meets: with another server by STARTTLS, and by IMAP."""
+    """The certificates for new connections: SMTP with STARTTLS, and IMAP."""
     with stack.smtp() as client:
         client.starttls(context=trusting())
         assert isinstance(client.sock, ssl.SSLSocket)
@@ -88,7 +88,7 @@ def test_a_renewed_certificate_is_served_while_connections_go_on(beside: Stack):
     assert pids(beside) == before
 
 
-def test_an_instance_whose_port_another_has_does_not_start_and_says_who_has_it(stack: Stack, tmp_path: Path):
+def test_an_instance_with_an_occupied_port_names_its_owner(stack: Stack, tmp_path: Path):
     options = {
         "MAILKEEP_SERVER__ADDRESSES": json.dumps([ADDRESS]),
         "MAILKEEP_HTTP__LISTEN": f"{ADDRESS}:0",
@@ -103,7 +103,7 @@ def test_an_instance_whose_port_another_has_does_not_start_and_says_who_has_it(s
     assert not (tmp_path / "data" / "pg").exists()
 
 
-def test_an_instance_mails_another_beside_it_which_works_on_when_it_ends(stack: Stack, beside: Stack):
+def test_two_instances_exchange_mail_and_one_can_end(stack: Stack, beside: Stack):
     before = pids(stack)
     stack.make_mailbox(stack.make_domain("here.test"), "alice")
     beside.make_domain("beside.test")

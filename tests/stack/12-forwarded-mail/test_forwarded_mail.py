@@ -13,7 +13,7 @@ from tests.stack.harness import Stack, eventually, letter
 
 
 def passed_on(stack: Stack, domain: str, *statuses: str) -> list[dict[str, Any]]:
-    """The rows of what a domain passed on, once their recipients have come to these statuses."""
+    """The rows of mail forwarded by a domain, once their recipients have these statuses."""
 
     def look() -> list[dict[str, Any]]:
         rows = stack.do("GET", f"/messages?direction=outbound&domain_id={domain}&order=asc")
@@ -24,7 +24,7 @@ def passed_on(stack: Stack, domain: str, *statuses: str) -> list[dict[str, Any]]
 
 
 def events_of(stack: Stack, domain: str) -> list[tuple[str, str]]:
-    """Kind and recipient of each event of a domain, but for what was received."""
+    """Kind and recipient of each event of a domain, except received mail."""
     feed = stack.do("GET", f"/events?limit=200&domain_id={domain}")
     return sorted((each["kind"], each["data"]["to"]) for each in feed if each["kind"] != "mail.received")
 
@@ -87,7 +87,7 @@ def test_sieve_redirects_and_replies_have_a_row_and_an_outcome(stack: Stack) -> 
     assert events_of(stack, domain) == [("mail.bounced", "bounce+sieve@remote.test"), ("mail.delivered", sender)]
 
 
-def test_what_stays_here_leaves_no_such_row_and_what_has_no_room_no_bounce(stack: Stack) -> None:
+def test_local_mail_has_no_such_row_and_a_full_mailbox_no_bounce(stack: Stack) -> None:
     domain = stack.make_domain("staying.test")
     stack.make_mailbox(domain, "alice")
     stack.do(
@@ -99,7 +99,7 @@ def test_what_stays_here_leaves_no_such_row_and_what_has_no_room_no_bounce(stack
     with pytest.raises(smtplib.SMTPRecipientsRefused) as refused:
         stack.deliver("tiny@staying.test", "Too large", body=long)
     assert refused.value.recipients["tiny@staying.test"][0] == 552
-    # Beside a mailbox that has room nothing is refused, and nothing is sent back.
+    # If another mailbox has room, nothing is refused or bounced.
     body = {"domain_id": domain, "source_local_part": "both", "destination": "alice@staying.test, tiny@staying.test"}
     stack.do("POST", "/aliases", body)
     before = len(stack.caught("someone@remote.test"))

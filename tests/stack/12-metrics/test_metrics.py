@@ -1,4 +1,4 @@
-"""The metrics of a full instance: counted by the process that does it, shown by the one that is asked."""
+"""The metrics of a full instance: counted by each process, served by one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def counts(stack: Stack) -> dict[str, float]:
 
 
 def risen_to(stack: Stack, before: Mapping[str, float], wanted: Mapping[str, float]) -> None:
-    """Wait until the counts have risen by so much."""
+    """Wait until the counts have increased by these amounts."""
     with contextlib.suppress(AssertionError):
         eventually(lambda: rise(stack, before) == wanted, 90)
     assert rise(stack, before) == wanted
@@ -61,7 +61,7 @@ def test_sends_and_outcomes_are_counted_once_and_never_fall(alone: Stack) -> Non
     for to in ("anna@remote.test", "bounce@remote.test", f"alice@{DOMAIN}"):
         assert alone.send(f"shop@{DOMAIN}", to).status == 200
     alone.deliver(f"alice@{DOMAIN}")
-    # As the history has it: mail of the API that stays here is inbound as well, from the system.
+    # As in the history: local mail of the API is also inbound, from the system.
     wanted = {
         'mailkeep_messages_accepted_total{direction="outbound",source="api"}': 3,
         'mailkeep_messages_accepted_total{direction="inbound",source="smtp"}': 1,

@@ -29,7 +29,7 @@ def log_of(stack: Stack) -> Path:
 
 @contextlib.contextmanager
 def nobody_reads(stack: Stack) -> Iterator[None]:
-    """The logs agent stands still."""
+    """Suspend the logs agent."""
     reader = pid_of(stack, "logs")
     os.kill(reader, signal.SIGSTOP)
     try:
@@ -54,7 +54,7 @@ def held(stack: Stack, name: str) -> dict[str, Any]:
     row = eventually(deferred, what=f"the deferral of {name}")
 
     def waits() -> bool:
-        by_hand(stack, "-h", row["queue_id"])  # in vain where it is just being tried
+        by_hand(stack, "-h", row["queue_id"])  # fails during a delivery attempt
         return [each["state"] for each in stack.do("GET", f"/queue?queue_id={row['queue_id']}")] == ["hold"]
 
     eventually(waits, what=f"the hold of {name}")
@@ -62,7 +62,7 @@ def held(stack: Stack, name: str) -> dict[str, Any]:
 
 
 def row_of(stack: Stack, name: str) -> dict[str, Any]:
-    found = stack.do("GET", f"/messages?direction=outbound&subject={name}")  # what others wrote has the word, perhaps
+    found = stack.do("GET", f"/messages?direction=outbound&subject={name}")  # other messages may contain the word
     (row,) = [each for each in found if each["subject"] == name]
     return row
 
@@ -83,7 +83,7 @@ async def test_only_mail_missing_from_queue_and_log_becomes_unknown(alone: Stack
     with nobody_reads(alone):
         read = log_of(alone).stat().st_size
         by_hand(alone, "-d", lost["queue_id"])
-        os.truncate(log_of(alone), read - 1000)  # its lines, and some that were read before
+        os.truncate(log_of(alone), read - 1000)  # removes its lines, and some that were already read
     await reconcile(alone.data_dir)
     assert row_of(alone, "lost")["status"] == "unknown"
     assert row_of(alone, "kept")["status"] == "deferred", (kept["queue_id"], alone.do("GET", "/queue"))
@@ -112,6 +112,6 @@ def test_mail_with_lost_log_lines_is_followed_by_later_lines(alone: Stack) -> No
             eventually(lambda: tried in log_of(alone).read_bytes()[read:], what="the first try")  # noqa: B023
             os.truncate(log_of(alone), 0)
             if not alone.caught(to):
-                break  # else it was tried once more before the cut, which took that line as well
+                break  # else another attempt before the cut was removed too
     eventually(lambda: row_of(alone, subject)["status"] == "delivered", 90, "the delivery")
     assert events_of(alone, subject) == ["mail.sent", "mail.delivered"]

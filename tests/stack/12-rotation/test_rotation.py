@@ -53,7 +53,7 @@ def test_three_rotations_under_load_lose_and_repeat_no_outcome(alone: Stack) -> 
     over, rotated = threading.Event(), threading.Event()
 
     def send(number: int) -> int:
-        # A quarter of the load is left for the time after each rotation, however long that took.
+        # A quarter of the load follows each rotation.
         while number * 4 >= EACH * len(WANTED) * (len(rotations) + 1) and not rotated.is_set():
             time.sleep(0.05)
         time.sleep(0.2)
@@ -77,14 +77,14 @@ def test_three_rotations_under_load_lose_and_repeat_no_outcome(alone: Stack) -> 
         thread.join()
 
     def ended() -> bool:
-        # A rotation reloads Postfix; what was under way then is taken up again by the node's agent.
+        # A rotation reloads Postfix; the node agent resumes interrupted deliveries.
         return all(
             alone.do("GET", f"/messages?domain_id={domain}&status={status}&limit=1") == []
             for status in ("submitting", "queued", "deferred")
         )
 
     eventually(ended, 180, "the end of all mail")
-    time.sleep(1)  # a second event would have come by now
+    time.sleep(1)  # enough time for a repeated event
     assert events_of(alone, domain) == Counter((kind, to) for to in recipients for kind in WANTED[to.partition("+")[0]])
     folder = alone.data_dir / "log"
     assert len(list(folder.glob("mail.log*"))) >= 4

@@ -1,4 +1,4 @@
-"""The dashboard in front of a full instance: Postfix's own queue on its screen, and what is pressed there."""
+"""The dashboard of a full instance: Postfix's queue and its actions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.stack.harness import ADMIN, PASSWORD, Stack, eventually
 DOMAIN, RECIPIENT = "screen.test", "fail+screen@remote.test"
 
 
-async def test_what_postfix_could_not_deliver_is_held_released_and_deleted(browser: Browser, stack: Stack) -> None:
+async def test_undelivered_mail_is_held_released_and_deleted(browser: Browser, stack: Stack) -> None:
     require_dashboard()
     caller = await log_in(stack.api, ADMIN, PASSWORD)
     async with context(browser, caller) as made:
@@ -25,7 +25,7 @@ async def test_what_postfix_could_not_deliver_is_held_released_and_deleted(brows
         await page.get_by_role("link", name="Messages", exact=True).click()
         await page.get_by_role("navigation", name="Messages").get_by_role("link", name="Queue").click()
         await expect(page.get_by_label("Recipient")).to_be_visible()
-        # Not before the browser is there: Postfix soon gives up.
+        # Sent only now, because Postfix soon gives up.
         await asyncio.to_thread(_defer, stack)
         await page.get_by_label("Recipient").fill("fail+screen")
         row = page.get_by_role("row").filter(has_text=RECIPIENT)
@@ -33,7 +33,7 @@ async def test_what_postfix_could_not_deliver_is_held_released_and_deleted(brows
         await expect(row).to_contain_text("said: 45")
         await expect(page.get_by_text("All matching messages on all pages")).to_be_visible()
         dialog = page.get_by_role("dialog")
-        # What is released is tried at once.
+        # Released mail is retried immediately.
         for name, now in (("Hold", "on hold"), ("Release", re.compile("^(active|deferred)$"))):
             await page.get_by_role("button", name=name, exact=True).click()
             await expect(dialog.get_by_text("1 message will be")).to_be_visible()

@@ -1,4 +1,4 @@
-"""Our own processes are nobody but themselves, and what they keep is theirs alone."""
+"""Each process has its own account, and its files are private."""
 
 import imaplib
 import os
@@ -42,14 +42,14 @@ def reads(account: str, path: Path) -> bool:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_a_process_of_ours_is_no_root_and_becomes_none(stack: Stack, name: str):
+def test_a_process_is_not_root_and_can_not_become_root(stack: Stack, name: str):
     account = pwd.getpwnam(install.ACCOUNT)
     status = status_of(pid_of(stack, name))
     assert set(status["Uid"].split()) == {str(account.pw_uid)}
     assert set(status["Gid"].split()) == {str(account.pw_gid)}
     assert len(status["Groups"].split()) == (1 if name in ("api", "reinjection") else 0)
     assert status["NoNewPrivs"] == "1"
-    # Reading is all that is kept, and only where the program could not be read otherwise.
+    # It keeps only read access, and only if the program is not readable otherwise.
     kept = 1 << 2 if privileges.find_unreachable(install.ACCOUNT) else 0
     assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == kept
 
@@ -61,7 +61,7 @@ def test_only_the_supervisor_and_who_needs_daemons_tools_are_root(stack: Stack):
     assert root == {"dovecot", "node", "postfix", "prefork", "rspamd"}
 
 
-def test_secrets_and_mail_are_nobody_elses(stack: Stack):
+def test_secrets_and_mail_are_private(stack: Stack):
     domain = stack.make_domain("accounts.test")
     stack.make_mailbox(domain, "alice")
     stack.deliver("alice@accounts.test")
@@ -71,7 +71,7 @@ def test_secrets_and_mail_are_nobody_elses(stack: Stack):
     content = eventually(lambda: list((places.data / "content").rglob("*.eml")), what="content")
     closed = [places.data / "secret", places.run / "logins-token", places.mail_log, content[0]]
     assert {(account, path) for account in DAEMONS for path in closed if reads(account, path)} == set()
-    # Not even to those who were handed what is in it.
+    # Not even for processes that received the content.
     assert not reads(install.ACCOUNT, places.data / "secret")
     assert reads(install.ACCOUNT, places.mail_log)
     for path in (places.lmtp_socket, places.policy_socket, places.run / "ready"):
@@ -91,7 +91,7 @@ def test_what_only_root_can_remove_is_removed(stack: Stack):
     assert eventually(lambda: not folder.exists(), 90, "the end of its mail")
 
 
-def test_a_password_that_was_printed_once_is_gone_after_the_first_login(stack: Stack):
+def test_the_initial_password_file_is_removed_after_the_first_login(stack: Stack):
     path = stack.data_dir / "initial-admin"
     account = pwd.getpwnam(install.ACCOUNT)
     path.write_text("a password\n")
@@ -110,7 +110,7 @@ def test_the_audit_log_is_sealed_and_its_head_noted_where_only_root_writes(stack
 
 
 def psql(stack: Stack, account: str, role: str, statement: str) -> subprocess.CompletedProcess[str]:
-    """What the database answers an account of the machine that connects as a role."""
+    """The database's response to a local account that connects as a role."""
     found = pwd.getpwnam(account)
     who = {"user": found.pw_uid, "group": found.pw_gid, "extra_groups": []}
     url = make_conninfo(host=str(places_of(stack).run / "pg"), port=5432, dbname=DATABASE, user=role)
@@ -150,7 +150,7 @@ def test_postfix_reads_no_password_hash_and_dovecot_no_route(stack: Stack):
         assert "permission denied" in psql(stack, account, role, statement).stderr
 
 
-def test_the_most_expensive_hash_that_may_be_imported_verifies_and_a_dearer_one_harms_nobody(stack: Stack):
+def test_the_costliest_hash_verifies_and_a_costlier_one_is_harmless(stack: Stack):
     domain = stack.make_domain("expensive.test")
     hasher = PasswordHasher(time_cost=10, memory_cost=256 << 10, parallelism=1)
     made = {"argon": "{ARGON2ID}" + hasher.hash(PASSWORD)}

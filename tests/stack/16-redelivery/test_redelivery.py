@@ -1,4 +1,4 @@
-"""A delivery that is tried again, since nobody knows how the first try ended: Dovecot looks for the first copy."""
+"""A delivery is repeated after an unknown outcome: Dovecot looks for the first copy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def places_of(stack: Stack) -> InstancePaths:
 
 
 def hand_over(stack: Stack, recipient: str, delivery: str, subject: str, headers: str = "", body: str = "Hi.") -> str:
-    """As the agent does: a message with its delivery's field."""
+    """Deliver a message like the agent, with its delivery field."""
     with smtplib.LMTP(str(places_of(stack).dovecot_lmtp)) as client:
         content = f"X-Mailkeep-Delivery: {delivery}\r\n" + letter(recipient, subject, headers, body)
         assert client.sendmail("someone@remote.test", [recipient], content) == {}
@@ -38,7 +38,7 @@ def subjects(stack: Stack, address: str, folder: str = "INBOX") -> list[str]:
     return [line.removeprefix("Subject: ") for line in lines if line.startswith("Subject: ")]
 
 
-def test_a_second_copy_is_dropped_wherever_the_first_lies(stack: Stack) -> None:
+def test_a_second_copy_is_discarded_wherever_the_first_is(stack: Stack) -> None:
     address = "alice@again.test"
     stack.make_mailbox(stack.make_domain("again.test"), "alice")
     since = int(time.time()) - 60
@@ -68,7 +68,7 @@ def test_a_second_copy_is_dropped_wherever_the_first_lies(stack: Stack) -> None:
         ("longer", "X-X-Mailkeep-Delivery: 4kForged001\r\n", "Hi."),
     ],
 )
-def test_what_a_sender_writes_counts_for_nothing(stack: Stack, name: str, headers: str, body: str) -> None:
+def test_a_delivery_field_from_the_sender_is_ignored(stack: Stack, name: str, headers: str, body: str) -> None:
     domain = f"{name}.forged.test"
     address = f"alice@{domain}"
     stack.make_mailbox(stack.make_domain(domain), "alice")
@@ -87,7 +87,7 @@ def test_what_a_sender_writes_counts_for_nothing(stack: Stack, name: str, header
         ('require ["vnd.dovecot.filter"]; filter "delivered";', b"NO"),
     ],
 )
-def test_nobodys_own_script_may_run_a_program(stack: Stack, script: str, taken: bytes) -> None:
+def test_user_scripts_can_not_run_programs(stack: Stack, script: str, taken: bytes) -> None:
     domain = stack.do("GET", "/domains?name=programs.test")
     if not domain:
         stack.make_mailbox(stack.make_domain("programs.test"), "alice")
@@ -99,7 +99,7 @@ def test_nobodys_own_script_may_run_a_program(stack: Stack, script: str, taken: 
         assert reply_of(lines).startswith(b"OK")
         with trusting().wrap_socket(plain) as wire:
             lines = wire.makefile("rb")
-            reply_of(lines)  # what it can do, once more
+            reply_of(lines)  # the capabilities again
             wire.sendall(f'AUTHENTICATE "PLAIN" "{said}"\r\n'.encode())
             assert reply_of(lines).startswith(b"OK")
             wire.sendall(f"CHECKSCRIPT {{{len(script)}+}}\r\n{script}\r\n".encode())
@@ -113,7 +113,7 @@ def reply_of(lines: IO[bytes]) -> bytes:
     return line
 
 
-def test_an_agent_that_is_killed_before_it_has_filed_makes_one_copy_and_one_row(alone: Stack) -> None:
+def test_an_agent_killed_before_filing_makes_one_copy_and_one_row(alone: Stack) -> None:
     address = "alice@killed-agent.test"
     alone.make_mailbox(alone.make_domain("killed-agent.test"), "alice")
     places = places_of(alone)
@@ -133,7 +133,7 @@ def test_an_agent_that_is_killed_before_it_has_filed_makes_one_copy_and_one_row(
 
 
 def pid_of(stack: Stack, name: str) -> int:
-    """The process of a part, 0 while it is away."""
+    """The process ID of a service, 0 while it is down."""
     return next(
         (
             service.pid or 0

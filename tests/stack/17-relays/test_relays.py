@@ -1,4 +1,4 @@
-"""Outbound mail by relays: of a sender's domain, or of the instance, with a login over verified TLS."""
+"""Outbound mail by relays of a domain or of the instance, with login over verified TLS."""
 
 from __future__ import annotations
 
@@ -79,9 +79,7 @@ def to(peer: Peer, address: str) -> list[tuple[str, bytes]]:
     return [(sender, content) for sender, recipients, content in list(peer.taken) if address in recipients]
 
 
-def test_two_domains_relay_with_logins_of_their_own_and_the_rest_by_the_servers(
-    relaying: Stack, peers: dict[str, Peer]
-) -> None:
+def test_domains_use_their_own_relays_and_others_the_servers(relaying: Stack, peers: dict[str, Peer]) -> None:
     relaying.make_domain("one.test", relay=relay(peers[ONE]))
     relaying.make_domain("two.test", relay=relay(peers[TWO], username="zwei", password="other"))
     relaying.make_domain("rest.test")
@@ -115,7 +113,7 @@ def _holds(path: Path, *words: bytes) -> bool:
     return False
 
 
-def test_what_a_relay_refuses_bounces_in_its_own_words(relaying: Stack, peers: dict[str, Peer]) -> None:
+def test_mail_refused_by_a_relay_bounces_with_its_reply(relaying: Stack, peers: dict[str, Peer]) -> None:
     domain = relaying.make_domain("bounces.test", relay=relay(peers[ONE]))
     relaying.make_mailbox(domain, "writer")
     sent = relaying.send("writer@bounces.test", "bounce@far.test").data
@@ -157,7 +155,7 @@ def test_a_certificate_for_another_name_gets_no_password(relaying: Stack, peers:
     assert len(peers[ONE].logins) == logins
 
 
-def test_a_message_goes_to_the_relay_that_its_domain_has_by_then(relaying: Stack, peers: dict[str, Peer]) -> None:
+def test_a_retried_message_uses_the_domains_current_relay(relaying: Stack, peers: dict[str, Peer]) -> None:
     domain = relaying.make_domain("moves.test", relay=relay(peers[ONE], password="wrong"))
     sent = relaying.send("shop@moves.test", "friend@moves.far.test").data
     recipient(relaying, sent["id"], "deferred")
@@ -185,7 +183,7 @@ def test_a_relay_on_a_private_address_is_not_connected_to(relaying: Stack, peers
     assert "127.0.0.1" not in found["diagnostic"]
 
 
-def test_what_an_alias_forwards_uses_the_servers_relay(relaying: Stack, peers: dict[str, Peer]) -> None:
+def test_forwarded_mail_uses_the_servers_relay(relaying: Stack, peers: dict[str, Peer]) -> None:
     domain = relaying.make_domain("forwards.test", relay=relay(peers[ONE]))
     body = {"domain_id": domain, "source_local_part": "team", "destination": "friend@forwarded.far.test"}
     relaying.do("POST", "/aliases", body)

@@ -1,4 +1,4 @@
-"""What the mail ports offer by TLS, and who may read what the instance keeps."""
+"""TLS on the mail ports, and access to the instance's files and sockets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mailkeep.run.runtime import service_status
 from tests.stack.harness import ADDRESS, HOSTNAME, Stack
 
 WEAK = "ALL:COMPLEMENTOFALL:!ECDHE+AESGCM:!ECDHE+CHACHA20:!TLSv1.3@SECLEVEL=0"
-"""All that OpenSSL has but the suites of TLS 1.2 that may be offered: anonymous ones, CBC, RSA key exchange."""
+"""The forbidden cipher suites of TLS 1.2: anonymous ones, CBC, RSA key exchange."""
 
 
 def client(ciphers: str, version: ssl.TLSVersion) -> ssl.SSLContext:

@@ -1,4 +1,4 @@
-"""A full instance on a small disk of its own, which fills up and is freed again."""
+"""A full instance on a small disk that fills up and is freed again."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def fill(file: Path) -> None:
             hole.flush()
 
 
-def test_a_full_disk_restarts_nothing_and_delays_mail_no_longer_than_it_lasts(small: Stack) -> None:
+def test_a_full_disk_restarts_nothing_and_delays_mail_only_meanwhile(small: Stack) -> None:
     small.make_mailbox(small.make_domain("full.test"), "alice")
     small.deliver("alice@full.test", "Before")
     eventually(lambda: small.mail_of("alice@full.test"), what="mail on an empty disk")
