@@ -38,7 +38,7 @@ from tests.mail.smtp import test_data, test_smtp_client
 from tests.mailflow.sending import test_idempotency
 from tests.net import test_guard
 from tests.plugins.post import Post
-from tests.record.audit import test_together
+from tests.record.audit import test_transactions
 from tests.support.client import Api
 from tests.web import test_budget, test_listing, test_origin
 from tests.web.pipeline_setup import PipelineSetup
@@ -251,4 +251,4 @@ async def test_t35_an_entry_that_is_committed_by_itself(api: Api, monkeypatch: p
             await insert(other, entry)
 
     monkeypatch.setattr(audit_store, "insert", apart)
-    await fails("domain.create", test_together.test_a_rolled_back_change_has_no_entry, api, monkeypatch)
+    await fails("domain.create", test_transactions.test_a_rolled_back_change_has_no_entry, api, monkeypatch)

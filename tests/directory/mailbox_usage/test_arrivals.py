@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 
@@ -13,6 +10,7 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import DatabasePool
 from mailkeep.features.directory.mailbox_usage import rules, service
 from mailkeep.features.directory.mailbox_usage.service import ArrivalRecorder
+from tests.directory.mailbox_usage.test_usage import unavailable
 from tests.support.client import EXAMPLE, Api
 
 ALICE, BOB = f"alice@{EXAMPLE}", f"bob@{EXAMPLE}"
@@ -27,12 +25,6 @@ async def usage(api: Api) -> list[tuple[int, int]]:
     """Bytes and messages of the mailboxes, ordered by address."""
     rows = (await api.sue.get("/mailboxes", sort="address", order="asc")).data
     return [(each["used_bytes"], each["message_count"]) for each in rows]
-
-
-@asynccontextmanager
-async def away(self: DatabasePool) -> AsyncIterator[Any]:
-    raise Unavailable
-    yield
 
 
 async def test_arrivals_are_added_in_batches(api: Api, recorder: ArrivalRecorder) -> None:
@@ -53,7 +45,7 @@ async def test_without_the_database_no_arrival_is_lost(
 ) -> None:
     alice = await api.mailbox(ALICE)
     with monkeypatch.context() as patch:
-        patch.setattr(DatabasePool, "autocommit", away)
+        patch.setattr(DatabasePool, "autocommit", unavailable)
         for _ in range(2):
             recorder.add(alice, 100)
             with pytest.raises(Unavailable):
@@ -107,7 +99,7 @@ async def test_a_shutdown_without_the_database_ends(
     api: Api, recorder: ArrivalRecorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorder.add(await api.mailbox(ALICE), 100)
-    monkeypatch.setattr(DatabasePool, "autocommit", away)
+    monkeypatch.setattr(DatabasePool, "autocommit", unavailable)
     writing = asyncio.create_task(recorder.keep_writing())
     await asyncio.sleep(0.01)
     writing.cancel()

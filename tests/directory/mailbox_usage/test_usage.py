@@ -55,7 +55,7 @@ async def last_login(api: Api) -> tuple[str | None, str | None, str | None]:
 
 
 @asynccontextmanager
-async def away(self: DatabasePool) -> AsyncIterator[Any]:
+async def unavailable(self: DatabasePool) -> AsyncIterator[Any]:
     raise Unavailable
     yield
 
@@ -85,7 +85,7 @@ async def test_without_the_database_no_report_is_lost(
 ) -> None:
     alice = await api.mailbox(ALICE)
     with monkeypatch.context() as patch:
-        patch.setattr(DatabasePool, "tx", away)
+        patch.setattr(DatabasePool, "tx", unavailable)
         dovecot.report(alice, 500, 1)
         dovecot.login(alice)
         with pytest.raises(Unavailable):

@@ -12,7 +12,7 @@ from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
 async def list_pending(conn: Conn, limit: int) -> list[SessionEnd]:
     """Changes whose sessions must end, at most `limit`, oldest first."""
     cursor = await conn.execute(
-        "SELECT id, subject, protocols, changed_at FROM session_ends ORDER BY id LIMIT %(most)s", {"most": limit}
+        "SELECT id, subject, protocols, changed_at FROM session_ends ORDER BY id LIMIT %(limit)s", {"limit": limit}
     )
     return [
         SessionEnd(row["id"], row["subject"], tuple(row["protocols"]), row["changed_at"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -71,12 +72,7 @@ class ArrivalRecorder:
 
     async def keep_writing(self) -> None:
         """Write once a second until cancelled, and once more then."""
-        try:
-            await repeat(_WRITE_SECONDS, "adding delivered messages to mailboxes", self.write)
-        finally:
-            with suppress(Unavailable, TimeoutError):
-                async with asyncio.timeout(_LAST_WRITE_SECONDS):
-                    await self.write()
+        await _keep_writing("adding delivered messages to mailboxes", self.write)
 
 
 @dataclass(slots=True)
@@ -145,12 +141,16 @@ class UsageRecorder:
 
     async def keep_writing(self) -> None:
         """Write once a second until cancelled, and once more then."""
-        try:
-            await repeat(_WRITE_SECONDS, "writing mailbox usage and logins", self.write)
-        finally:
-            with suppress(Unavailable, TimeoutError):
-                async with asyncio.timeout(_LAST_WRITE_SECONDS):
-                    await self.write()
+        await _keep_writing("writing mailbox usage and logins", self.write)
+
+
+async def _keep_writing(task: str, write: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await repeat(_WRITE_SECONDS, task, write)
+    finally:
+        with suppress(Unavailable, TimeoutError):
+            async with asyncio.timeout(_LAST_WRITE_SECONDS):
+                await write()
 
 
 def _remember(times: OrderedDict[Key, datetime], key: Key, at: datetime) -> None:

@@ -14,7 +14,7 @@ _MAX_WAIT = timedelta(seconds=10)  # after this a count is written even if a rep
 
 # Active mailboxes of active domains.
 _SELECT_TRACKED = """
-    SELECT m.id, m.address_key, m.used_bytes > 0 OR m.message_count > 0 AS holds_any, m.usage_reported_at,
+    SELECT m.id, m.address_key, m.used_bytes > 0 OR m.message_count > 0 AS has_mail, m.usage_reported_at,
            m.usage_counted_at
     FROM mailboxes m JOIN domains d ON d.id = m.domain_id
     WHERE m.deleted_at IS NULL AND m.active AND d.active
@@ -25,20 +25,20 @@ async def report(conn: Conn, reports: Sequence[MailboxUsage]) -> list[UUID]:
     """Write reported usage, one report for each mailbox, unless something newer is known.
 
     A report that may be stale makes its mailbox due for a count. Returns the mailboxes that are locked; they are
-    unchanged. Mailboxes that are gone are skipped.
+    unchanged. Deleted mailboxes are skipped.
     """
     cursor = await conn.execute(
         """
         WITH reports AS (
-            SELECT t.id, t.at, t.bytes, t.messages, t.doubtful
+            SELECT t.id, t.at, t.bytes, t.messages, t.stale
             FROM unnest(%(ids)s::uuid[], %(times)s::timestamptz[], %(bytes)s::bigint[], %(messages)s::bigint[],
-                        %(doubtful)s::boolean[]) AS t (id, at, bytes, messages, doubtful)
+                        %(stale)s::boolean[]) AS t (id, at, bytes, messages, stale)
         ), free AS (
             SELECT m.id FROM mailboxes m WHERE m.id = ANY(%(ids)s) FOR NO KEY UPDATE SKIP LOCKED
         ), written AS (
             UPDATE mailboxes m
             SET used_bytes = t.bytes, message_count = t.messages, usage_reported_at = t.at,
-                usage_count_due_at = CASE WHEN t.doubtful THEN coalesce(m.usage_count_due_at, t.at)
+                usage_count_due_at = CASE WHEN t.stale THEN coalesce(m.usage_count_due_at, t.at)
                                           ELSE m.usage_count_due_at END
             FROM reports t JOIN free f ON f.id = t.id
             WHERE m.id = t.id
@@ -53,7 +53,7 @@ async def report(conn: Conn, reports: Sequence[MailboxUsage]) -> list[UUID]:
             "times": [each.at for each in reports],
             "bytes": [each.used_bytes for each in reports],
             "messages": [each.message_count for each in reports],
-            "doubtful": [each.may_be_stale for each in reports],
+            "stale": [each.may_be_stale for each in reports],
         },
     )
     return [row["id"] for row in await cursor.fetchall()]
@@ -65,7 +65,7 @@ async def add_arrivals(conn: Conn, arrivals: Sequence[Arrivals]) -> list[UUID]:
     """
     cursor = await conn.execute(
         """
-        WITH came AS (
+        WITH arrivals AS (
             SELECT c.id, c.at, c.bytes, c.messages
             FROM unnest(%(ids)s::uuid[], %(times)s::timestamptz[], %(bytes)s::bigint[], %(messages)s::bigint[])
                  AS c (id, at, bytes, messages)
@@ -76,7 +76,7 @@ async def add_arrivals(conn: Conn, arrivals: Sequence[Arrivals]) -> list[UUID]:
             SET used_bytes = m.used_bytes + c.bytes, message_count = m.message_count + c.messages,
                 usage_reported_at = greatest(m.usage_reported_at, c.at),
                 usage_count_due_at = coalesce(m.usage_count_due_at, c.at)
-            FROM came c JOIN free f ON f.id = c.id
+            FROM arrivals c JOIN free f ON f.id = c.id
             WHERE m.id = c.id AND (m.usage_counted_at IS NULL OR m.usage_counted_at <= c.at)
         )
         SELECT m.id FROM mailboxes m
@@ -111,10 +111,10 @@ async def write_counts(conn: Conn, counted: Sequence[MailboxUsage]) -> None:
             usage_count_due_at = CASE WHEN m.usage_reported_at >= c.at THEN m.usage_reported_at END
         FROM counted c JOIN free f ON f.id = c.id
         WHERE m.id = c.id AND (m.usage_reported_at IS NULL OR m.usage_reported_at < c.at
-                               OR m.usage_count_due_at <= c.at - %(patience)s::interval)
+                               OR m.usage_count_due_at <= c.at - %(max_wait)s::interval)
         """,
         {
-            "patience": _MAX_WAIT,
+            "max_wait": _MAX_WAIT,
             "ids": [each.mailbox_id for each in counted],
             "times": [each.at for each in counted],
             "bytes": [each.used_bytes for each in counted],
@@ -152,26 +152,26 @@ async def set_logins(conn: Conn, logins: Sequence[MailboxLogin]) -> list[UUID]:
     return [row["id"] for row in await cursor.fetchall()]
 
 
-async def list_tracked(conn: Conn, after: UUID | None, most: int) -> list[TrackedMailbox]:
-    """Active mailboxes with an ID above `after`, in order of ID, at most `most`."""
+async def list_tracked(conn: Conn, after: UUID | None, limit: int) -> list[TrackedMailbox]:
+    """Active mailboxes with an ID above `after`, in order of ID, at most `limit`."""
     cursor = await conn.execute(
         _SELECT_TRACKED
         + """
-        AND (%(after)s::uuid IS NULL OR m.id > %(after)s) ORDER BY m.id LIMIT %(most)s
+        AND (%(after)s::uuid IS NULL OR m.id > %(after)s) ORDER BY m.id LIMIT %(limit)s
         """,
-        {"after": after, "most": most},
+        {"after": after, "limit": limit},
     )
     return [_read_tracked(row) for row in await cursor.fetchall()]
 
 
-async def list_due(conn: Conn, at: datetime, most: int) -> list[TrackedMailbox]:
-    """Active mailboxes that are due for a count at `at`, the longest due first, at most `most`."""
+async def list_due(conn: Conn, at: datetime, limit: int) -> list[TrackedMailbox]:
+    """Active mailboxes that are due for a count at `at`, the longest due first, at most `limit`."""
     cursor = await conn.execute(
         _SELECT_TRACKED
         + """
-        AND m.usage_count_due_at <= %(at)s ORDER BY m.usage_count_due_at LIMIT %(most)s
+        AND m.usage_count_due_at <= %(at)s ORDER BY m.usage_count_due_at LIMIT %(limit)s
         """,
-        {"at": at, "most": most},
+        {"at": at, "limit": limit},
     )
     return [_read_tracked(row) for row in await cursor.fetchall()]
 
@@ -192,5 +192,5 @@ async def defer_count(conn: Conn, mailbox_ids: Sequence[UUID], until: datetime) 
 
 def _read_tracked(row: dict[str, Any]) -> TrackedMailbox:
     return TrackedMailbox(
-        row["id"], row["address_key"], row["holds_any"], row["usage_reported_at"], row["usage_counted_at"]
+        row["id"], row["address_key"], row["has_mail"], row["usage_reported_at"], row["usage_counted_at"]
     )
