@@ -21,7 +21,7 @@ from statistics import median
 from typing import Any
 
 from bench.rig.calls import cpu_of
-from mailkeep.core.confinement import confine
+from mailkeep.core.confinement import confine, limit_cpu_time
 from mailkeep.mail.message import parse_worker
 from mailkeep.mail.message.parse import parse
 from mailkeep.mail.message.parse_process import ParseLimits, Parser
@@ -48,8 +48,8 @@ def start_worker() -> None:
 
 def work(content: bytes) -> tuple[bytes, bytes]:
     """Parse a message as our own child does; an executor copies message and result through pipes."""
-    parse_worker._allow(LIMITS.cpu_seconds)
-    return parse_worker._texts(parse(content), LIMITS.content)
+    limit_cpu_time(LIMITS.cpu_seconds)
+    return parse_worker._message(parse(content), LIMITS.content)
 
 
 async def measure(call: Callable[[bytes], Awaitable[object]]) -> dict[str, float]:
