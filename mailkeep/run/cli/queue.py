@@ -35,8 +35,10 @@ QueueStateOption = Literal["incoming", "active", "deferred", "hold"]
 def register(app: typer.Typer) -> None:
     """Add these commands."""
     queue = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The mail server's queue (full profile).")
-    shown = ("mailkeep queue list", "mailkeep queue list --state deferred --recipient @far.example")
-    queue.command("list", epilog=examples(*shown))(list_queue)
+    queue.command(
+        "list",
+        epilog=examples("mailkeep queue list", "mailkeep queue list --state deferred --recipient @far.example"),
+    )(list_queue)
     queue.command(
         "act", epilog=examples("mailkeep queue act flush --all", "mailkeep queue act delete 4jWyZ55dznz1WHfX")
     )(act)

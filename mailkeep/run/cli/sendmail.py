@@ -169,7 +169,7 @@ def run(arguments: Sequence[str], source: IO[bytes]) -> int:
         return _print_error(USAGE, str(error))
     except (OSError, UnicodeDecodeError) as error:
         return _print_error(NOINPUT, f"the key file can't be read: {error}")
-    asked = {
+    request = {
         "sender": options.sender,
         "name": options.name,
         "recipients": options.recipients,
@@ -182,7 +182,7 @@ def run(arguments: Sequence[str], source: IO[bytes]) -> int:
         return _print_error(TEMPFAIL, f"the server is not running, or its socket can't be reached: {error}")
     with connection:
         try:
-            return _submit(connection, asked, _lines(source, ignore_dots=options.ignore_dots))
+            return _submit(connection, request, _lines(source, ignore_dots=options.ignore_dots))
         except _InputError as failed:
             return _print_error(NOINPUT, f"the message can't be read: {failed}")
         except (OSError, ValueError) as error:
@@ -216,7 +216,7 @@ def _send(connection: socket.socket, frame: bytes) -> None:
 
 def _lines(source: IO[bytes], *, ignore_dots: bool) -> Iterator[bytes]:
     """The message in pieces, up to a line with a single dot unless these are ignored."""
-    kept: list[bytes] = []
+    buffered: list[bytes] = []
     size = 0
     try:
         if ignore_dots:
@@ -226,14 +226,14 @@ def _lines(source: IO[bytes], *, ignore_dots: bool) -> Iterator[bytes]:
         for line in source:
             if line.rstrip(b"\r\n") == b".":
                 break
-            kept.append(line)
+            buffered.append(line)
             size += len(line)
             if size >= _FRAME:
-                yield from _split(b"".join(kept))
-                kept, size = [], 0
+                yield from _split(b"".join(buffered))
+                buffered, size = [], 0
     except OSError as error:
         raise _InputError(error) from error
-    yield from _split(b"".join(kept))
+    yield from _split(b"".join(buffered))
 
 
 def _split(content: bytes) -> Iterator[bytes]:

@@ -214,7 +214,7 @@ def _is_for(certificate: Path, hostname: str) -> bool:
 def _create_self_signed(certificate: Path, key: Path, hostname: str, at: datetime) -> None:
     private = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, hostname)])
-    made = (
+    self_signed = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -226,4 +226,4 @@ def _create_self_signed(certificate: Path, key: Path, hostname: str, at: datetim
         .sign(private, SHA256())
     )
     write_atomically(key, private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode(), 0o600)
-    write_atomically(certificate, made.public_bytes(Encoding.PEM).decode(), 0o644)
+    write_atomically(certificate, self_signed.public_bytes(Encoding.PEM).decode(), 0o644)

@@ -63,7 +63,7 @@ def spawn(command: Command) -> subprocess.Popen[bytes]:
 
     def end_with_parent() -> None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:  # it died before we asked
+        if os.getppid() != parent:  # it has already exited
             os._exit(1)
 
     return LoggedProcess(

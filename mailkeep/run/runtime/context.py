@@ -53,9 +53,9 @@ def make_data_dir(data_dir: Path) -> None:
 
 def open_vault(data_dir: Path, loaded: LoadedSettings) -> Vault:
     """The master secret: from MAILKEEP_SECRET_FILE, else from the data directory, where the first start creates it."""
-    given = loaded.first_start.secret_file
-    path = Path(given) if given else data_dir / SECRET
-    if not given and not path.exists():
+    external = loaded.first_start.secret_file
+    path = Path(external) if external else data_dir / SECRET
+    if not external and not path.exists():
         if (data_dir / INSTANCE_ID).exists():
             raise Failure(
                 f"The master secret {path} is missing, and encrypted data can't be read without it. Restore "

@@ -1,12 +1,12 @@
 """Retries mail that was deferred because of our own services as soon as these work.
 
-Postfix defers a message for minutes, whatever the reason. Where the reason was the LMTP agent, Dovecot, the database or
-the disk, there is nothing to wait for once it is back. This task looks at the deferred queue every second: a message
-that waits for one of our services is made due when all of them answer. What a remote server deferred is left alone.
+Postfix defers a message for minutes, whatever the reason. If the reason was the LMTP agent, Dovecot, the database or
+the disk, the message can be retried as soon as that works again. This task checks the deferred queue every second and
+makes messages that wait for one of our services due when all of them answer. Remote servers' deferrals are kept.
 
-It compares states and needs no memory of an outage, so it also works when the outage was too short to be seen or this
-process was restarted meanwhile. Two limits prevent floods: at most `_MOST` messages a look, and a pause for each
-message that doubles with each try from `_FIRST_PAUSE` on. After `_TRIES` tries a message keeps Postfix's own schedule.
+It compares states and does not remember outages, so it also works if an outage was too short to be noticed or this
+process was restarted meanwhile. Two limits prevent floods: at most `_MOST` messages per check, and a pause for each
+message, from `_FIRST_PAUSE` on, that doubles with each try. After `_TRIES` tries a message has Postfix's own schedule.
 """
 
 from __future__ import annotations

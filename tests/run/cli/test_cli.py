@@ -718,7 +718,7 @@ def test_queue_commands_fail_on_the_embedded_profile(running: Running, tmp_path:
     assert list(tmp_path.iterdir()) == [], "no database is created for that"
 
 
-def test_changes_are_audited_as_made_by_the_command_line(running: Running, dora: dict[str, Any], root_key: str):
+def test_changes_are_audited_with_the_command_line_as_actor(running: Running, dora: dict[str, Any], root_key: str):
     status, entries = running.call("GET", "/audit?limit=100", key=root_key)
     assert status == 200
     made = next(one for one in entries if one["action"] == "admin.create" and one["resource_id"] == dora["admin"]["id"])

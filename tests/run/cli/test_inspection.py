@@ -1,4 +1,4 @@
-"""A process and its children measured, and a health answer of any kind read."""
+"""Measuring the memory of processes, and reading health answers."""
 
 import http.server
 import json
@@ -21,7 +21,7 @@ CHECKS = [{"component": "database", "status": "down"}]
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
     """A server on loopback that answers everything with this."""
-    monkeypatch.setattr(inspection, "_SECONDS", 60)  # it is this process, which may stand still
+    monkeypatch.setattr(inspection, "_SECONDS", 60)  # the server is in this process, which may be slow
     servers: list[tuple[http.server.HTTPServer, threading.Thread]] = []
 
     def start(status: int, body: bytes) -> str:
@@ -83,6 +83,6 @@ async def test_health_is_read_from_both_answers(serve: Serve, status: int, body:
     assert await fetch_health(serve(status, json.dumps(body).encode())) == health
 
 
-async def test_health_of_what_is_no_instance(serve: Serve):
+async def test_health_of_another_server_is_unreachable(serve: Serve):
     assert await fetch_health(serve(200, b"hello")) == HealthSummary("unreachable")
     assert await fetch_health("http://127.0.0.1:1") == HealthSummary("unreachable")

@@ -52,13 +52,13 @@ def test_options_are_read_as_sendmail_reads_them(arguments: list[str], expected:
 @pytest.mark.parametrize(
     "arguments", [["-bs"], ["-bp"], ["-bd"], ["-q"], ["-f"], ["-Z"], ["--key"], ["-Fa\nBcc: x@y.test"], ["x@y.test\n"]]
 )
-def test_what_is_no_option_is_a_usage_error(arguments: list[str]):
+def test_an_invalid_option_is_a_usage_error(arguments: list[str]):
     with pytest.raises(UsageError):
         parse(arguments)
     assert cli_sendmail.run(arguments, io.BytesIO()) == 64
 
 
-def test_without_a_server_the_message_is_to_be_tried_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_without_a_server_the_exit_code_is_temporary_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert cli_sendmail.run(["--socket", str(tmp_path / "none"), "a@b.test"], io.BytesIO(b"\n")) == 75
     assert "not running" in capsys.readouterr().err
 
@@ -120,7 +120,7 @@ def _body(text: bytes, *, encode: bool) -> SendmailBody:
     )
 
 
-def test_a_body_of_one_long_line_is_made_in_small_pieces():
+def test_a_body_of_one_long_line_is_encoded_in_small_pieces():
     """All of it was one piece: 25 MB took a quarter of a second of the event loop."""
     text = b"\xe9 " * 1_000_000 + b"\r\n"
     encoded, wrapped = (list(rules.body_chunks(_body(text, encode=encode))) for encode in (True, False))

@@ -1,4 +1,4 @@
-"""Logs that rotate while they are written to: no line is lost, and what is old is compressed, then removed."""
+"""Logs that rotate while they are written: no line is lost; old logs are compressed, then removed."""
 
 from __future__ import annotations
 
@@ -102,12 +102,12 @@ def test_a_log_rotates_once_a_day_and_is_kept_for_fourteen_days(log: Path) -> No
     assert {path.stat().st_mode & 0o777 for path in log.parent.glob("daemon.log*")} == {0o640}
 
 
-def test_a_rotation_that_was_killed_is_done_again(log: Path) -> None:
+def test_a_killed_rotation_is_completed(log: Path) -> None:
     rotating = Rotation(log.parent, replace(BOUNDS, size_bytes=1), {}, {})
     log.write_text("first\n")
-    # Killed between the second name and the new file: both names are one file, which is still written.
+    # Killed between the link and the new file: both names are one file, which is still being written.
     os.link(log, log.with_name("daemon.log.20260101-000000"))
-    # Killed within a compression, and between a compression and the removal of what was compressed.
+    # Killed during a compression, and between a compression and the removal of the original.
     log.with_name(".daemon.log.20250101-000000.part").write_bytes(b"\x1f\x8b half")
     whole = log.with_name("daemon.log.20250101-000000")
     whole.write_text("zeroth\n")
@@ -142,7 +142,7 @@ def test_a_file_that_is_open_or_not_read_yet_is_not_compressed(log: Path) -> Non
     assert not old.exists()
 
 
-def test_a_full_disk_keeps_what_could_not_be_compressed(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_full_disk_the_uncompressed_log_is_kept(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log.write_text("first\n")
     old = log_rotation.rotate(log, time.time())
 
