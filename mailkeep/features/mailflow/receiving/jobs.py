@@ -1,10 +1,9 @@
-"""What runs beside the listener: copies go on to the outside, what was kept long enough is let go."""
+"""Background jobs: submit external copies, delete expired content."""
 
 from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 
 import structlog
@@ -22,14 +21,16 @@ from mailkeep.mail.smtp.client import ConnectionLost, OutgoingEnvelope, SmtpRefu
 
 log = structlog.get_logger("mailkeep.receiving")
 
-_PAYLOADS_KEPT = timedelta(days=3)
-_LEFT_BEHIND = timedelta(hours=36)  # what is older is no delivery under way (https://cr.yp.to/proto/maildir.html)
+_PAYLOAD_RETENTION = timedelta(days=3)
+_ABANDONED = timedelta(
+    hours=36
+)  # older temporary files belong to no running delivery (https://cr.yp.to/proto/maildir.html)
 
 
-async def forward_due(app: App, most: int = 50) -> int:
-    """Hand the forwards that are due to the MTA; how many there were."""
+async def forward_due(app: App, limit: int = 50) -> int:
+    """Submit the forwards that are due to the MTA; returns their number."""
     async with app.db.autocommit() as conn:
-        found = await store.due_forwards(conn, app.clock(), most)
+        found = await store.due_forwards(conn, app.clock(), limit)
     for forward in found:
         await _forward(app, forward)
     return len(found)
@@ -51,14 +52,14 @@ async def _forward(app: App, forward: QueuedForward) -> None:
 
 
 async def _submit_forward(app: App, forward: QueuedForward, path: Path) -> str | None:
-    """Try once: empty when the MTA has it, the reason when it never will, None when it may later."""
+    """Try once: empty if the MTA accepts it, the reason if it never will, None to retry."""
     if app.mta is None:
         return None
     if not path.exists():
         return "its content is gone"
-    head = await asyncio.to_thread(partial(_is_8bit, path))
+    is_8bit = await asyncio.to_thread(_is_8bit, path)
     smtputf8 = not (forward.recipient + forward.mail_from).isascii()
-    submission = OutgoingEnvelope(forward.mail_from, [forward.recipient], None, head, smtputf8)
+    submission = OutgoingEnvelope(forward.mail_from, [forward.recipient], None, is_8bit, smtputf8)
     try:
         await app.mta.submit(submission, content_file.read(path), stuffed=False)
     except (SmtpRefusal, ConnectionLost) as wrong:
@@ -71,17 +72,17 @@ def _is_8bit(path: Path) -> bool:
 
 
 async def prune(app: App) -> None:
-    """Let go of content of events after 3 days, and of what deliveries left behind that were broken off."""
+    """Delete the content of events after 3 days, and files of interrupted deliveries."""
     at = app.clock()
     async with app.db.autocommit() as conn:
         confirmed = await confirm_prune_time(conn, "events", at)
         if confirmed:
-            await store.delete_payloads(conn, confirmed - _PAYLOADS_KEPT)
-        old = await asyncio.to_thread(_old_forwards, app.data_dir, (at - _LEFT_BEHIND).timestamp())
+            await store.delete_payloads(conn, confirmed - _PAYLOAD_RETENTION)
+        old = await asyncio.to_thread(_old_forwards, app.data_dir, (at - _ABANDONED).timestamp())
         waiting = await store.find_waiting_forwards(conn, old)
     for queue_id in old - waiting:
         await asyncio.to_thread(content_file.remove, forward_path(app.data_dir, queue_id))
-    await asyncio.to_thread(_remove_stale, app.data_dir, (at - _LEFT_BEHIND).timestamp())
+    await asyncio.to_thread(_remove_stale, app.data_dir, (at - _ABANDONED).timestamp())
 
 
 def _old_forwards(data_dir: Path, before: float) -> set[str]:

@@ -28,14 +28,14 @@ from mailkeep.mail.message.parse import UnparsableMessage
 from mailkeep.mail.message.parse_process import ParsedMessage
 
 ReceiveOutcome = Literal["deliver", "mailbox_full", "message_too_large", "unknown_user"]
-"""What became of a message: brought to at least one place, or why to none."""
+"""The result of a delivery: to at least one destination, or why to none."""
 
 
 @dataclass(frozen=True, slots=True)
 class InboundMail:
-    """A message for recipients whose routes say `deliver`. `content` opens it anew for each mailbox.
+    """A message for recipients whose routes are `deliver`. Each call of `content` reads it from the start.
 
-    `trace` is the Received field that stands before it (RFC 5321 §4.4), with its CRLF.
+    `trace`: the Received field to prepend (RFC 5321 §4.4), with its CRLF.
     """
 
     queue_id: str
@@ -50,7 +50,7 @@ class InboundMail:
 
 @dataclass(frozen=True, slots=True)
 class TargetMailbox:
-    """A mailbox as a place of delivery; `wants_full` says whether anybody wants its mail as an event."""
+    """A mailbox to deliver to; `wants_full`: a webhook of its domain subscribes to `mail.received.full`."""
 
     mailbox_id: UUID
     domain_id: UUID
@@ -60,13 +60,13 @@ class TargetMailbox:
     wants_full: bool
 
     def is_full(self, size: int) -> bool:
-        """Whether mail of this many bytes has no room here; no quota is a quota of 0."""
+        """Whether a message of `size` bytes exceeds the quota; 0 is no quota."""
         return 0 < self.quota_bytes < max(self.used_bytes + size, self.used_bytes + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class SpamVerdict:
-    """What the filter says of a message; `action` in Rspamd's words: `no action`, `add header`."""
+    """The verdict of the filter; `action` is Rspamd's: `no action`, `add header`."""
 
     score: float
     action: str
@@ -74,14 +74,14 @@ class SpamVerdict:
 
     @property
     def is_spam(self) -> bool:
-        """Whether it belongs into the Junk folder. What the filter would have put off is not spam when it comes."""
+        """Whether it belongs in the Junk folder: mail that the filter would only defer is not spam."""
         return self.action not in ("no action", "greylist", "soft reject")
 
 
 @dataclass(frozen=True, slots=True)
 class MailboxCopy:
-    """A message for one mailbox, to file: its row, the recipients that led to the mailbox as they were given, and the
-    parsed message where somebody wants `mail.received.full`.
+    """A message to file for one mailbox: its row, the original recipients that lead there, and the parsed message if a
+    webhook subscribes to `mail.received.full`.
     """
 
     mail: InboundMail
@@ -93,7 +93,7 @@ class MailboxCopy:
 
 @dataclass(frozen=True, slots=True)
 class QueuedForward:
-    """A copy for the outside that the MTA has not taken yet; `attempts` counts the tries so far."""
+    """An external copy that the MTA has not accepted yet; `attempts`: the number of attempts so far."""
 
     queue_id: str
     recipient: str
@@ -103,7 +103,7 @@ class QueuedForward:
 
 @dataclass(frozen=True, slots=True)
 class RejectedRecipient:
-    """A recipient that was refused at SMTP, from `source` (an address), with what was answered."""
+    """A recipient refused at SMTP with its reply; `source` is the client's IP address."""
 
     source: str
     mail_from: str
@@ -114,14 +114,14 @@ class RejectedRecipient:
 
 
 class EventAddress(Struct, frozen=True):
-    """An address of a header."""
+    """An address in a header."""
 
     name: str
     email: str
 
 
 class EventAttachment(Struct, frozen=True):
-    """A part of a message that is a file."""
+    """An attachment."""
 
     filename: str | None
     content_type: str
@@ -130,7 +130,7 @@ class EventAttachment(Struct, frozen=True):
 
 
 class EventEnvelope(Struct, frozen=True):
-    """The addresses of SMTP; `rcpt_to` before aliases."""
+    """The SMTP envelope; `rcpt_to` before aliases."""
 
     mail_from: str
     rcpt_to: list[str]

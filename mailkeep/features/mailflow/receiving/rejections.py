@@ -45,17 +45,17 @@ class RejectionLimit:
 
 
 async def record_rejection(app: App, rejected: RejectedRecipient) -> None:
-    """Keep a row of what was refused at SMTP; the caller holds its source to `RejectionLimit`."""
+    """Record a recipient refused at SMTP; the caller applies `RejectionLimit`."""
     at = app.clock()
     async with app.db.tx() as conn:
         await record_rejections(conn, [(at, rejected)])
 
 
-async def record_rejections(conn: Conn, found: Sequence[tuple[datetime, RejectedRecipient]]) -> None:
-    """`record_rejection` of what was refused at these times."""
-    names = {recipient_domain(rejected.rcpt_to) for _, rejected in found}
+async def record_rejections(conn: Conn, rejections: Sequence[tuple[datetime, RejectedRecipient]]) -> None:
+    """Record recipients refused at SMTP, each with its time."""
+    names = {recipient_domain(rejected.rcpt_to) for _, rejected in rejections}
     known = {name: await domains.find_by_name(conn, name) for name in names}
-    for at, rejected in found:
+    for at, rejected in rejections:
         await messages.insert_messages(
             conn, [_rejected_message(at, rejected, known[recipient_domain(rejected.rcpt_to)])]
         )

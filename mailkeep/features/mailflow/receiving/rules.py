@@ -1,4 +1,4 @@
-"""What a sender is answered, who a recipient is, what is spam, and how often a forward is tried."""
+"""SMTP replies, recipient addresses, the built-in spam test, and the retries of forwards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mailkeep.mail.smtp.reply import SmtpReply
 MAX_HOPS = 100  # Received fields; more are a loop (RFC 5321 §6.3)
 
 HAM = SpamVerdict(0.0, "no action", ())
-# The string that every filter takes for spam, so that its way can be tried: https://spamassassin.apache.org/gtube/
+# The test string that every spam filter recognises: https://spamassassin.apache.org/gtube/
 GTUBE = b"XJS*C4JDBQADN1.NSBN3*2IDNEN*GTUBE-STANDARD-ANTI-UBE-TEST-EMAIL*C.34X"
 _GTUBE_VERDICT = SpamVerdict(1000.0, "add header", ("GTUBE",))
 
@@ -30,7 +30,7 @@ _REPLIES = {
     "too_many_destinations": SmtpReply(550, "5.7.1", "The address has too many destinations"),
     "not_managed": SmtpReply(554, "5.7.1", "Relay access denied"),
 }
-# Of a mailbox without room beside others that have it, in the history: its copy is not tried again.
+# In the history for a full mailbox if the message has others: its copy is not retried.
 NO_COPY = SmtpReply(552, "5.2.2", "Mailbox full")
 TOO_MANY_HOPS = SmtpReply(554, "5.4.6", "Too many hops: the message goes round and round")
 TOO_MANY_COPIES = SmtpReply(452, "4.5.3", "The message has too many external recipients by now, send another one")
@@ -41,12 +41,12 @@ _GIVE_UP_AFTER = 40
 
 
 def reply_to(decision: str) -> SmtpReply:
-    """The answer at RCPT for what routing decided (RFC 3463 for the enhanced codes)."""
+    """The reply to RCPT for a routing decision (enhanced codes: RFC 3463)."""
     return _REPLIES[decision]
 
 
 def unquote_local_part(recipient: str) -> str:
-    """A recipient with its local part as it is meant: `"alice"@…` is `alice@…` (RFC 5321 §4.1.2)."""
+    """A recipient with its local part unquoted: `"alice"@…` is `alice@…` (RFC 5321 §4.1.2)."""
     local_part, at, domain = recipient.rpartition("@")
     if len(local_part) < 2 or not (local_part.startswith('"') and local_part.endswith('"')):
         return recipient
@@ -54,7 +54,7 @@ def unquote_local_part(recipient: str) -> str:
 
 
 def recipient_domain(address: str) -> str:
-    """The domain of an address, as A-labels where it is a domain name; empty without one."""
+    """The domain of an address, as A-labels if it is a domain name; empty without one."""
     domain = address.rpartition("@")[2] if "@" in address else ""
     try:
         return normalize_domain(domain)
@@ -63,9 +63,7 @@ def recipient_domain(address: str) -> str:
 
 
 def judge_content(chunks: Iterable[bytes]) -> SpamVerdict:
-    """The built-in verdict: spam is what has the GTUBE string in it, as it was sent. Fields of others' filters
-    count for nothing.
-    """
+    """The built-in verdict: spam if the unparsed message contains the GTUBE string."""
     carry = b""
     for chunk in chunks:
         window = carry + chunk
@@ -76,7 +74,7 @@ def judge_content(chunks: Iterable[bytes]) -> SpamVerdict:
 
 
 def retry_delay(attempts: int) -> timedelta | None:
-    """How long a forward waits after try number `attempts`; None when it is given up (after about 36 hours)."""
+    """The delay after attempt number `attempts` of a forward; None to give up (after about 36 hours)."""
     if attempts >= _GIVE_UP_AFTER:
         return None
     return timedelta(seconds=_WAITS[min(attempts, len(_WAITS)) - 1])

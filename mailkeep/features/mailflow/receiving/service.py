@@ -1,4 +1,4 @@
-"""Judging recipients, delivering to mailboxes, passing copies on."""
+"""Checks recipients, delivers to mailboxes, queues external copies."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ async def _refuse_copies(
 
 
 def forwarding_domain(app: App, address: str) -> str:
-    """The domain that the external copies of a recipient are counted for; the server's own for a bare `postmaster`."""
+    """The domain for which external copies of a recipient count; the server's host name for a bare `postmaster`."""
     return rules.recipient_domain(address) or app.settings.server.hostname.lower() or "localhost"
 
 
@@ -126,26 +126,26 @@ async def accept(app: App, mail: InboundMail) -> SmtpReply:
 
 @dataclass(frozen=True, slots=True)
 class _DeliveryPlan:
-    """Where a message goes: mailboxes that take it, those that have no room, addresses outside."""
+    """The mailboxes of a message (`homes`), those that are full, and its external recipients."""
 
     mail: InboundMail
     verdict: SpamVerdict
-    led_there: Mapping[UUID, Sequence[str]]
+    originals: Mapping[UUID, Sequence[str]]
     homes: Mapping[UUID, TargetMailbox]
     full: Sequence[TargetMailbox]
     outside: Sequence[str]
-    apart: ParsedMessage | UnparsableMessage | None
+    parsed: ParsedMessage | UnparsableMessage | None
 
 
 async def deliver(app: App, mail: InboundMail) -> ReceiveOutcome:
-    """Bring a message to its mailboxes and file it: on disk and in the history, or queued to go on, when it answers.
+    """Deliver a message to its mailboxes and queue its external copies; all of it is on disk and filed on return.
 
-    A mailbox without room is passed over, and the history says so, where the message has another place. A message
-    that did not get that far (the exception says why) left no copy, but under a queue id that will be tried again.
+    A full mailbox is skipped, with a row in the history, if the message has another destination. After an exception no
+    copy is left, except under a queue ID that will be retried.
     """
-    led_there, outside = _split_destinations(mail)
+    originals, outside = _split_destinations(mail)
     async with app.db.autocommit() as conn:
-        homes = await store.find_mailboxes(conn, led_there, always_full=app.settings.events.received_full)
+        homes = await store.find_mailboxes(conn, originals, always_full=app.settings.events.received_full)
     full = [home for home in homes.values() if home.is_full(mail.size)]
     homes = {mailbox_id: home for mailbox_id, home in homes.items() if home not in full}
     if not homes and not outside:
@@ -153,8 +153,8 @@ async def deliver(app: App, mail: InboundMail) -> ReceiveOutcome:
     verdict = await asyncio.to_thread(rules.judge_content, mail.content())
     async with AsyncExitStack() as stack:
         wants_full = any(home.wants_full for home in homes.values())
-        apart = await parse_message(app, mail, stack) if wants_full else None
-        await _carry_out(app, _DeliveryPlan(mail, verdict, led_there, homes, full, outside, apart))
+        parsed = await parse_message(app, mail, stack) if wants_full else None
+        await _carry_out(app, _DeliveryPlan(mail, verdict, originals, homes, full, outside, parsed))
     if mail.source == "smtp":
         count_deliveries(app, mail.source, ["received"] * len(mail.recipients))
     return "deliver"
@@ -165,7 +165,7 @@ def _no_room(full: Sequence[TargetMailbox], size: int) -> ReceiveOutcome:
 
 
 async def parse_message(app: App, mail: InboundMail, stack: AsyncExitStack) -> ParsedMessage | UnparsableMessage:
-    """The message taken apart, held until `stack` ends."""
+    """The parsed message, valid until `stack` ends."""
     try:
         return await stack.enter_async_context(app.parser.hold(mail.content, mail.size))
     except UnparsableMessage as error:
@@ -187,7 +187,7 @@ async def _carry_out(app: App, plan: _DeliveryPlan) -> None:
         await _file_reliably(app, plan, copies)
         failpoint.reach("inbound.committed")
     except BaseException:
-        # Its sender will come again, under another queue id: what lies there now would be a second copy then.
+        # The sender will retry under another queue ID: these files would be a second copy.
         if mail.source == "smtp":
             for message, delivery in copies.values():
                 delivery.path.unlink(missing_ok=True)
@@ -199,7 +199,7 @@ async def _carry_out(app: App, plan: _DeliveryPlan) -> None:
 async def _file_reliably(
     app: App, plan: _DeliveryPlan, copies: Mapping[UUID, tuple[Message, maildir.MaildirDelivery]]
 ) -> None:
-    """File again where the answer to a commit is lost (idempotent): a message in the history must not be refused."""
+    """File again if the answer to a commit is lost (idempotent): a message in the history must not be refused."""
     for pause in (0.5, 2.0, None):
         committing = False
         try:
@@ -221,9 +221,9 @@ async def _file(
         mailbox_id: MailboxCopy(
             mail,
             message,
-            plan.led_there[mailbox_id],
+            plan.originals[mailbox_id],
             plan.verdict,
-            plan.apart if plan.homes[mailbox_id].wants_full else None,
+            plan.parsed if plan.homes[mailbox_id].wants_full else None,
         )
         for mailbox_id, (message, _) in copies.items()
     }
@@ -233,15 +233,14 @@ async def _file(
         await messages.insert_messages(conn, [_full_mailbox_message(app, plan, home) for home in plan.full])
     if plan.outside:
         await store.queue_forwards(conn, mail.queue_id, mail.mail_from, plan.outside, at)
-    # Rows that others wait for: last, and in one order.
+    # Last, and in a fixed order: this locks rows that others wait for.
     for mailbox_id in fresh:
         await mailboxes.add_mail(conn, mailbox_id, copies[mailbox_id][1].size)
 
 
 async def file_copies(conn: Conn, at: datetime, copies: Sequence[MailboxCopy]) -> set[UUID]:
-    """File messages in the history, each with its recipients and events, and once for each (queue ID, mailbox). One
-    statement, and one more for each message whose content an event needs. Returns the ids of the messages that were not
-    filed before.
+    """File messages in the history with their recipients and events, once for each (queue ID, mailbox), by one
+    statement; the content of an event takes another one. Returns the IDs of the messages that were not yet filed.
     """
     content_events = [event for copy in copies for event in _content_events(copy)]
     filed = await messages.file_all(conn, at, [copy.message for copy in copies], content_events)
@@ -273,28 +272,28 @@ def _content_events(copy: MailboxCopy) -> Iterator[Event]:
 
 
 def _split_destinations(mail: InboundMail) -> tuple[dict[UUID, list[str]], list[str]]:
-    """For each mailbox the recipients that led there, and the addresses outside."""
+    """The recipients that lead to each mailbox, and the external addresses."""
     to_mailboxes: dict[UUID, list[str]] = {}
     outside: dict[str, None] = {}
     for recipient, route in mail.recipients:
-        for place in route.deliveries:
-            if place.mailbox_id is None:
-                outside[place.address] = None
+        for delivery in route.deliveries:
+            if delivery.mailbox_id is None:
+                outside[delivery.address] = None
             else:
-                to_mailboxes.setdefault(place.mailbox_id, []).append(recipient)
+                to_mailboxes.setdefault(delivery.mailbox_id, []).append(recipient)
     return to_mailboxes, list(outside)
 
 
 def _into_mailbox(app: App, plan: _DeliveryPlan, message: Message) -> maildir.MaildirDelivery:
-    """Deliver, and let the history show the content for some days."""
+    """Write a message to the Maildir, and link its content for the history."""
     mail, mailbox_id = plan.mail, message.mailbox_id
     assert mailbox_id is not None
-    trace = f"Return-Path: <{mail.mail_from}>\r\nDelivered-To: {plan.led_there[mailbox_id][0]}\r\n"
+    trace = f"Return-Path: <{mail.mail_from}>\r\nDelivered-To: {plan.originals[mailbox_id][0]}\r\n"
     folder = maildir_of(app.data_dir, mailbox_id)
     if plan.verdict.is_spam:
         trace += f"X-Spam-Flag: YES\r\nX-Spam-Score: {plan.verdict.score}\r\n"
         folder = _junk(folder)
-    # A queue id of our own listener is new each time: nobody can have delivered it before.
+    # The built-in listener uses a new queue ID for each message: there is no earlier delivery.
     delivery = maildir.deliver(
         folder,
         _with_trace(trace.encode() + mail.trace, mail),
@@ -321,13 +320,13 @@ def _with_trace(trace: bytes, mail: InboundMail) -> Iterator[bytes]:
 
 
 def forward_path(data_dir: Path, queue_id: str) -> Path:
-    """Where the content of a message that is to be passed on lies."""
+    """The file with the content of a message to forward."""
     return data_dir / "forwards" / f"{queue_id}.eml"
 
 
 def _message(app: App, plan: _DeliveryPlan, home: TargetMailbox) -> Message:
     said = ServerReply(250, "2.0.0", "Delivered")
-    recipients = [Recipient(address, "received", 1, said) for address in plan.led_there[home.mailbox_id]]
+    recipients = [Recipient(address, "received", 1, said) for address in plan.originals[home.mailbox_id]]
     spam = plan.verdict if plan.verdict.is_spam else None
     return inbound_message(app.clock(), plan.mail, home, recipients, spam)
 
@@ -335,7 +334,7 @@ def _message(app: App, plan: _DeliveryPlan, home: TargetMailbox) -> Message:
 def inbound_message(
     at: datetime, mail: InboundMail, home: TargetMailbox, recipients: list[Recipient], verdict: SpamVerdict | None
 ) -> Message:
-    """The history's row of a message for one mailbox, whose recipients agree; `verdict`: what is told of the filter."""
+    """The history's row of a message for one mailbox; all its recipients have the same status."""
     head = mail.head
     header = HeaderSummary(
         head.message_id,
@@ -357,16 +356,13 @@ def inbound_message(
 
 
 def _full_mailbox_message(app: App, plan: _DeliveryPlan, home: TargetMailbox) -> Message:
-    """What the history says of a mailbox without room."""
+    """The history's row for a full mailbox."""
     reply = rules.NO_COPY
     said = ServerReply(reply.code, reply.enhanced, reply.text)
-    recipients = [Recipient(address, "rejected", 1, said) for address in plan.led_there[home.mailbox_id]]
+    recipients = [Recipient(address, "rejected", 1, said) for address in plan.originals[home.mailbox_id]]
     return replace(_message(app, plan, home), status="rejected", recipients=recipients)
 
 
 async def load_full_data(conn: Conn, data: dict[str, Any]) -> dict[str, Any]:
-    """The data of a mail.received.full, from the feed's, with its content while that is kept (3 days).
-
-    Parts of it are JSON already (`msgspec.Raw`).
-    """
+    """The data of a mail.received.full with its content while that is stored (3 days), partly as `msgspec.Raw`."""
     return wire.with_payload(data, await store.find_payload(conn, data["queue_id"]))

@@ -1,4 +1,4 @@
-"""The SQL of receiving: places of delivery, and the queue of forwards."""
+"""The SQL of receiving: target mailboxes, event content, and the queue of forwards."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def find_mailboxes(conn: Conn, mailbox_ids: Collection[UUID], *, always_fu
 
 
 async def insert_payload(conn: Conn, queue_id: str, content: bytes, at: datetime) -> None:
-    """Write the content of a message's mail.received.full, once."""
+    """Insert the content of a message's mail.received.full, once."""
     await conn.execute(
         """
         INSERT INTO event_payloads (queue_id, content, created_at) VALUES (%(queue_id)s, %(content)b, %(at)s)
@@ -37,7 +37,7 @@ async def insert_payload(conn: Conn, queue_id: str, content: bytes, at: datetime
 
 
 async def find_payload(conn: Conn, queue_id: str) -> bytes | None:
-    """The content of a message's mail.received.full, while it is kept."""
+    """The content of a message's mail.received.full, while it is stored."""
     cursor = await conn.execute(
         "SELECT content FROM event_payloads WHERE queue_id = %(queue_id)s", {"queue_id": queue_id}, binary=True
     )
@@ -46,12 +46,12 @@ async def find_payload(conn: Conn, queue_id: str) -> bytes | None:
 
 
 async def delete_payloads(conn: Conn, before: datetime) -> None:
-    """Remove what was kept before an instant."""
+    """Delete content stored before `before`."""
     await conn.execute("DELETE FROM event_payloads WHERE created_at < %(before)s", {"before": before})
 
 
 async def find_waiting_forwards(conn: Conn, queue_ids: Collection[str]) -> set[str]:
-    """Those of these queue ids of which a copy still has to go on."""
+    """Those of these queue IDs that have queued forwards."""
     cursor = await conn.execute(
         "SELECT DISTINCT queue_id FROM forwards WHERE queue_id = ANY(%(ids)s)", {"ids": list(queue_ids)}
     )
@@ -59,7 +59,7 @@ async def find_waiting_forwards(conn: Conn, queue_ids: Collection[str]) -> set[s
 
 
 async def queue_forwards(conn: Conn, queue_id: str, mail_from: str, recipients: Sequence[str], at: datetime) -> None:
-    """Queue copies for the outside; one that is queued already stays as it is."""
+    """Queue external copies. Idempotent."""
     await conn.execute(
         """
         INSERT INTO forwards (queue_id, recipient, mail_from, next_attempt_at, created_at)
@@ -70,20 +70,20 @@ async def queue_forwards(conn: Conn, queue_id: str, mail_from: str, recipients: 
     )
 
 
-async def due_forwards(conn: Conn, at: datetime, most: int) -> list[QueuedForward]:
-    """Forwards whose next try has come, oldest first."""
+async def due_forwards(conn: Conn, at: datetime, limit: int) -> list[QueuedForward]:
+    """Forwards whose next attempt is due, oldest first."""
     cursor = await conn.execute(
         """
         SELECT queue_id, recipient, mail_from, attempts FROM forwards
-        WHERE next_attempt_at <= %(at)s ORDER BY next_attempt_at LIMIT %(most)s
+        WHERE next_attempt_at <= %(at)s ORDER BY next_attempt_at LIMIT %(limit)s
         """,
-        {"at": at, "most": most},
+        {"at": at, "limit": limit},
     )
     return [QueuedForward(**row) for row in await cursor.fetchall()]
 
 
 async def end_forward(conn: Conn, forward: QueuedForward) -> bool:
-    """Take a forward out of the queue; answers whether it was the last of its message."""
+    """Remove a forward from the queue; returns whether it was the last of its message."""
     cursor = await conn.execute(
         """
         WITH gone AS (
@@ -100,7 +100,7 @@ async def end_forward(conn: Conn, forward: QueuedForward) -> bool:
 
 
 async def reschedule_forward(conn: Conn, forward: QueuedForward, until: datetime) -> None:
-    """Another try, later."""
+    """Schedule another attempt."""
     await conn.execute(
         """
         UPDATE forwards SET attempts = attempts + 1, next_attempt_at = %(until)s

@@ -1,7 +1,7 @@
 """The data of `mail.spam` and `mail.received.full`.
 
-What the feed shows of the latter is its row; the rest lies apart, once for each message, and comes in its place when
-the event is delivered.
+The row of the latter is what the feed shows. Its content is stored once for each message and is merged into the event
+when it is delivered.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from mailkeep.mail.message.header_text import NamedAddress
 from mailkeep.mail.message.parse import UnparsableMessage
 from mailkeep.mail.message.parse_process import ParsedMessage
 
-_SHOWN = 100  # of a list that a stranger makes as long as it likes
-_NOTHING = b'{"body_text":null,"body_html":null,"attachments":[]}'
+_MAX_ITEMS = 100  # of a list whose length the sender controls
+_NO_CONTENT = b'{"body_text":null,"body_html":null,"attachments":[]}'
 
 
 def mail_spam(message: Message, verdict: SpamVerdict) -> MailSpam:
@@ -49,16 +49,16 @@ def mail_received_full(
 ) -> MailReceivedFull:
     """The payload of mail.received.full without its content, as the feed shows it.
 
-    Where the message could not be parsed, it has `parse_error` and the header only.
+    If the message can't be parsed, it has the header and `parse_error`.
     """
     head = mail.head
     parsed = found if isinstance(found, ParsedMessage) else None
-    attachments = parsed.attachments[:_SHOWN] if parsed else []
+    attachments = parsed.attachments[:_MAX_ITEMS] if parsed else []
     return MailReceivedFull(
         message_id=message.message_id,
         from_=_address(head.senders[0]) if head.senders else EventAddress("", mail.mail_from),
-        to=[_address(each) for each in head.to[:_SHOWN]],
-        cc=[_address(each) for each in head.cc[:_SHOWN]],
+        to=[_address(each) for each in head.to[:_MAX_ITEMS]],
+        cc=[_address(each) for each in head.cc[:_MAX_ITEMS]],
         reply_to=_address(head.reply_to[0]) if head.reply_to else None,
         subject=message.subject,
         body_text=None,
@@ -77,18 +77,18 @@ def mail_received_full(
 
 
 def payload(mail: InboundMail, found: ParsedMessage | UnparsableMessage) -> bytes:
-    """What the feed does not show, as a JSON object: to, cc, headers, bodies, attachments with their content."""
-    shown = {
+    """The stored content as a JSON object: to, cc, headers, bodies, attachments with their content."""
+    header = {
         "to": [_address(each) for each in mail.head.to],
         "cc": [_address(each) for each in mail.head.cc],
         "headers": mail.head.headers(),
     }
-    content = found.content if isinstance(found, ParsedMessage) else _NOTHING
-    return b"".join((memoryview(msgspec.json.encode(shown))[:-1], b",", memoryview(content)[1:]))
+    content = found.content if isinstance(found, ParsedMessage) else _NO_CONTENT
+    return b"".join((memoryview(msgspec.json.encode(header))[:-1], b",", memoryview(content)[1:]))
 
 
 def with_payload(data: dict[str, Any], content: bytes | None) -> dict[str, Any]:
-    """The data of mail.received.full whole; as the feed shows it where its content is gone."""
+    """The complete data of mail.received.full; as the feed shows it if the content is deleted."""
     return data if content is None else {**data, **msgspec.json.decode(content, type=dict[str, msgspec.Raw])}
 
 
