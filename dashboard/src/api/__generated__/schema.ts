@@ -2187,19 +2187,19 @@ export interface components {
             bytes: number;
             mailboxes: number;
         };
-        /** @description An address of a header. */
+        /** @description An address in a header. */
         EventAddress: {
             email: string;
             name: string;
         };
-        /** @description A part of a message that is a file. */
+        /** @description An attachment. */
         EventAttachment: {
             content_base64: string | null;
             content_type: string;
             filename: string | null;
             size: number;
         };
-        /** @description The addresses of SMTP; `rcpt_to` before aliases. */
+        /** @description The SMTP envelope; `rcpt_to` before aliases. */
         EventEnvelope: {
             mail_from: string;
             rcpt_to: string[];
