@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine
 from typing import cast
 
 from mailkeep.mail.smtp.reply import SmtpReply
+from mailkeep.mail.smtp.waiter import Waiter
 
 INPUT_HIGH = 256 * 1024
 LINE_HIGH = 64 * 1024
@@ -64,10 +65,7 @@ class Channel(asyncio.Protocol):
         self._input = bytearray()
         self._output: list[bytes] = []
         self._output_size = 0
-        self._waiter: asyncio.Future[None] | None = None
-        self._expires_at = 0.0
-        self._timer: asyncio.TimerHandle | None = None
-        self._expired = False
+        self._waiter = Waiter()
         self._ended = False
         self._discarding = False
         self._discarded = 0
@@ -97,21 +95,19 @@ class Channel(asyncio.Protocol):
             if len(self._input) > INPUT_HIGH and not self._reading_paused and self._transport:
                 self._reading_paused = True
                 self._transport.pause_reading()
-        self._wake()
+        self._waiter.wake()
 
     def eof_received(self) -> bool:
         """Keep the connection: input received before the end is still answered."""
         self._ended = True
-        self._wake()
+        self._waiter.wake()
         return True
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wake the waiting coroutine."""
         self._ended, self._writing_paused, self._transport = True, False, None
-        if self._timer:
-            self._timer.cancel()
-            self._timer = None
-        self._wake()
+        self._waiter.stop_timer()
+        self._waiter.wake()
 
     def pause_writing(self) -> None:
         """The client doesn't read its replies."""
@@ -120,7 +116,7 @@ class Channel(asyncio.Protocol):
     def resume_writing(self) -> None:
         """The client reads again."""
         self._writing_paused = False
-        self._wake()
+        self._waiter.wake()
 
     # Called by `converse`.
 
@@ -189,7 +185,7 @@ class Channel(asyncio.Protocol):
         self._input.clear()
         self._discarding = True
         self._resume_reading()
-        self._expired, self._ends_at = False, self._loop.time() + seconds
+        self._ends_at = self._loop.time() + seconds
         if self._transport and self._transport.can_write_eof() and not self._ended:
             with contextlib.suppress(OSError):  # the client has reset the connection meanwhile
                 self._transport.write_eof()
@@ -202,7 +198,7 @@ class Channel(asyncio.Protocol):
     async def close(self, *, seconds: float) -> None:
         """Write the buffered replies and close. After `seconds` without the client reading them, abort."""
         self.flush()
-        self._expired, self._ends_at = False, self._loop.time() + seconds
+        self._ends_at = self._loop.time() + seconds
         if self._transport:
             self._transport.close()
         while self._transport:
@@ -220,7 +216,7 @@ class Channel(asyncio.Protocol):
     def stop(self) -> None:
         """End the session: at once if it waits for a command, otherwise after the reply."""
         self.stopping = True
-        self._wake()
+        self._waiter.wake()
 
     # Waiting.
 
@@ -238,34 +234,10 @@ class Channel(asyncio.Protocol):
             raise ServerStop
 
     async def _wait(self) -> None:
-        now = self._loop.time()
-        self._expires_at = min(now + self._idle_seconds, self._ends_at)
-        if self._timer is None or self._timer.when() > self._expires_at:
-            if self._timer:
-                self._timer.cancel()
-            self._timer = self._loop.call_at(self._expires_at, self._tick)
-        self._waiter = self._loop.create_future()
         try:
-            await self._waiter
-        finally:
-            self._waiter = None
-        if self._expired:
-            raise SessionTimeout
-
-    def _tick(self) -> None:
-        """One timer serves all the waits of a connection: it is moved on only when it fires early."""
-        self._timer = None
-        if self._waiter is None:
-            return
-        if self._loop.time() >= self._expires_at:
-            self._expired = True
-            self._wake()
-        else:
-            self._timer = self._loop.call_at(self._expires_at, self._tick)
-
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+            await self._waiter.wait(min(self._loop.time() + self._idle_seconds, self._ends_at))
+        except TimeoutError:
+            raise SessionTimeout from None
 
     def _resume_reading(self) -> None:
         if self._reading_paused and len(self._input) <= INPUT_HIGH and self._transport:

@@ -18,6 +18,7 @@ from typing import Literal, cast
 
 from mailkeep.core.errors import Failure
 from mailkeep.mail.smtp.reply import MalformedReply, ReplyParser, SmtpReply
+from mailkeep.mail.smtp.waiter import Waiter
 
 Stage = Literal["connect", "greeting", "ehlo", "tls", "login", "envelope", "body", "acceptance"]
 
@@ -99,9 +100,7 @@ class SmtpConnection(asyncio.Protocol):
         self._replies: deque[SmtpReply] = deque()
         self._wanted = 0
         self._unread = 0
-        self._waiter: asyncio.Future[None] | None = None
-        self._deadline = 0.0
-        self._timer: asyncio.TimerHandle | None = None
+        self._waiter = Waiter()
         self._writing_paused = False
         self._broken: str | None = None
         self._timed_out = False
@@ -131,7 +130,7 @@ class SmtpConnection(asyncio.Protocol):
         if len(self._replies) > _UNREAD_REPLIES:
             self._fail("replies to nothing")
         elif self._wanted and len(self._replies) >= self._wanted:
-            self._wake()
+            self._waiter.wake()
 
     def eof_received(self) -> bool:
         """Treat a half-closed connection as closed."""
@@ -142,9 +141,7 @@ class SmtpConnection(asyncio.Protocol):
         """Record the reason and wake the waiting coroutine."""
         self._fail(str(exc) if exc else "connection closed by the server")
         self._transport = None
-        if self._timer:
-            self._timer.cancel()
-            self._timer = None
+        self._waiter.stop_timer()
 
     def pause_writing(self) -> None:
         """The server reads too slowly."""
@@ -154,7 +151,7 @@ class SmtpConnection(asyncio.Protocol):
         """The server reads again."""
         self._writing_paused = False
         if not self._wanted:
-            self._wake()
+            self._waiter.wake()
 
     # Called by a transaction.
 
@@ -237,36 +234,12 @@ class SmtpConnection(asyncio.Protocol):
             if self._transport:
                 # close() would read on until the server ends TLS, for up to 30 s, or wait until it reads our data.
                 self._transport.abort()
-        self._wake()
-
-    def _wake(self) -> None:
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        self._waiter.wake()
 
     async def _wait(self, seconds: float) -> None:
         """Until woken. Raises TimeoutError."""
-        if self._broken is not None:
-            return
-        self._deadline = self._loop.time() + seconds
-        if self._timer is None or self._timer.when() > self._deadline:
-            if self._timer:
-                self._timer.cancel()
-            self._timer = self._loop.call_at(self._deadline, self._tick)
-        self._waiter = self._loop.create_future()
-        try:
-            await self._waiter
-        finally:
-            self._waiter = None
-
-    def _tick(self) -> None:
-        """One timer serves all the waits of a connection: it is moved on only when it fires early."""
-        self._timer = None
-        if self._waiter is None:
-            return
-        if self._loop.time() < self._deadline:
-            self._timer = self._loop.call_at(self._deadline, self._tick)
-        elif not self._waiter.done():
-            self._waiter.set_exception(TimeoutError())
+        if self._broken is None:
+            await self._waiter.wait(self._loop.time() + seconds)
 
 
 async def connect(relay: Relay) -> SmtpConnection:
