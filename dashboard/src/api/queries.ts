@@ -55,3 +55,13 @@ export function versionQuery() {
 export function accountQuery() {
   return queryOptions({ queryKey: ['me'], queryFn: () => fetchData(client.GET('/auth/me')), staleTime: 60_000 })
 }
+
+/** The configured identity providers. */
+export function providersQuery() {
+  return queryOptions({
+    queryKey: ['providers'],
+    queryFn: () => fetchData(client.GET('/auth/oidc/providers')),
+    retry: false,
+    staleTime: Infinity,
+  })
+}

@@ -32,23 +32,23 @@ interface Props<Row> {
   rowKey: (row: Row) => string
   /** Shown instead of an empty list. */
   empty: ReactNode
-  limit?: number
   /** Refetch interval in milliseconds while only the first page is loaded. */
   refetchEvery?: number
   /** An action bar above the rows. */
   toolbar?: (rows: readonly Row[]) => ReactNode
 }
 
+const PAGE_SIZE = 25
+
 /** An API list with "Load more". The sort order is in the URL. */
 export function DataList<Row>(props: Props<Row>) {
   const [params, change] = useSearchParams()
-  const limit = props.limit ?? 25
   const { sort } = params
   const order = params['order'] === 'asc' || params['order'] === 'desc' ? params['order'] : undefined
   const { data, error, isPlaceholderData, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
     useInfiniteQuery({
-      queryKey: [...props.queryKey, { sort, order, limit }],
-      queryFn: ({ pageParam: cursor }) => props.load({ limit, ...(cursor && { cursor }), ...(sort && { sort }), ...(order && { order }) }),
+      queryKey: [...props.queryKey, { sort, order }],
+      queryFn: ({ pageParam: cursor }) => props.load({ limit: PAGE_SIZE, ...(cursor && { cursor }), ...(sort && { sort }), ...(order && { order }) }),
       initialPageParam: '',
       getNextPageParam: (page) => page.next,
       placeholderData: keepPreviousData,

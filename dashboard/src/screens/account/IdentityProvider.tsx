@@ -1,20 +1,11 @@
 import { Button, Group } from '@mantine/core'
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
+import { providersQuery } from '../../api/queries'
 import { Badge } from '../../ui/Badge'
 import { ConfirmDelete } from '../../ui/Confirm'
 import { Section } from '../../ui/Page'
-
-/** The configured identity providers. */
-export function providersQuery() {
-  return queryOptions({
-    queryKey: ['providers'],
-    queryFn: () => fetchData(client.GET('/auth/oidc/providers')),
-    retry: false,
-    staleTime: Infinity,
-  })
-}
 
 /** The linked identity of the account; nothing without providers. */
 export function IdentityProvider({ account }: { account: Schema['OwnAccount'] }) {

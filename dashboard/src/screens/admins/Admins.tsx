@@ -14,7 +14,7 @@ import { ConfirmDelete } from '../../ui/Confirm'
 import { type Column, DataList } from '../../ui/DataList'
 import { DomainName } from '../domains/DomainSelect'
 import { EmptyState } from '../../ui/Empty'
-import { Icon } from '../../ui/Icon'
+import { NewButton } from '../../ui/NewButton'
 import { Page } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 
@@ -73,13 +73,7 @@ export function Admins() {
     <Page
       title="Administrators"
       lead="Domain administrators manage their assigned domains, administrators all domains, super administrators also the server."
-      actions={
-        <Allowed action="admin.write">
-          <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: 'yes' })}>
-            New administrator
-          </Button>
-        </Allowed>
-      }
+      actions={<NewButton action="admin.write" label="New administrator" />}
     >
       <DataList
         label="Administrators"

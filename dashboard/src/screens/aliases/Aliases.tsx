@@ -21,6 +21,7 @@ import { Filters } from '../../ui/Filters'
 import { Form } from '../../ui/Form'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
+import { NewButton } from '../../ui/NewButton'
 import { Page } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { Destination } from '../routing/Routing'
@@ -42,13 +43,7 @@ export function Aliases() {
   const first = useQuery({ ...domainsQuery(), enabled: needsDomain }).data?.rows[0]
   // The API requires a domain from domain administrators; the first one is the default.
   const domain = search.domain ?? (needsDomain ? first?.id : undefined)
-  const createButton = (
-    <Allowed action="alias.write">
-      <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: 'yes' })}>
-        New alias
-      </Button>
-    </Allowed>
-  )
+  const createButton = <NewButton action="alias.write" label="New alias" />
   const close = () => change({ new: undefined, edit: undefined })
   return (
     <Page title="Aliases" lead="Addresses that forward to mailboxes or external addresses." actions={createButton}>

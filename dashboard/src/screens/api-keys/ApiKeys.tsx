@@ -12,6 +12,7 @@ import { DomainName } from '../domains/DomainSelect'
 import { EmptyState } from '../../ui/Empty'
 import { Icon } from '../../ui/Icon'
 import { ApiKeyForm } from './ApiKeyForm'
+import { NewButton } from '../../ui/NewButton'
 import { Page } from '../../ui/Page'
 import { RequestSnippet } from '../../ui/RequestSnippet'
 import { Secret } from '../../ui/Secret'
@@ -27,13 +28,7 @@ export function ApiKeys() {
   const [, change] = useSearchParams()
   const [revoked, setRevoked] = useState<ApiKey | null>(null)
   const account = useAccount()
-  const createButton = (
-    <Allowed action="api_key.write">
-      <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: 'yes' })}>
-        New API key
-      </Button>
-    </Allowed>
-  )
+  const createButton = <NewButton action="api_key.write" label="New API key" />
   const columns: readonly Column<ApiKey>[] = [
     {
       header: 'Name',

@@ -1,10 +1,10 @@
-import { Button, Modal } from '@mantine/core'
+import { Modal } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { fetchPage, client, type Schema } from '../../api/client'
 import { formatNumber } from '../../locale'
 import { PATHS } from '../../paths'
 import { useSearchParams } from '../../search'
-import { Allowed, useDenialReason } from '../../access/Allowed'
+import { useDenialReason } from '../../access/Allowed'
 import { Badge, StatusBadge } from '../../ui/Badge'
 import { formatBytes } from '../../units'
 import { type Column, DataList } from '../../ui/DataList'
@@ -12,7 +12,7 @@ import { DomainForm } from './DomainForm'
 import { EmptyState } from '../../ui/Empty'
 import { NoMatches } from '../../ui/NoMatches'
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
-import { Icon } from '../../ui/Icon'
+import { NewButton } from '../../ui/NewButton'
 import { Page } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 
@@ -52,13 +52,7 @@ export function Domains() {
   const [, change] = useSearchParams()
   const navigate = useNavigate()
   const isReadOnly = useDenialReason('domain.create')
-  const createButton = (
-    <Allowed action="domain.create">
-      <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: 'yes' })}>
-        New domain
-      </Button>
-    </Allowed>
-  )
+  const createButton = <NewButton action="domain.create" label="New domain" />
   const filter = { ...(q && { name: q }), ...(active && { active: active === 'yes' }) }
   return (
     <Page title="Domains" lead="Domains for which this server sends and receives mail." actions={createButton}>

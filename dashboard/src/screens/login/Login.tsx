@@ -5,7 +5,7 @@ import { type FormEvent, type ReactNode, useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
 import { ApiError } from '../../api/errors'
 import { hasPasskeys, signInWithPasskey } from '../../api/passkeys'
-import { clearCaches } from '../../api/queries'
+import { clearCaches, providersQuery } from '../../api/queries'
 import { PATHS } from '../../paths'
 import { describeSignInError } from './errors'
 import { ErrorBar } from '../../ui/ErrorBar'
@@ -126,12 +126,7 @@ function PasswordStep({ onDone }: { onDone: (answer: SignInResult) => void }) {
 
 function OtherMethods({ onDone }: { onDone: (answer: SignInResult) => void }) {
   const { next } = route.useSearch()
-  const providers = useQuery({
-    queryKey: ['providers'],
-    queryFn: () => fetchData(client.GET('/auth/oidc/providers')),
-    retry: false,
-    staleTime: Infinity,
-  })
+  const providers = useQuery(providersQuery())
   const byPasskey = useMutation({ mutationFn: () => signInWithPasskey(), onSuccess: onDone })
   if (!hasPasskeys() && !providers.data?.length) return null
   const suffix = next ? `?next=${encodeURIComponent(next)}` : ''

@@ -14,8 +14,8 @@ import { ErrorNote } from '../../ui/ErrorNote'
 import { DomainFilter } from '../domains/DomainFilter'
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
 import { useApiMutation } from '../../ui/useForm'
-import { Icon } from '../../ui/Icon'
 import { MailboxForm } from './MailboxForm'
+import { NewButton } from '../../ui/NewButton'
 import { Page } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 
@@ -105,13 +105,7 @@ export function Mailboxes() {
   const [, change] = useSearchParams()
   const navigate = useNavigate()
   const isReadOnly = useDenialReason('mailbox.write')
-  const createButton = (
-    <Allowed action="mailbox.write">
-      <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: 'yes' })}>
-        New mailbox
-      </Button>
-    </Allowed>
-  )
+  const createButton = <NewButton action="mailbox.write" label="New mailbox" />
   const filter = {
     ...(q && { q }),
     ...(domain && { domain_id: domain }),

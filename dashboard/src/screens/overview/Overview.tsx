@@ -172,28 +172,25 @@ function Attention() {
   return (
     <div className="tiles">
       <ErrorBar error={error} />
-      <Tile
-        icon="warn"
-        count={count(bounced.data)}
-        isBad={Boolean(bounced.data?.rows.length)}
-        hint="last 24 hours"
-        link={
-          <Link to={PATHS.messages} search={{ status: 'bounced' }}>
-            Bounced
-          </Link>
-        }
-      />
-      <Tile
-        icon="cross"
-        count={count(failed.data)}
-        isBad={Boolean(failed.data?.rows.length)}
-        hint="last 24 hours"
-        link={
-          <Link to={PATHS.messages} search={{ status: 'failed' }}>
-            Failed
-          </Link>
-        }
-      />
+      {(
+        [
+          ['Bounced', 'warn', bounced],
+          ['Failed', 'cross', failed],
+        ] as const
+      ).map(([label, icon, { data }]) => (
+        <Tile
+          key={label}
+          icon={icon}
+          count={count(data)}
+          isBad={Boolean(data?.rows.length)}
+          hint="last 24 hours"
+          link={
+            <Link to={PATHS.messages} search={{ status: label.toLowerCase() }}>
+              {label}
+            </Link>
+          }
+        />
+      ))}
       {!hasQueue && (
         <Tile
           icon="clock"

@@ -4,12 +4,12 @@ import { useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
 import { PATHS } from '../../paths'
 import { useSearchParams } from '../../search'
-import { Allowed } from '../../access/Allowed'
 import { Badge } from '../../ui/Badge'
 import { type Column, DataList } from '../../ui/DataList'
 import { DomainName } from '../domains/DomainSelect'
 import { EmptyState } from '../../ui/Empty'
 import { Icon } from '../../ui/Icon'
+import { NewButton } from '../../ui/NewButton'
 import { Page } from '../../ui/Page'
 import { Secret } from '../../ui/Secret'
 import { SECRET_MODAL_PROPS } from '../../ui/SecretModal'
@@ -58,13 +58,7 @@ function EventKinds({ of }: { of: readonly string[] }) {
 export function Webhooks() {
   const { new: isNew } = route.useSearch()
   const [, change] = useSearchParams()
-  const createButton = (
-    <Allowed action="webhook.write">
-      <Button leftSection={<Icon name="plus" size={16} />} onClick={() => change({ new: 'yes' })}>
-        New webhook
-      </Button>
-    </Allowed>
-  )
+  const createButton = <NewButton action="webhook.write" label="New webhook" />
   return (
     <Page
       title="Webhooks"
