@@ -1,5 +1,5 @@
 import { type UseQueryOptions, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Link, type LinkProps } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
 import { PATHS } from '../../paths'
@@ -71,64 +71,23 @@ function useCurrentObject(of: Entry): CurrentObject {
   const message = useQuery(
     objectQuery('messages', id, is('message'), () => fetchData(client.GET('/messages/{id}', { params: { path: { id } } }))),
   ).data
-  if (is('domain')) {
-    const found = domains?.find((row) => row.id === id)
-    return found
-      ? {
-          name: found.unicode_name,
-          link: (name) => (
-            <Link to={PATHS.domain} params={{ id }}>
-              {name}
-            </Link>
-          ),
-        }
-      : {}
-  }
-  if (is('mailbox') && mailbox && !mailbox.deleted_at)
-    return {
-      name: mailbox.address,
-      link: (name) => (
-        <Link to={PATHS.mailbox} params={{ id }}>
-          {name}
-        </Link>
-      ),
-    }
+  const byId = <Row extends { id: string }>(rows: readonly Row[] | undefined) => rows?.find((row) => row.id === id)
+  if (is('domain')) return linked(byId(domains)?.unicode_name, { to: PATHS.domain, params: { id } })
+  if (is('mailbox')) return linked(mailbox && !mailbox.deleted_at ? mailbox.address : undefined, { to: PATHS.mailbox, params: { id } })
+  if (is('webhook')) return linked(byId(webhooks)?.url, { to: PATHS.webhook, params: { id } })
+  if (is('message')) return linked(message && (message.subject || '(no subject)'), { to: PATHS.message, params: { id } })
+  if (is('admin')) return linked(byId(admins)?.email, { to: PATHS.admins })
+  if (is('api_key')) return linked(byId(keys)?.name, { to: PATHS.keys })
   if (is('alias') && alias)
-    return {
-      name: formatAlias(alias.source_local_part, of.domain_name),
-      link: (name) => (
-        <Link to={PATHS.aliases} search={{ domain: alias.domain_id, edit: id }}>
-          {name}
-        </Link>
-      ),
-    }
-  if (is('webhook')) {
-    const found = webhooks?.find((row) => row.id === id)
-    return found
-      ? {
-          name: found.url,
-          link: (name) => (
-            <Link to={PATHS.webhook} params={{ id }}>
-              {name}
-            </Link>
-          ),
-        }
-      : {}
-  }
-  if (is('message') && message)
-    return {
-      name: message.subject || '(no subject)',
-      link: (name) => (
-        <Link to={PATHS.message} params={{ id }}>
-          {name}
-        </Link>
-      ),
-    }
-  const row = is('admin') ? admins?.find((each) => each.id === id) : undefined
-  if (row) return { name: row.email, link: (name) => <Link to={PATHS.admins}>{name}</Link> }
-  const key = is('api_key') ? keys?.find((each) => each.id === id) : undefined
-  if (key) return { name: key.name, link: (name) => <Link to={PATHS.keys}>{name}</Link> }
+    return linked(formatAlias(alias.source_local_part, of.domain_name), {
+      to: PATHS.aliases,
+      search: { domain: alias.domain_id, edit: id },
+    })
   return {}
+}
+
+function linked(name: string | undefined, target: LinkProps): CurrentObject {
+  return name ? { name, link: (label) => <Link {...target}>{label}</Link> } : {}
 }
 
 function objectQuery<Found>(list: string, id: string, enabled: boolean, queryFn: () => Promise<Found>): UseQueryOptions<Found> {
