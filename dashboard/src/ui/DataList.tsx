@@ -48,7 +48,8 @@ export function DataList<Row>(props: Props<Row>) {
   const { data, error, isPlaceholderData, refetch, hasNextPage, fetchNextPage, isFetchingNextPage, isFetchNextPageError } =
     useInfiniteQuery({
       queryKey: [...props.queryKey, { sort, order }],
-      queryFn: ({ pageParam: cursor }) => props.load({ limit: PAGE_SIZE, ...(cursor && { cursor }), ...(sort && { sort }), ...(order && { order }) }),
+      queryFn: ({ pageParam: cursor }) =>
+        props.load({ limit: PAGE_SIZE, ...(cursor && { cursor }), ...(sort && { sort }), ...(order && { order }) }),
       initialPageParam: '',
       getNextPageParam: (page) => page.next,
       placeholderData: keepPreviousData,
