@@ -73,14 +73,14 @@ async def _change(app: App, call: Call) -> HttpResponse:
         password_hash = await service.hash_password(password)
     elif changes_own:
         await call.prove_password(given.current_password, "admin.update")
-    wanted = AdminChanges(
+    changes = AdminChanges(
         email=email,
         password_hash=password_hash,
         role=given.role if given.role is not UNSET else None,
         domain_ids=_once(given.domain_ids) if given.domain_ids is not UNSET else None,
     )
     async with app.db.tx() as conn:
-        admin = await service.change(conn, who, app.clock(), admin_id, wanted)
+        admin = await service.change(conn, who, app.clock(), admin_id, changes)
     return HttpResponse(_record(who, admin))
 
 

@@ -57,13 +57,13 @@ def refuse_last_super_admin(admin: Admin, others: int, role: Role | None) -> Non
         raise Conflict("The last super_admin can't be deleted or demoted.", reason="last_super_admin")
 
 
-def has_changes(admin: Admin, wanted: AdminChanges) -> bool:
+def has_changes(admin: Admin, changes: AdminChanges) -> bool:
     """Whether the change would change anything; a new password always does."""
     return (
-        wanted.password_hash is not None
-        or (wanted.email is not None and wanted.email.text != admin.email)
-        or wanted.role not in (None, admin.role)
-        or (wanted.domain_ids is not None and set(wanted.domain_ids) != set(admin.domain_ids))
+        changes.password_hash is not None
+        or (changes.email is not None and changes.email.text != admin.email)
+        or changes.role not in (None, admin.role)
+        or (changes.domain_ids is not None and set(changes.domain_ids) != set(admin.domain_ids))
     )
 
 

@@ -113,12 +113,12 @@ async def create(conn: Conn, who: Principal, at: datetime, new: NewAdmin) -> Adm
     return admin
 
 
-async def change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, wanted: AdminChanges) -> Admin:
+async def change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, changes: AdminChanges) -> Admin:
     """Change an account and return the result. A new password or role ends its other sessions.
 
     NOT_FOUND, DOMAIN_NOT_FOUND, CONFLICT `email_taken` or `last_super_admin`.
     """
-    return await _change(conn, who, at, admin_id, wanted, "admin.update")
+    return await _change(conn, who, at, admin_id, changes, "admin.update")
 
 
 async def set_password(conn: Conn, who: Principal, at: datetime, admin_id: UUID, password_hash: str) -> Admin:
@@ -126,24 +126,26 @@ async def set_password(conn: Conn, who: Principal, at: datetime, admin_id: UUID,
     return await _change(conn, who, at, admin_id, AdminChanges(password_hash=password_hash), "admin.password")
 
 
-async def _change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, wanted: AdminChanges, action: str) -> Admin:
+async def _change(
+    conn: Conn, who: Principal, at: datetime, admin_id: UUID, changes: AdminChanges, action: str
+) -> Admin:
     await store.lock_roles(conn)
     before = await _require(conn, admin_id)
-    if wanted.role is not None:
-        rules.refuse_last_super_admin(before, await store.count_other_super_admins(conn, admin_id), wanted.role)
-    if wanted.domain_ids is not None:
-        await refuse_unknown_domains(conn, wanted.domain_ids)
-    if not rules.has_changes(before, wanted):
+    if changes.role is not None:
+        rules.refuse_last_super_admin(before, await store.count_other_super_admins(conn, admin_id), changes.role)
+    if changes.domain_ids is not None:
+        await refuse_unknown_domains(conn, changes.domain_ids)
+    if not rules.has_changes(before, changes):
         return before
-    if wanted.domain_ids is not None:
-        await store.assign(conn, admin_id, wanted.domain_ids)
+    if changes.domain_ids is not None:
+        await store.assign(conn, admin_id, changes.domain_ids)
     # A change of the caller's own account does not end the current session.
     survivor = who.session_id if who.admin_id == admin_id else None
-    ends_sessions = wanted.password_hash is not None or wanted.role not in (None, before.role)
-    await store.update(conn, admin_id, wanted, at, ends_sessions=ends_sessions, survivor=survivor)
+    ends_sessions = changes.password_hash is not None or changes.role not in (None, before.role)
+    await store.update(conn, admin_id, changes, at, ends_sessions=ends_sessions, survivor=survivor)
     after = await _require(conn, admin_id)
     was, now = wire.audit_fields(before), wire.audit_fields(after)
-    if wanted.password_hash is not None:
+    if changes.password_hash is not None:
         now["password"] = "changed"  # the audit log redacts the value but shows the field
     await audit.record_change(conn, who, at, action, _target(after), (was, now))
     return after

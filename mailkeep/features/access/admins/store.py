@@ -84,7 +84,7 @@ async def insert(conn: Conn, admin_id: UUID, new: NewAdmin, at: datetime) -> Non
 
 
 async def update(
-    conn: Conn, admin_id: UUID, wanted: AdminChanges, at: datetime, *, ends_sessions: bool, survivor: UUID | None
+    conn: Conn, admin_id: UUID, changes: AdminChanges, at: datetime, *, ends_sessions: bool, survivor: UUID | None
 ) -> None:
     """Change an account except its domains; CONFLICT where the email is taken.
 
@@ -106,10 +106,10 @@ async def update(
             """,
             {
                 "id": admin_id,
-                "email": wanted.email.text if wanted.email else None,
-                "email_key": wanted.email.key if wanted.email else None,
-                "password_hash": wanted.password_hash,
-                "role": wanted.role.value if wanted.role else None,
+                "email": changes.email.text if changes.email else None,
+                "email_key": changes.email.key if changes.email else None,
+                "password_hash": changes.password_hash,
+                "role": changes.role.value if changes.role else None,
                 "ends_sessions": ends_sessions,
                 "survivor": survivor,
                 "at": at,

@@ -21,20 +21,20 @@ async def _list(app: App, call: Call) -> HttpResponse:
 
 
 async def _create(app: App, call: Call) -> HttpResponse:
-    who, given, at = call.caller(), call.body, app.clock()
+    who, body, at = call.caller(), call.body, app.clock()
     assert who.admin_id is not None
-    name = given.name.strip()
+    name = body.name.strip()
     if not name:
         raise invalid_field("name", "must not be blank")
-    wanted = NewApiKey(
+    new_key = NewApiKey(
         name=name,
-        scoped_domain_ids=tuple(dict.fromkeys(given.scoped_domain_ids)),
-        rate_limit=given.rate_limit if given.rate_limit is not UNSET else None,
-        expires_at=at + timedelta(days=given.expires_in_days) if given.expires_in_days else None,
-        allowed_networks=rules.parse_networks(given.allowed_networks),
+        scoped_domain_ids=tuple(dict.fromkeys(body.scoped_domain_ids)),
+        rate_limit=body.rate_limit if body.rate_limit is not UNSET else None,
+        expires_at=at + timedelta(days=body.expires_in_days) if body.expires_in_days else None,
+        allowed_networks=rules.parse_networks(body.allowed_networks),
     )
     async with app.db.tx() as conn:
-        key, raw = await service.create(conn, who, who.admin_id, at, wanted)
+        key, raw = await service.create(conn, who, who.admin_id, at, new_key)
     return HttpResponse(wire.ApiKeyCreateResponse(raw, wire.to_record(key)))
 
 

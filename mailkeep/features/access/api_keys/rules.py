@@ -21,25 +21,25 @@ def is_raw_key(text: str) -> bool:
     return _RAW_KEY.fullmatch(text) is not None
 
 
-def apply_parent_limits(wanted: NewApiKey, parent: ApiKey | None) -> NewApiKey:
+def apply_parent_limits(new_key: NewApiKey, parent: ApiKey | None) -> NewApiKey:
     """The key with defaults: the usual values, or those of the key that creates it if they are lower.
 
     FORBIDDEN where it exceeds its parent (`details.reason` longer_lived, faster, more_networks).
     """
     if parent is None:
-        return replace(wanted, rate_limit=DEFAULT_RATE_LIMIT if wanted.rate_limit is None else wanted.rate_limit)
-    expires_at = wanted.expires_at or parent.expires_at
+        return replace(new_key, rate_limit=DEFAULT_RATE_LIMIT if new_key.rate_limit is None else new_key.rate_limit)
+    expires_at = new_key.expires_at or parent.expires_at
     if parent.expires_at is not None and expires_at is not None and expires_at > parent.expires_at:
         raise Forbidden("A key can't create a key that expires later than itself.", reason="longer_lived")
-    rate_limit = wanted.rate_limit
+    rate_limit = new_key.rate_limit
     if rate_limit is None:
         rate_limit = min(DEFAULT_RATE_LIMIT, parent.rate_limit or DEFAULT_RATE_LIMIT)
     if _is_faster(rate_limit, parent.rate_limit):
         raise Forbidden("A key can't create a key with a higher rate limit.", reason="faster")
-    networks = wanted.allowed_networks or parent.allowed_networks
+    networks = new_key.allowed_networks or parent.allowed_networks
     if parent.allowed_networks and not all(covers(parent.allowed_networks, network) for network in networks):
         raise Forbidden("A key can't create a key that is allowed in more networks.", reason="more_networks")
-    return replace(wanted, expires_at=expires_at, rate_limit=rate_limit, allowed_networks=networks)
+    return replace(new_key, expires_at=expires_at, rate_limit=rate_limit, allowed_networks=networks)
 
 
 def parse_networks(texts: Sequence[str]) -> tuple[str, ...]:

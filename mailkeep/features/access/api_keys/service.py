@@ -30,17 +30,17 @@ async def get(conn: Conn, key_id: UUID) -> ApiKey:
     return key
 
 
-async def create(conn: Conn, who: Principal, owner_id: UUID, at: datetime, wanted: NewApiKey) -> tuple[ApiKey, str]:
+async def create(conn: Conn, who: Principal, owner_id: UUID, at: datetime, new_key: NewApiKey) -> tuple[ApiKey, str]:
     """Create a key for an administrator; returns its record and the key itself, which is shown only once.
 
     DOMAIN_NOT_FOUND for an unknown domain; FORBIDDEN for one outside the caller's, or where it exceeds the key that
     creates it.
     """
-    await admins.refuse_unknown_domains(conn, wanted.scoped_domain_ids)
-    for domain_id in wanted.scoped_domain_ids:
+    await admins.refuse_unknown_domains(conn, new_key.scoped_domain_ids)
+    for domain_id in new_key.scoped_domain_ids:
         allow_on(who, "api_key.write", domain_id)
     parent = await _parent(conn, who)
-    bounded = rules.apply_parent_limits(wanted, parent)
+    bounded = rules.apply_parent_limits(new_key, parent)
     raw = KEY_PREFIX + new_token()
     key = ApiKey(
         id=uuid7(at),
@@ -76,11 +76,11 @@ async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> ApiK
     if key is None:
         raise NotFound
     rules.refuse_other_owner(who, key)
-    made = await store.lock_descendants(conn, key_id)
+    descendants = await store.lock_descendants(conn, key_id)
     if not await store.delete(conn, key_id):
         raise NotFound
     await store.delete_old_rates(conn, at - timedelta(hours=1))
-    more = {"revoked_with_it": [str(each) for each in made]} if made else {}
+    more = {"revoked_with_it": [str(each) for each in descendants]} if descendants else {}
     await audit.record(
         conn, who, at, AuditAction("api_key.delete", _target(key), before=wire.audit_fields(key), more=more)
     )

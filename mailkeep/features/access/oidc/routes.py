@@ -15,10 +15,10 @@ async def _providers(app: App, call: Call) -> HttpResponse:
 
 
 async def _login(app: App, call: Call) -> HttpResponse:
-    asked = call.query
-    next_path = None if asked.next is UNSET else asked.next
-    begun = await service.begin_login(app, call, call.path["provider"], next_path, link=asked.link == 1)
-    return _redirect(begun.location, begun.cookie if isinstance(begun, ProviderRedirect) else None)
+    query = call.query
+    next_path = None if query.next is UNSET else query.next
+    started = await service.begin_login(app, call, call.path["provider"], next_path, link=query.link == 1)
+    return _redirect(started.location, started.cookie if isinstance(started, ProviderRedirect) else None)
 
 
 async def _callback(app: App, call: Call) -> HttpResponse:

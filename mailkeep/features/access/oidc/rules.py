@@ -40,16 +40,16 @@ def read_response(pairs: Sequence[tuple[str, str]]) -> AuthorizationResponse:
 
     Unknown parameters are ignored.
     """
-    ours = [pair for pair in pairs if pair[0] in ("state", "code", "iss", "error")]
-    given = dict(ours)
-    if len(given) != len(ours):
+    known = [pair for pair in pairs if pair[0] in ("state", "code", "iss", "error")]
+    parameters = dict(known)
+    if len(parameters) != len(known):
         raise refuse("repeated_parameter")
-    state, code, issuer = given.get("state", ""), given.get("code", ""), given.get("iss")
+    state, code, issuer = parameters.get("state", ""), parameters.get("code", ""), parameters.get("iss")
     if not state:
         raise refuse("no_state")
     if len(state) > _MAX_STATE or len(code) > _MAX_CODE or len(issuer or "") > _MAX_ISSUER:
         raise refuse("too_long")
-    return AuthorizationResponse(state, code, issuer, given.get("error"))
+    return AuthorizationResponse(state, code, issuer, parameters.get("error"))
 
 
 def refuse_error(answer: AuthorizationResponse) -> None:
@@ -111,14 +111,14 @@ def derive_secret(vault: Vault, purpose: str, state: str) -> str:
     return vault.sign(f"oidc {purpose}", state.encode())
 
 
-def next_path(given: str | None) -> str:
-    """The local path where a login ends; `/` unless `given` is one."""
-    return given if given is not None and _PATH.fullmatch(given) else "/"
+def next_path(path: str | None) -> str:
+    """The local path where a login ends: `path` if it is one, else `/`."""
+    return path if path is not None and _PATH.fullmatch(path) else "/"
 
 
-def browser_token(shown: str | None) -> str | None:
+def browser_token(cookie: str | None) -> str | None:
     """The token in a browser's cookie, None if it is missing or malformed."""
-    return shown if shown is not None and _TOKEN.fullmatch(shown) else None
+    return cookie if cookie is not None and _TOKEN.fullmatch(cookie) else None
 
 
 def set_cookie(token: str) -> str:

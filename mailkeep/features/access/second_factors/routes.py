@@ -12,8 +12,8 @@ from mailkeep.web.fields import OneOf
 
 
 async def _set_up_totp(app: App, call: Call) -> HttpResponse:
-    made = await service.begin_setup(app, call.caller())
-    return HttpResponse(wire.TotpSetupResponse(made.provisioning_uri, iso(made.expires_at)))
+    setup = await service.begin_setup(app, call.caller())
+    return HttpResponse(wire.TotpSetupResponse(setup.provisioning_uri, iso(setup.expires_at)))
 
 
 async def _verify_totp(app: App, call: Call) -> HttpResponse:
@@ -22,9 +22,9 @@ async def _verify_totp(app: App, call: Call) -> HttpResponse:
 
 
 async def _disable_totp(app: App, call: Call) -> HttpResponse:
-    given = call.body
-    by_recovery = isinstance(given, wire.RecoveryCodeRequest)
-    proof = SecondFactorCode(given.recovery_code, is_recovery=True) if by_recovery else SecondFactorCode(given.code)
+    body = call.body
+    by_recovery = isinstance(body, wire.RecoveryCodeRequest)
+    proof = SecondFactorCode(body.recovery_code, is_recovery=True) if by_recovery else SecondFactorCode(body.code)
     await service.disable(app, call.caller(), proof)
     return HttpResponse(wire.TotpState("Your second factor is disabled.", False))
 

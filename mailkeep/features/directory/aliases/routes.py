@@ -46,8 +46,10 @@ async def _get(app: App, call: Call) -> HttpResponse:
 async def _change(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.tx() as conn:
-        wanted = wire.read_changes(call.body)
-        alias = await service.change(conn, who, app.clock(), call.id(), wanted, max_destinations=_max_destinations(app))
+        changes = wire.read_changes(call.body)
+        alias = await service.change(
+            conn, who, app.clock(), call.id(), changes, max_destinations=_max_destinations(app)
+        )
         return await _detail(conn, who, alias)
 
 

@@ -97,7 +97,7 @@ async def change(
     who: Principal,
     at: datetime,
     alias_id: UUID,
-    wanted: AliasChanges,
+    changes: AliasChanges,
     *,
     max_destinations: int = MAX_DESTINATIONS,
 ) -> Alias:
@@ -107,13 +107,13 @@ async def change(
     `alias_chain`. Roll back after a refusal.
     """
     destinations = None
-    if wanted.destination is not None:
-        destinations = await _parse(rules.parse_destinations, wanted.destination, max_destinations)
+    if changes.destination is not None:
+        destinations = await _parse(rules.parse_destinations, changes.destination, max_destinations)
     await store.lock_routes(conn)
     before = await _require(conn, who, _WRITE, alias_id)
     domain = await domains.get_active_for_update(conn, who, _WRITE, before.domain_id)
     await _refuse_lower_rank(conn, who, before.source_local_part, domain)
-    after = before if wanted.active is None else replace(before, active=wanted.active)
+    after = before if changes.active is None else replace(before, active=changes.active)
     if destinations is not None:
         after = replace(
             after,
@@ -143,10 +143,10 @@ async def delete(conn: Conn, who: Principal, at: datetime, alias_id: UUID) -> Al
     return alias
 
 
-async def _parse(parse: Callable[..., T], *given: str | int) -> T:
+async def _parse(parse: Callable[..., T], *arguments: str | int) -> T:
     """Run `parse`; for a long list in a thread, because it could block the event loop for too long."""
-    long = any(isinstance(text, str) and len(text) > _LONG for text in given)
-    return await asyncio.to_thread(parse, *given) if long else parse(*given)
+    long = any(isinstance(text, str) and len(text) > _LONG for text in arguments)
+    return await asyncio.to_thread(parse, *arguments) if long else parse(*arguments)
 
 
 async def _refuse_lower_rank(conn: Conn, who: Principal, source: str, domain: Domain) -> None:

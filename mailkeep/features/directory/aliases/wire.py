@@ -110,14 +110,14 @@ def audit_fields(alias: Alias) -> dict[str, Any]:
     }
 
 
-def read_new(given: AliasCreate) -> NewAlias:
+def read_new(body: AliasCreate) -> NewAlias:
     """The new alias of a body."""
-    return NewAlias(given.domain_id, given.source_local_part, given.destination, given.active)
+    return NewAlias(body.domain_id, body.source_local_part, body.destination, body.active)
 
 
-def read_changes(given: AliasPatch) -> AliasChanges:
+def read_changes(body: AliasPatch) -> AliasChanges:
     """The changes of a PATCH."""
     return AliasChanges(
-        destination=None if given.destination is UNSET else given.destination,
-        active=None if given.active is UNSET else given.active,
+        destination=None if body.destination is UNSET else body.destination,
+        active=None if body.active is UNSET else body.active,
     )

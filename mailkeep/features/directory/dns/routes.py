@@ -11,11 +11,11 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 
 async def _list_keys(app: App, call: Call) -> HttpResponse:
-    asked = call.page
-    assert asked is not None
+    page_request = call.page
+    assert page_request is not None
     async with app.db.autocommit() as conn:
         domain = await domains.get_by_path(conn, call.caller(), "dkim.read", call.id())
-        page = await dkim.page(conn, domain.id, asked)
+        page = await dkim.page(conn, domain.id, page_request)
     return HttpResponse([wire.to_dkim_key(key, domain.name) for key in page.rows], page)
 
 

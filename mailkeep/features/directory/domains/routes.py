@@ -15,11 +15,11 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 
 async def _list(app: App, call: Call) -> HttpResponse:
-    who, query, asked = call.caller(), call.query, call.page
-    assert asked is not None
-    wanted = DomainFilter(who.domains(), query.active, rules.normalize_search(query.name))
+    who, query, page_request = call.caller(), call.query, call.page
+    assert page_request is not None
+    filters = DomainFilter(who.domains(), query.active, rules.normalize_search(query.name))
     async with app.db.autocommit() as conn:
-        page = await service.page(conn, wanted, asked)
+        page = await service.page(conn, filters, page_request)
     return HttpResponse([wire.to_record(domain, usage) for domain, usage in page.rows], page)
 
 
@@ -53,10 +53,10 @@ async def _record(app: App, domain: Domain) -> wire.DomainRecord:
 
 
 def _read_fields(body: Struct) -> dict[str, Any]:
-    given = {name: value for name, value in structs.asdict(body).items() if value is not UNSET}
-    if isinstance(relay := given.get("relay"), wire.RelayRequest):
-        given["relay"] = NewRelay(**structs.asdict(relay))
-    return given
+    fields = {name: value for name, value in structs.asdict(body).items() if value is not UNSET}
+    if isinstance(relay := fields.get("relay"), wire.RelayRequest):
+        fields["relay"] = NewRelay(**structs.asdict(relay))
+    return fields
 
 
 ENDPOINTS = (

@@ -46,39 +46,37 @@ def refuse_captured_address(captured: bool) -> None:
         )
 
 
-def check_relay(given: NewRelay, permitted_networks: Sequence[Network]) -> NewRelay:
+def check_relay(new: NewRelay, permitted_networks: Sequence[Network]) -> NewRelay:
     """A relay with its host in canonical form, or INVALID_FIELD.
 
     The addresses of a host name are checked at each connection (`features/directory/relays`).
     """
     try:
-        host = parse_host(given.host)
+        host = parse_host(new.host)
     except MalformedHost as error:
         raise invalid_field("relay.host", str(error)) from None
     if host.address and (why := refuse_address(host.address, permitted_networks)):
         raise invalid_field(
             "relay.host", f"is not allowed: {why}; the setting outbound.relay_networks permits networks"
         )
-    if given.username and given.tls == "none":
+    if new.username and new.tls == "none":
         raise invalid_field("relay.tls", "must be starttls or tls where a username is given")
-    if given.password and not given.username:
+    if new.password and not new.username:
         raise invalid_field("relay.username", "is required where a password is given")
-    return replace(given, host=host.text)
+    return replace(new, host=host.text)
 
 
-def seal_relay(
-    given: NewRelay | None, present: DomainRelay | None, seal: Callable[[bytes], bytes]
-) -> DomainRelay | None:
+def seal_relay(new: NewRelay | None, present: DomainRelay | None, seal: Callable[[bytes], bytes]) -> DomainRelay | None:
     """A relay as it is stored, its password sealed.
 
     Without a new password it keeps the current one, but only if host, port, TLS mode and user are unchanged: no other
     server ever receives it.
     """
-    if given is None:
+    if new is None:
         return None
-    relay = DomainRelay(given.host, given.port, given.tls, given.username)
-    if given.password:
-        return replace(relay, password=seal(given.password.encode()))
+    relay = DomainRelay(new.host, new.port, new.tls, new.username)
+    if new.password:
+        return replace(relay, password=seal(new.password.encode()))
     if present and replace(present, password=None) == relay:
         return present
     return relay

@@ -73,9 +73,9 @@ async def count_usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, Doma
     return await store.count_usage(conn, domain_ids)
 
 
-async def page(conn: Conn, wanted: DomainFilter, page_request: PageRequest) -> Page[tuple[Domain, DomainUsage]]:
+async def page(conn: Conn, filters: DomainFilter, page_request: PageRequest) -> Page[tuple[Domain, DomainUsage]]:
     """A page of domains, each with its usage."""
-    found = await store.page(conn, wanted, page_request)
+    found = await store.page(conn, filters, page_request)
     held = await store.count_usage(conn, [domain.id for domain in found.rows]) if found.rows else {}
     return Page([(domain, held.get(domain.id, NO_USAGE)) for domain in found.rows], found.next_key)
 
@@ -90,9 +90,9 @@ async def create(app: App, who: Principal, new: NewDomain) -> Domain:
             raise DomainExists(name=new.name)
     at = app.clock()
     domain_id = uuid7(at)
-    given = {name: getattr(new, name) for name in NewDomain.__slots__ if name != "relay"}
+    fields = {name: getattr(new, name) for name in NewDomain.__slots__ if name != "relay"}
     domain = Domain(
-        **given,
+        **fields,
         id=domain_id,
         relay=rules.seal_relay(new.relay, None, _seal(app, domain_id)),
         dns_status="unchecked",
@@ -144,8 +144,8 @@ async def delete(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> D
     return domain
 
 
-def _check_relay(app: App, given: NewRelay | None) -> NewRelay | None:
-    return given and rules.check_relay(given, parse_networks(app.settings.outbound.relay_networks))
+def _check_relay(app: App, relay: NewRelay | None) -> NewRelay | None:
+    return relay and rules.check_relay(relay, parse_networks(app.settings.outbound.relay_networks))
 
 
 def _seal(app: App, domain_id: UUID) -> Callable[[bytes], bytes]:

@@ -107,15 +107,15 @@ async def filter_managed(conn: Conn, names: Sequence[str]) -> set[str]:
     return {row["name"] for row in await cursor.fetchall()}
 
 
-async def page(conn: Conn, wanted: DomainFilter, page_request: PageRequest) -> Page[Domain]:
+async def page(conn: Conn, filters: DomainFilter, page_request: PageRequest) -> Page[Domain]:
     """A page of domains."""
     found = await fetch_page(
         conn,
         _SELECT,
         [
-            ("d.id = ANY(%(domains)s)", "domains", wanted.domains),
-            ("d.active = %(active)s", "active", wanted.active),
-            ("strpos(d.name, %(part)s) > 0", "part", wanted.name),
+            ("d.id = ANY(%(domains)s)", "domains", filters.domains),
+            ("d.active = %(active)s", "active", filters.active),
+            ("strpos(d.name, %(part)s) > 0", "part", filters.name),
         ],
         page_request,
         {"created_at": "d.id", "id": "d.id", "updated_at": "d.updated_at", "name": "d.name"},

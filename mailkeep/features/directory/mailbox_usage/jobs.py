@@ -47,7 +47,7 @@ class UsageCounter:
     app: App
     paths: InstancePaths
     count: Count = dovecot_count.count_mailboxes
-    _is_first_round: bool = True  # how long nobody listened before it is unknown
+    _is_first_round: bool = True  # reports may have been lost before it
 
     async def keep_counting_due(self) -> None:
         """Count mailboxes that are due, until cancelled."""

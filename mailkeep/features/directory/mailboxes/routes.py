@@ -30,11 +30,11 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 
 async def _list(app: App, call: Call) -> HttpResponse:
-    who, query, asked = call.caller(), call.query, call.page
-    assert asked is not None
-    wanted = MailboxFilter(who.domains(), query.domain_id, query.active, query.q, query.trashed)
+    who, query, page_request = call.caller(), call.query, call.page
+    assert page_request is not None
+    filters = MailboxFilter(who.domains(), query.domain_id, query.active, query.q, query.trashed)
     async with app.db.autocommit() as conn:
-        page = await service.page(conn, who, wanted, asked)
+        page = await service.page(conn, who, filters, page_request)
     return HttpResponse([wire.to_record(mailbox, who) for mailbox in page.rows], page)
 
 

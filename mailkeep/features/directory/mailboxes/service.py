@@ -36,12 +36,12 @@ from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 _READ, _WRITE = "mailbox.read", "mailbox.write"
 
 
-async def page(conn: Conn, who: Principal, wanted: MailboxFilter, page_request: PageRequest) -> Page[Mailbox]:
+async def page(conn: Conn, who: Principal, filters: MailboxFilter, page_request: PageRequest) -> Page[Mailbox]:
     """A page of the mailboxes that the caller may see; DOMAIN_NOT_FOUND, FORBIDDEN for the filter's domain."""
-    if wanted.domain_id is not None:
-        await domains.get(conn, who, "mailbox.list", wanted.domain_id)
-    part = fold_local(wanted.part) if wanted.part else None
-    return await store.page(conn, replace(wanted, part=part), page_request)
+    if filters.domain_id is not None:
+        await domains.get(conn, who, "mailbox.list", filters.domain_id)
+    part = fold_local(filters.part) if filters.part else None
+    return await store.page(conn, replace(filters, part=part), page_request)
 
 
 async def get(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
@@ -110,27 +110,27 @@ async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequen
         return await _reload(conn, mailbox.id)
 
 
-async def change(app: App, who: Principal, mailbox_id: UUID, wanted: MailboxChanges) -> Mailbox:
+async def change(app: App, who: Principal, mailbox_id: UUID, changes: MailboxChanges) -> Mailbox:
     """Change a mailbox and return the result. Refusals of `create`, and NOT_FOUND."""
-    wanted = _parse(app, wanted)
+    changes = _parse(app, changes)
     password_hash = None
-    if wanted.secret is not None:
-        _check(wanted.secret, required=False)
+    if changes.secret is not None:
+        _check(changes.secret, required=False)
         async with app.db.autocommit() as conn:
             seen = _require(await store.find(conn, mailbox_id), who, _WRITE)
-        password_hash = await _hash(wanted.secret, seen.address)
+        password_hash = await _hash(changes.secret, seen.address)
     at = app.clock()
     async with app.db.tx() as conn:
-        if wanted.forwards or wanted.moves:
+        if changes.forwards or changes.moves:
             await store.lock_routes(conn)
         seen = _require(await store.find(conn, mailbox_id), who, _WRITE)
         domain = None
-        if wanted.moves:
-            domain = await domains.get_active_for_update(conn, who, _WRITE, wanted.domain_id or seen.domain_id)
+        if changes.moves:
+            domain = await domains.get_active_for_update(conn, who, _WRITE, changes.domain_id or seen.domain_id)
         before = _require(await store.find_for_update(conn, mailbox_id), who, _WRITE)
-        if wanted.touches_owner:
+        if changes.touches_owner:
             await _refuse_lower_rank(conn, who, before.address)
-        after = _apply(before, wanted)
+        after = _apply(before, changes)
         if domain is not None:
             after = await _move(conn, who, before, after, domain)
         await _write(conn, who, at, (before, after), password_hash)
@@ -196,31 +196,31 @@ async def restore(app: App, who: Principal, mailbox_id: UUID) -> Mailbox:
         return await _reload(conn, mailbox_id)
 
 
-def _parse(app: App, wanted: MailboxChanges) -> MailboxChanges:
+def _parse(app: App, changes: MailboxChanges) -> MailboxChanges:
     """The changes with validated local part and destinations."""
-    if wanted.local_part is not None:
-        local_part = rules.parse_local_part(wanted.local_part, ascii_only=app.settings.is_full_profile)
-        wanted = replace(wanted, local_part=local_part)
-    if wanted.destinations is not None:
-        parsed = rules.parse_destinations(wanted.destinations)
-        wanted = replace(wanted, destinations=tuple(address.text for address in parsed))
-    return wanted
+    if changes.local_part is not None:
+        local_part = rules.parse_local_part(changes.local_part, ascii_only=app.settings.is_full_profile)
+        changes = replace(changes, local_part=local_part)
+    if changes.destinations is not None:
+        parsed = rules.parse_destinations(changes.destinations)
+        changes = replace(changes, destinations=tuple(address.text for address in parsed))
+    return changes
 
 
-def _apply(before: Mailbox, wanted: MailboxChanges) -> Mailbox:
+def _apply(before: Mailbox, changes: MailboxChanges) -> Mailbox:
     """The mailbox with the changes, except domain and password."""
     forward = before.forward
-    if wanted.destinations is not None:
-        forward = rules.forward_to(rules.parse_destinations(wanted.destinations), forward.keep_copy)
-    if wanted.keep_copy is not None:
-        forward = replace(forward, keep_copy=wanted.keep_copy)
+    if changes.destinations is not None:
+        forward = rules.forward_to(rules.parse_destinations(changes.destinations), forward.keep_copy)
+    if changes.keep_copy is not None:
+        forward = replace(forward, keep_copy=changes.keep_copy)
     return replace(
         before,
-        local_part=before.local_part if wanted.local_part is None else wanted.local_part,
-        name=before.name if wanted.name is None else wanted.name,
-        active=before.active if wanted.active is None else wanted.active,
-        quota_bytes=before.quota_bytes if wanted.quota_bytes is None else wanted.quota_bytes,
-        protocols=Protocols(**(asdict(before.protocols) | (wanted.protocols or {}))),
+        local_part=before.local_part if changes.local_part is None else changes.local_part,
+        name=before.name if changes.name is None else changes.name,
+        active=before.active if changes.active is None else changes.active,
+        quota_bytes=before.quota_bytes if changes.quota_bytes is None else changes.quota_bytes,
+        protocols=Protocols(**(asdict(before.protocols) | (changes.protocols or {}))),
         forward=forward,
     )
 

@@ -134,18 +134,18 @@ async def find_by_address(conn: Conn, key: str) -> Mailbox | None:
     return _mailbox(row) if row else None
 
 
-async def page(conn: Conn, wanted: MailboxFilter, page_request: PageRequest) -> Page[Mailbox]:
+async def page(conn: Conn, filters: MailboxFilter, page_request: PageRequest) -> Page[Mailbox]:
     """A page of mailboxes."""
     found = await fetch_page(
         conn,
         _SELECT,
         [
-            ("m.deleted_at IS NOT NULL", "trashed", wanted.trashed or None),
-            ("m.deleted_at IS NULL", "live", not wanted.trashed or None),
-            ("m.domain_id = ANY(%(domains)s)", "domains", wanted.domains),
-            ("m.domain_id = %(domain_id)s", "domain_id", wanted.domain_id),
-            ("m.active = %(active)s", "active", wanted.active),
-            ("strpos(m.address_key, %(part)s) > 0", "part", wanted.part),
+            ("m.deleted_at IS NOT NULL", "trashed", filters.trashed or None),
+            ("m.deleted_at IS NULL", "live", not filters.trashed or None),
+            ("m.domain_id = ANY(%(domains)s)", "domains", filters.domains),
+            ("m.domain_id = %(domain_id)s", "domain_id", filters.domain_id),
+            ("m.active = %(active)s", "active", filters.active),
+            ("strpos(m.address_key, %(part)s) > 0", "part", filters.part),
         ],
         page_request,
         {"created_at": "m.id", "id": "m.id", "updated_at": "m.updated_at", "address": "m.address_key"},

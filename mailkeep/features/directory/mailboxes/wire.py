@@ -190,35 +190,35 @@ def audit_fields(mailbox: Mailbox) -> dict[str, Any]:
     }
 
 
-def read_password(given: MailboxCreate | MailboxPatch) -> PasswordOrHash:
+def read_password(body: MailboxCreate | MailboxPatch) -> PasswordOrHash:
     """The password, or its hash, of a body."""
-    return PasswordOrHash(_or_none(given.password), _or_none(given.password_hash))
+    return PasswordOrHash(_or_none(body.password), _or_none(body.password_hash))
 
 
-def read_changes(given: MailboxPatch) -> MailboxChanges:
+def read_changes(body: MailboxPatch) -> MailboxChanges:
     """The changes of a PATCH; destinations are not parsed yet."""
-    sealed, forward = read_password(given), given.forward
-    protocols = None if given.protocols is UNSET else read_protocols(given.protocols)
+    sealed, forward = read_password(body), body.forward
+    protocols = None if body.protocols is UNSET else read_protocols(body.protocols)
     destinations = keep_copy = None
     if forward is not UNSET:
         destinations = None if forward.destinations is UNSET else tuple(forward.destinations)
         keep_copy = _or_none(forward.keep_copy)
     return MailboxChanges(
-        domain_id=_or_none(given.domain_id),
-        local_part=_or_none(given.local_part),
-        name=_or_none(given.name),
+        domain_id=_or_none(body.domain_id),
+        local_part=_or_none(body.local_part),
+        name=_or_none(body.name),
         secret=None if sealed == PasswordOrHash() else sealed,
-        active=_or_none(given.active),
-        quota_bytes=_or_none(given.quota_bytes),
+        active=_or_none(body.active),
+        quota_bytes=_or_none(body.quota_bytes),
         protocols=protocols or None,
         destinations=destinations,
         keep_copy=keep_copy,
     )
 
 
-def read_protocols(given: ProtocolsRequest) -> dict[str, bool]:
+def read_protocols(body: ProtocolsRequest) -> dict[str, bool]:
     """The protocols named in a body."""
-    return {name: value for name, value in structs.asdict(given).items() if value is not UNSET}
+    return {name: value for name, value in structs.asdict(body).items() if value is not UNSET}
 
 
 def _to_protocols(protocols: Protocols) -> ProtocolsRecord:

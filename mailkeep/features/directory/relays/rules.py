@@ -34,8 +34,8 @@ def to_replies(
             whole = _login_reply(host, result)
         rejected = {to: _quote_reply(host, reply, "RCPT TO") for to, reply in result.rejected.items()}
         return [rejected.get(to, whole) for to in rcpt_to]
-    taken = SmtpReply(250, "2.0.0", f"host {host} said: {result.reply}")
-    return [_quote_reply(host, result.rejected[to], "RCPT TO") if to in result.rejected else taken for to in rcpt_to]
+    accepted = SmtpReply(250, "2.0.0", f"host {host} said: {result.reply}")
+    return [_quote_reply(host, result.rejected[to], "RCPT TO") if to in result.rejected else accepted for to in rcpt_to]
 
 
 def _quote_reply(host: str, reply: SmtpReply, command: str) -> SmtpReply:

@@ -24,7 +24,7 @@ from mailkeep.settings import parse_dns_servers, parse_endpoint, parse_networks
 
 log = structlog.get_logger("mailkeep.relays")
 
-_REWRITTEN = re.compile(r"SRS[01][-+=]", re.IGNORECASE)  # as mta_relay has it (migration 0032)
+_REWRITTEN = re.compile(r"SRS[01][-+=]", re.IGNORECASE)  # as in the SQL function mta_relay
 
 
 class NoRelay(Failure):

@@ -32,15 +32,15 @@ def words(q: str | None) -> list[str]:
     return list(dict.fromkeys(q.split())) if q else []
 
 
-def search_terms(wanted: HistoryFilter) -> list[SearchTerm]:
+def search_terms(filters: HistoryFilter) -> list[SearchTerm]:
     """The terms of a search, case-folded as the searched texts are."""
     fields: list[tuple[SearchField, str | None]] = [
-        ("sender", wanted.from_),
-        ("recipients", wanted.to),
-        ("subject", wanted.subject),
+        ("sender", filters.from_),
+        ("recipients", filters.to),
+        ("subject", filters.subject),
     ]
     terms = [SearchTerm(field, fold_local(text)) for field, text in fields if text]
-    return terms + [SearchTerm("any", fold_local(word)) for word in words(wanted.q)]
+    return terms + [SearchTerm("any", fold_local(word)) for word in words(filters.q)]
 
 
 def index_terms(terms: Sequence[SearchTerm]) -> list[SearchTerm]:
@@ -74,14 +74,14 @@ def _rarity(text: str) -> int:
     return sum(character not in _COMMON for character in text)
 
 
-def statuses(wanted: HistoryFilter) -> list[str] | None:
+def statuses(filters: HistoryFilter) -> list[str] | None:
     """The statuses of a list, None for all."""
-    if wanted.direction is None:
-        return None if wanted.status is None else [wanted.status]
-    possible = STATUSES[wanted.direction]
-    if wanted.status is None:
+    if filters.direction is None:
+        return None if filters.status is None else [filters.status]
+    possible = STATUSES[filters.direction]
+    if filters.status is None:
         return list(possible)
-    return [wanted.status] if wanted.status in possible else []
+    return [filters.status] if filters.status in possible else []
 
 
 def header_id(text: str) -> str:
@@ -100,9 +100,9 @@ def next_walk(seen: int, found: int, missing: int) -> int | None:
     return rows if seen + rows <= LONGEST_WALK else None
 
 
-def is_narrow(wanted: HistoryFilter) -> bool:
+def is_narrow(filters: HistoryFilter) -> bool:
     """Whether a list may be much shorter than the result of the trigram index, which filters by domain only."""
-    return any((wanted.direction, wanted.status, wanted.mailbox_id, wanted.tag))
+    return any((filters.direction, filters.status, filters.mailbox_id, filters.tag))
 
 
 def index_pays(walked: int, hits: int) -> bool:

@@ -73,16 +73,16 @@ async def _ids(conn: Conn, filters: HistoryFilter, after: UUID | None, limit: in
         seen, after = seen + walk.seen, walk.last
         further = rules.next_walk(seen, len(found), limit - len(found))
         if further is None and terms:
-            wanted = store.Slice(after, limit - len(found), descending)
+            window = store.Slice(after, limit - len(found), descending)
             rarest = rules.rarest_terms(terms, walk.counts)
-            if not rules.is_narrow(filters) or await _index_pays(conn, filters, wanted, rarest):
-                return found + await store.search_index(conn, filters, wanted, rarest)
+            if not rules.is_narrow(filters) or await _index_pays(conn, filters, window, rarest):
+                return found + await store.search_index(conn, filters, window, rarest)
             terms = []  # the list has fewer rows than the index has hits: walk to its end
         rows = further or rules.LONGEST_WALK
 
 
-async def _index_pays(conn: Conn, filters: HistoryFilter, wanted: store.Slice, terms: Sequence[SearchTerm]) -> bool:
-    return rules.index_pays(*await store.estimate_rows(conn, filters, wanted, terms))
+async def _index_pays(conn: Conn, filters: HistoryFilter, window: store.Slice, terms: Sequence[SearchTerm]) -> bool:
+    return rules.index_pays(*await store.estimate_rows(conn, filters, window, terms))
 
 
 async def timeline(conn: Conn, who: Principal, message_id: UUID, page_request: PageRequest) -> Page[TimelineEntry]:

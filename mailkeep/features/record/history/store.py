@@ -47,7 +47,7 @@ class Slice:
     descending: bool
 
 
-async def walk(conn: Conn, filters: HistoryFilter, wanted: Slice, rows: int, terms: Sequence[SearchTerm]) -> WalkResult:
+async def walk(conn: Conn, filters: HistoryFilter, window: Slice, rows: int, terms: Sequence[SearchTerm]) -> WalkResult:
     """Read `rows` rows of the history in order, and return the search hits among them."""
     text, named = _term_conditions(rules.search_terms(filters), "text")
     counted, counted_arguments = _term_conditions(terms, "term")
@@ -63,13 +63,13 @@ async def walk(conn: Conn, filters: HistoryFilter, wanted: Slice, rows: int, ter
                    (SELECT ARRAY[count(*){counts}] FROM s) AS counts
             """
         ).format(
-            rows=_in_order(filters, wanted.after, descending=wanted.descending),
+            rows=_in_order(filters, window.after, descending=window.descending),
             text=_and(text),
             counts=SQL("").join(SQL(", count(*) FILTER (WHERE {})").format(each) for each in counted),
-            order=_order(wanted.descending),
-            back=_order(not wanted.descending),
+            order=_order(window.descending),
+            back=_order(not window.descending),
         ),
-        _arguments(filters, wanted.after) | named | counted_arguments | {"rows": rows, "limit": wanted.limit},
+        _arguments(filters, window.after) | named | counted_arguments | {"rows": rows, "limit": window.limit},
     )
     row = await cursor.fetchone()
     assert row is not None
@@ -86,10 +86,10 @@ async def list_in_order(
     return [row["id"] for row in await cursor.fetchall()]
 
 
-async def search_index(conn: Conn, filters: HistoryFilter, wanted: Slice, terms: Sequence[SearchTerm]) -> list[UUID]:
+async def search_index(conn: Conn, filters: HistoryFilter, window: Slice, terms: Sequence[SearchTerm]) -> list[UUID]:
     """The hits of a search by these terms in the trigram index; reads all rows that contain them."""
     text, named = _term_conditions(rules.search_terms(filters), "text")
-    rows, rows_named = _index_rows(filters, wanted, terms)
+    rows, rows_named = _index_rows(filters, window, terms)
     cursor = await conn.execute(
         SQL(
             """
@@ -97,26 +97,26 @@ async def search_index(conn: Conn, filters: HistoryFilter, wanted: Slice, terms:
             SELECT m.id FROM s JOIN messages m ON m.id = s.message_id
             WHERE {text} AND {conditions} ORDER BY m.id {order} LIMIT %(limit)s
             """
-        ).format(rows=rows, text=_and(text), conditions=_all(_conditions(filters)), order=_order(wanted.descending)),
-        _arguments(filters, wanted.after) | named | rows_named | {"limit": wanted.limit},
+        ).format(rows=rows, text=_and(text), conditions=_all(_conditions(filters)), order=_order(window.descending)),
+        _arguments(filters, window.after) | named | rows_named | {"limit": window.limit},
     )
     return [row["id"] for row in await cursor.fetchall()]
 
 
 async def estimate_rows(
-    conn: Conn, filters: HistoryFilter, wanted: Slice, terms: Sequence[SearchTerm]
+    conn: Conn, filters: HistoryFilter, window: Slice, terms: Sequence[SearchTerm]
 ) -> tuple[int, int]:
     """The planner's estimates: rows of a walk of the whole list, and rows of the index for these terms."""
-    rows, rows_named = _index_rows(filters, wanted, terms)
+    rows, rows_named = _index_rows(filters, window, terms)
     conditions: list[LiteralString] = [
         *_conditions(filters),
-        *_bounds(filters, wanted.after, "m.id", descending=wanted.descending),
+        *_bounds(filters, window.after, "m.id", descending=window.descending),
     ]
     walked = SQL("SELECT m.id FROM messages m WHERE {}").format(_all(conditions))
     numbers: list[int] = []
     for query in (walked, rows):
         cursor = await conn.execute(
-            SQL("EXPLAIN (FORMAT JSON) ") + query, _arguments(filters, wanted.after) | rows_named
+            SQL("EXPLAIN (FORMAT JSON) ") + query, _arguments(filters, window.after) | rows_named
         )
         row = await cursor.fetchone()
         assert row is not None
@@ -124,15 +124,16 @@ async def estimate_rows(
     return numbers[0], numbers[1]
 
 
-def _index_rows(filters: HistoryFilter, wanted: Slice, terms: Sequence[SearchTerm]) -> tuple[Composed, dict[str, str]]:
-    asked, named = _term_conditions(terms, "term")
+def _index_rows(filters: HistoryFilter, window: Slice, terms: Sequence[SearchTerm]) -> tuple[Composed, dict[str, str]]:
+    conditions, named = _term_conditions(terms, "term")
     domains = _domains(filters)
     if domains is not None and len(domains) <= _DOMAINS_IN_INDEX:
-        asked.append(SQL("s.domain_id = ANY(%(domains)s)").format())
+        conditions.append(SQL("s.domain_id = ANY(%(domains)s)").format())
     return SQL(
         "SELECT s.message_id, s.subject, s.sender, s.recipients FROM message_search s WHERE {pieces} AND {bounds}"
     ).format(
-        pieces=_and(asked), bounds=_all(_bounds(filters, wanted.after, "s.message_id", descending=wanted.descending))
+        pieces=_and(conditions),
+        bounds=_all(_bounds(filters, window.after, "s.message_id", descending=window.descending)),
     ), named
 
 
