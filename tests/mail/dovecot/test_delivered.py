@@ -1,4 +1,4 @@
-"""`bin/delivered`, which Sieve asks for a first copy: found wherever it lies, and while files move."""
+"""`bin/delivered`, which searches for the first copy of a repeated delivery, also while files move."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ID = "4kAgain00001"
 
 
 def delivered(maildir: Path, delivery: str = ID, since: int | str = 1_000) -> int:
-    """The program's answer: 0 where it is there, 1 where not, 2 for what is no id."""
+    """The program's exit code: 0: found, 1: not found, 2: invalid ID."""
     command = ["sh", str(PROGRAM), delivery, str(since)]
     with tempfile.TemporaryDirectory() as home:
         (Path(home) / "Maildir").symlink_to(maildir)
@@ -49,7 +49,7 @@ def test_a_copy_is_found_in_any_folder(tmp_path: Path, folder: str, written: str
 
 
 def test_other_messages_are_not_copies(tmp_path: Path) -> None:
-    tmp_path = tmp_path / "new" / "cur"  # its own place says nothing
+    tmp_path = tmp_path / "new" / "cur"  # these names in the path above the mailbox don't matter
     mail(tmp_path / "tmp", "1.half", letter())
     mail(tmp_path / "new", "2.body", f"Subject: a\n\nX-Mailkeep-Delivery: {ID}\n")
     mail(tmp_path / "new", "3.folded", f"Subject: a\n X-Mailkeep-Delivery: {ID}\n\n")
@@ -76,7 +76,7 @@ def test_a_missing_mailbox_has_no_copy(tmp_path: Path) -> None:
 
 
 def test_a_copy_is_found_while_mail_moves_from_new_to_cur(tmp_path: Path) -> None:
-    """As Dovecot moves it when a session opens the folder, or when it counts."""
+    """Move it like Dovecot when a session opens the folder or counts it."""
     (tmp_path / "cur").mkdir()
     for round_ in range(5):
         for number in range(300):

@@ -12,7 +12,7 @@ HEAD = b"username\tproto\tpid\tip\n"
 
 
 def test_a_process_of_another_program_is_not_a_session() -> None:
-    # This process is Python's, whatever the listing says: a process ID may have been reused.
+    # This process runs Python: a process ID in the listing may have been reused.
     assert parse_sessions(HEAD + f"a@ex.test\timap\t{os.getpid()}\t192.0.2.1\n".encode(), utc_now()) == []
     assert parse_sessions(HEAD + b"a@ex.test\timap\t-1\t\na@ex.test\n", utc_now()) == []
 

@@ -1,4 +1,4 @@
-"""Dovecot's sendmail program and the spool: whole messages or none, within limits, read as they were written."""
+"""Dovecot's sendmail program and the spool: complete messages only, limits, reading."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_reply_to_an_unauthenticated_sender_is_backscatter(
 ) -> None:
     arguments = ("the-id", "-i", "-f", sender, "--", "someone@far.test")
     assert sendmail(spool, arguments, f"{field}\nFrom: a@b.test\n\nText\n".encode()) == 0
-    # Started by no service of Dovecot's for senders who have proved who they are.
+    # Not started by Dovecot's service for authenticated senders.
     assert only(spool).sender_unverified
     if not unproved:
         path = only(spool).path

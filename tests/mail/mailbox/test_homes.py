@@ -1,4 +1,4 @@
-"""Mail moves out of a mailbox's home: all of it, also where the move is cut off; the home's own files stay."""
+"""Moving mail from a mailbox's home into a Maildir, also after an interruption. The home's own files stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Delivery into a Maildir: whole, private, and once for each delivery id."""
+"""Delivery into a Maildir: atomic, private, and once for each delivery ID."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""Attachments: what may be one, and names in any script."""
+"""Attachments: validation, and file names in any script."""
 
 from __future__ import annotations
 

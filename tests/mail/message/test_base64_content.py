@@ -1,4 +1,4 @@
-"""Base64 content: one spelling is let in, and it goes out in 76 columns with nothing lost."""
+"""Base64 content: strict validation, and wrapping at 76 columns."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_line_breaks_are_ignored(size: int, columns: int, ending: bytes) -> None
         b"Q=Q=",
         b"=QQQ",
         b"AAAAQQ==\nAAAA",
-        b"QR==",  # stray bits
+        b"QR==",  # non-zero trailing bits
         b"QUJ=",
         b"QUI=\x00",
         b"QU I",

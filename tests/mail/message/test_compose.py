@@ -1,4 +1,4 @@
-"""Composing: structure, sizes, dots, SMTPUTF8, and what one message looks like to the letter."""
+"""Composing: structure, sizes, dot-stuffing, SMTPUTF8, and one message byte for byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No message says more than you wrote: hostile text in every string field, read back by another parser.
+"""A message contains only its fields: hostile text in every string field, read back by another parser.
 
 A short run is part of the suite; MAILKEEP_FUZZ_SECONDS makes it longer, MAILKEEP_FUZZ_SEED repeats one.
 `make prove-compose` runs it for an hour and keeps seeds and counts.
@@ -110,7 +110,7 @@ HOSTILE: dict[str, st.SearchStrategy[Any]] = {
 
 @st.composite
 def messages(draw: st.DrawFn) -> dict[str, Any]:
-    """Mostly what passes the rules, so that messages are made; one kind of field is as hostile as it likes."""
+    """Mostly valid fields, so that messages are composed; one kind of field is hostile."""
     kind = draw(st.sampled_from(["", *HOSTILE]))
     of = SAFE | ({kind: HOSTILE[kind]} if kind else {})
     mailboxes = st.tuples(of["address"], of["line"])
@@ -160,7 +160,7 @@ def outgoing(fields: dict[str, Any]) -> OutgoingMessage:
 
 
 def check_fields(fields: dict[str, Any], counts: Counter[str]) -> None:
-    """Composes, and reads the message back; a refusal is an answer, any other exception is not."""
+    """Compose a message and read it back. A refusal is a valid result, other exceptions are not."""
     try:
         mail = outgoing(fields)
         composed = compose(mail)
@@ -231,7 +231,7 @@ def check_parts(mail: OutgoingMessage, message: EmailMessage) -> None:
     files = [leaf for leaf in leaves if leaf.get_content_disposition() is not None]
     bodies = [text for text in (mail.text_body, mail.html_body) if text is not None] or [""]
     assert [normal(leaf.get_payload(decode=True).decode()) for leaf in texts] == list(map(normal, bodies))  # type: ignore[union-attr]
-    # Images of the html stand before the other files.
+    # Images of the HTML come before the other files.
     shown = [f for f in mail.attachments if mail.html_body is not None and f.inline and f.content_id]
     others = [file for file in mail.attachments if file not in shown]
     expected = [*shown, *others]
@@ -241,7 +241,7 @@ def check_parts(mail: OutgoingMessage, message: EmailMessage) -> None:
     assert [leaf.get_payload(decode=True) for leaf in files] == [
         b64decode(bytes(file.content.text)) for file in expected
     ]
-    # The oracle answers types in lower case (RFC 2045 §5.1: they match in any).
+    # The oracle returns types in lower case (RFC 2045 §5.1: case-insensitive).
     assert [leaf.get_content_type() for leaf in files] == [file.content_type.lower() for file in expected]
     for leaf in leaves[1:] if len(leaves) > 1 else []:
         assert set(leaf.keys()) <= {
@@ -258,7 +258,7 @@ def normal(text: str) -> str:
 
 
 def run(start: int, count: int, counts: Counter[str]) -> None:
-    """One round of `count` messages from the seed `start`; adds to `counts` what became of them."""
+    """Test `count` messages from the seed `start`, and add the results to `counts`."""
 
     @seed(start)
     @settings(
@@ -275,7 +275,7 @@ def run(start: int, count: int, counts: Counter[str]) -> None:
 
 
 def prove(first: int, seconds: float) -> str:
-    """Rounds from the seed `first` until `seconds` have passed, at least one; the count of what was seen."""
+    """Run rounds from the seed `first` for `seconds`, at least one. Returns the counts of results."""
     counts: Counter[str] = Counter()
     end, rounds = time.monotonic() + seconds, 0
     while not rounds or time.monotonic() < end:

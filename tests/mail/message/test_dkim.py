@@ -1,4 +1,4 @@
-"""Signatures are verified by dkimpy, which shares no line with the signer."""
+"""DKIM signatures, verified with dkimpy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Heads as they come: read for people, bounded, never an exception."""
+"""Header parsing: decoded for display, bounded, never an exception."""
 
 from __future__ import annotations
 
@@ -138,10 +138,10 @@ def test_charset_names_follow_the_encoding_standard(charset: str, content: bytes
 def test_fields_of_the_standard_library_are_parsed(subject: str, name: str):
     name = " ".join(name.split())
     if not name.isascii():
-        name = "Jürgen"  # what it writes of specials beside non-ASCII is no phrase
+        name = "Jürgen"  # with specials and non-ASCII together it writes an invalid phrase
     (found,) = parse_addresses(formataddr((name, "a@b.test")))
     assert found == NamedAddress(decode_words(name), "a@b.test")
-    # It writes each line as an encoded-word of its own, so that what parted them is gone.
+    # It encodes each line separately, so that the separator is lost.
     plain = " ".join(decode_words(subject).splitlines()) if "=?" not in subject else "x"
     encoded = Header(plain, "utf-8", maxlinelen=60).encode()
     head = parse_head(f"Subject: {encoded}\r\n\r\n".encode().replace(b"\n ", b"\r\n "))

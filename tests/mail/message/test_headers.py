@@ -1,4 +1,4 @@
-"""Header fields: the rules of custom headers, and text that survives folding and decoding."""
+"""Header fields: validation of custom headers, folding, encoding."""
 
 from __future__ import annotations
 

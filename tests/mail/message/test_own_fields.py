@@ -1,4 +1,4 @@
-"""Fields of ours that came from outside are gone, wherever in the header section they stand."""
+"""Our own fields are removed from messages of others, anywhere in the header."""
 
 from __future__ import annotations
 

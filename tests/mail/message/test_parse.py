@@ -197,6 +197,6 @@ def test_messages_of_the_standard_library_are_parsed(text: str, content: bytes, 
     mail.set_content(text, cte="base64")
     mail.add_attachment(content, maintype="application", subtype="octet-stream", filename=name)
     parsed = parse(mail.as_bytes())
-    ended = text if text.endswith("\n") else f"{text}\n"  # as the library ends it
+    ended = text if text.endswith("\n") else f"{text}\n"  # the library adds it
     assert (parsed.text or "").splitlines() == ended.splitlines()
     assert [each.content for each in parsed.attachments] == [content]

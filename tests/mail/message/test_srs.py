@@ -1,4 +1,4 @@
-"""Rewritten senders: they lead back to who wrote, for three weeks, and nobody else can make one."""
+"""Rewritten senders (SRS): restored for three weeks, and not forgeable."""
 
 from __future__ import annotations
 

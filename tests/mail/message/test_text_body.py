@@ -1,4 +1,4 @@
-"""Text bodies: the plainest encoding that is safe in 7 bit, and the text comes back."""
+"""Text bodies: the simplest 7-bit encoding, and lossless."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""List-Unsubscribe: URLs and addresses that can't leave their brackets."""
+"""List-Unsubscribe: URLs and addresses can't inject anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Postfix's log lines, as 3.7 writes them, and lines of any bytes."""
+"""Log lines of Postfix 3.7, and arbitrary bytes."""
 
 from __future__ import annotations
 

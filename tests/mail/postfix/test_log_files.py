@@ -1,4 +1,4 @@
-"""The files of a rotated log: whole lines only, the oldest file first, nothing read that is still being written."""
+"""The files of a rotated log: complete lines only, oldest file first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The name of a login in a submission session."""
+"""The login name of a submission session."""
 
 import pytest
 

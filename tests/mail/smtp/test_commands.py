@@ -1,4 +1,4 @@
-"""Command lines of SMTP and LMTP: every one gives a command or a reply, never an exception."""
+"""Command lines of SMTP and LMTP: a command or a reply, never an exception."""
 
 import pytest
 from hypothesis import example, given, settings, strategies as st

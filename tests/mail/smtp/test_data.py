@@ -1,4 +1,4 @@
-"""Message content between DATA and its final dot, read in any pieces and written back."""
+"""Message content between DATA and the final dot, in chunks of any size."""
 
 import itertools
 

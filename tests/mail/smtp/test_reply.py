@@ -1,4 +1,4 @@
-"""Replies: their wire form can't be broken, and what a server sends is parsed within bounds."""
+"""Replies: a safe wire form, and parsing within limits."""
 
 from collections import deque
 

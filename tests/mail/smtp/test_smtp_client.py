@@ -1,4 +1,4 @@
-"""Our SMTP client against our own server, aiosmtpd, and a scripted server that says what a test wants."""
+"""Our SMTP client with our own server, aiosmtpd, and a scripted server."""
 
 import asyncio
 import contextlib
@@ -33,7 +33,7 @@ MAIL = OutgoingEnvelope("alice@managed.test", ["bob@out.test"])
 
 @dataclass
 class Sink:
-    """A handler that takes everything but mail for `nobody` and `later`."""
+    """A handler that accepts everything except mail for `nobody` and `later`."""
 
     messages: list[tuple[SmtpEnvelope, bytes]] = field(default_factory=list[tuple[SmtpEnvelope, bytes]])
 
@@ -214,7 +214,7 @@ async def test_a_cancelled_submission_closes_its_connection() -> None:
         assert [content for _, content in sink.messages] == [b"one\r\n", b"three\r\n"]
 
 
-# A scripted server: a list of steps; bytes are what it waits for the end of, then what it answers.
+# A scripted server: steps of the input to wait for (its end) and the response.
 
 Script = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]]
 EHLO = b"250-peer.test\r\n250-PIPELINING\r\n250-SIZE 1000000\r\n250 8BITMIME\r\n"
@@ -222,7 +222,7 @@ EHLO = b"250-peer.test\r\n250-PIPELINING\r\n250-SIZE 1000000\r\n250 8BITMIME\r\n
 
 @dataclass
 class Peer:
-    """Connections are served by `scripts` in turn; the last serves all that follow. `heard` keeps the input."""
+    """Each connection runs the next of `scripts`; the last one is repeated. `heard` has the input."""
 
     scripts: list[Script]
     port: int = 0
@@ -238,7 +238,7 @@ class Peer:
         writer.close()
 
     def script(self, *steps: bytes | None) -> Script:
-        """Greets, answers EHLO, then alternates: wait for input ending so, answer so (None: just close)."""
+        """Greet, reply to EHLO, then alternate: wait for input with this end, respond (None: close)."""
 
         async def run(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             for wait, answer in ((b"", b"220 peer\r\n"), (b"\r\n", EHLO), *zip(steps[::2], steps[1::2], strict=True)):
@@ -356,7 +356,7 @@ async def test_a_silent_server_exceeds_the_timeout_of_the_step(
     async with scripted() as (peer, pool):
         peer.scripts = [peer.script(DATA, GO, DOT, b"250 ok\r\n", *script)]
         await pool.submit(MAIL, [b"x\r\n"])
-        # From here on: the steps before it take longer where the machine stands still.
+        # Timed from here: the steps before take longer on a busy machine.
         pool.relay = replace(pool.relay, timeouts=replace(TIMEOUTS, **{step: 0.1}))
         with pytest.raises(ConnectionLost) as lost:
             await pool.submit(MAIL, [b"x\r\n"])
@@ -476,7 +476,7 @@ async def test_a_server_that_refuses_the_connection(greeting: bytes, ehlo: bytes
 
 
 async def test_a_missing_server() -> None:
-    with socket.socket() as held:  # nobody else gets the port meanwhile
+    with socket.socket() as held:  # keeps the port reserved
         held.bind(("127.0.0.1", 0))
         pool = SmtpPool(Relay("127.0.0.1", held.getsockname()[1], timeouts=TIMEOUTS))
         with pytest.raises(ConnectionLost) as lost:
@@ -580,7 +580,7 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext, ssl.S
 
 
 class Box:
-    """aiosmtpd's handler: keeps what it gets."""
+    """aiosmtpd's handler: records messages."""
 
     def __init__(self) -> None:
         self.contents: list[bytes] = []

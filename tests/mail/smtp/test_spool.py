@@ -1,4 +1,4 @@
-"""A message on its way in: in memory while small, then in a file that has no name."""
+"""A message that is received: in memory while it is small, then in an unnamed file."""
 
 from pathlib import Path
 
