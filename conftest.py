@@ -1,4 +1,4 @@
-"""What holds for every test: with MAILKEEP_REQUIRE_ALL=1, as in CI, nothing is skipped.
+"""Rules for all tests: with MAILKEEP_REQUIRE_ALL=1, as in CI, skipping is a failure.
 
 A test that can't run here (no second database server) skips and says what is missing. Where everything must be
 there, such a skip would hide a hole in the set-up, so it is turned into a failure. What only root can do (run as
@@ -33,7 +33,7 @@ def pytest_configure() -> None:
     *others, _ = structlog.get_config()["processors"]
     plain = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
     structlog.configure(processors=[*others, plain])
-    # How long an example takes, or is looked for, says how busy the machine is: it may stand still for seconds.
+    # The time of an example depends on the load of the machine, which may pause for seconds.
     hypothesis.settings.register_profile(
         "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
     )
@@ -41,7 +41,7 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Without root, the tests that need it are not ours to run."""
+    """Deselect tests that need root when running without it."""
     if os.geteuid() == 0:
         return
     roots = [item for item in items if item.get_closest_marker("root")]
@@ -69,7 +69,7 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
 
 
 def _reason(longrepr: Any) -> str:
-    """Why it was skipped: the last of the triple (path, line, reason) that pytest keeps."""
+    """The reason for the skip: the last of pytest's triple (path, line, reason)."""
     match longrepr:
         case (_, _, str(reason)):
             return reason

@@ -31,7 +31,7 @@ _ENDS_SESSIONS = (
     "/auth/totp",
 )
 
-# Who waits for a second connection while holding the first waits for ever; nobody else waits as long.
+# Only a task that waits for a second connection while holding the first would wait this long.
 _NEVER = 30.0
 
 
@@ -49,13 +49,13 @@ async def pool_of(api: Api, size: int, timeout: float = 5.0) -> AsyncIterator[Da
 
 
 def _late(endpoint: Endpoint) -> tuple[bool, bool]:
-    """What ends the caller's session comes last, and before it what takes away that the others want."""
+    """Routes that end the caller's session come last, before them those that delete objects of others."""
     return endpoint.path in _ENDS_SESSIONS, endpoint.method == "DELETE"
 
 
 @pytest.mark.timeout(300)
-async def test_every_call_does_with_one_connection(post: Post):
-    """Once with what it wants; what another example has taken away meanwhile is refused, but not for want of one."""
+async def test_every_call_needs_only_one_connection(post: Post):
+    """A call may be refused because another one deleted its object, but not for lack of a connection."""
     names = await placeholders(post)
     async with pool_of(post.api, 1, timeout=_NEVER):
         answers = {
@@ -67,7 +67,7 @@ async def test_every_call_does_with_one_connection(post: Post):
     assert len(done) > 0.85 * len(answers), answers
 
 
-async def test_mail_and_the_house_do_with_one_connection(post: Post):
+async def test_mail_and_background_jobs_need_only_one_connection(post: Post):
     alice = await post.api.mailbox()
     await post.api.alias(f"team@{EXAMPLE}", [f"alice@{EXAMPLE}", "friend@elsewhere.test"])
     async with pool_of(post.api, 1, timeout=_NEVER):
@@ -80,14 +80,14 @@ async def test_mail_and_the_house_do_with_one_connection(post: Post):
     assert len(post.mail_of(alice)) == 2
 
 
-async def test_a_crowd_shares_one_connection(post: Post):
+async def test_concurrent_callers_share_one_connection(post: Post):
     """Sends go through the sandbox's port, which needs a connection too, while their senders wait for its answer."""
     async with pool_of(post.api, 1, timeout=_NEVER):
         answers = await asyncio.gather(*[post.send(subject=f"number {each}") for each in range(30)])
     assert {answer.status for answer in answers} == {200}
 
 
-async def test_with_all_connections_held_the_answer_is_503_within_five_seconds(post: Post):
+async def test_without_free_connections_calls_get_503_in_five_seconds(post: Post):
     async with pool_of(post.api, 3) as db, AsyncExitStack() as held:
         for _ in range(3):
             await held.enter_async_context(db.autocommit())

@@ -32,7 +32,7 @@ Provoke = Callable[[Post], Awaitable[Answer]]
 
 
 def posting(path: str, body: Any, name: str = "sue") -> Provoke:
-    """Somebody of the cast posts a body."""
+    """A test user posts a body."""
 
     async def provoke(post: Post) -> Answer:
         return await post.api.callers[name].post(path, body)
@@ -184,12 +184,12 @@ ROWS: dict[tuple[str, int], Provoke] = {
 
 
 def said() -> set[tuple[str, int]]:
-    """By the endpoints, by the pipeline for them, and by the router before any."""
+    """The codes of endpoints, pipeline and router."""
     listed = {each for endpoint in ENDPOINTS for each in openapi_errors.refusals(endpoint)}
     return {(each.code, each.status) for each in listed | {NotFound, MethodNotAllowed}}
 
 
-def test_every_code_that_is_said_has_a_row():
+def test_every_documented_code_has_a_row():
     assert ROWS.keys() == said()
 
 

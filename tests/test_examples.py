@@ -55,7 +55,7 @@ def fill(value: Any, names: dict[str, str]) -> Any:
 
 async def run(post: Post, endpoint: Endpoint, example: Example, names: dict[str, str]) -> Answer:
     if endpoint.action == "factor.change":
-        await post.api.sql("UPDATE totp_secrets SET enabled_at = created_at")  # what Sue has set up is in force
+        await post.api.sql("UPDATE totp_secrets SET enabled_at = created_at")  # Sue's second factor is enabled
     if endpoint.tag == "Queue":
         async with answering(post.api.app, pytest.MonkeyPatch(), [waiting(1)]):
             return await ask(post, endpoint, example, names)

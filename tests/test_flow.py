@@ -27,9 +27,7 @@ def documented() -> dict[str, list[Statement]]:
     }
 
 
-async def test_each_life_costs_the_statements_that_the_document_tells(
-    post: Post, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_each_flow_uses_the_documented_statements(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
     api = post.api
     alice = await api.mailbox(f"alice@{EXAMPLE}")
     for source in ("info", "press", "sales"):
@@ -49,7 +47,7 @@ async def test_each_life_costs_the_statements_that_the_document_tells(
         return await api.unscoped("POST", "/send", letter(), headers={"idempotency-key": "once"})
 
     key = api.unscoped
-    await key.get("/auth/me")  # a key's use is noted once a minute, in the same statement
+    await key.get("/auth/me")  # the use of a key is recorded once per minute
     await lives("A send", lambda: key.post("/send", letter()), sandbox="What the sandbox does with a message")
     await lives("", post.run_queue, sandbox="A delivery by the sandbox")
     await lives("A send with an Idempotency-Key", keyed)

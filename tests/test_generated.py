@@ -1,4 +1,4 @@
-"""What is generated is fresh: the same as its generator would write now."""
+"""Generated files are current."""
 
 import importlib.util
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 
-def test_generated_documents_are_fresh():
+def test_generated_files_are_current():
     spec = importlib.util.spec_from_file_location("generate", ROOT / "docs/generate.py")
     assert spec
     assert spec.loader

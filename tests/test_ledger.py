@@ -1,4 +1,4 @@
-"""The ledger finds what it is there to find."""
+"""The ledger finds differences."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def noted(*notes: str) -> Ledger:
         (["invoke a", "info a", "invoke a", "ok a"], [], {"lost": {"a"}}),
     ],
 )
-def test_what_does_not_add_up_is_shown(notes: list[str], received: list[str], wrong: dict[str, set[str]]):
+def test_differences_are_shown(notes: list[str], received: list[str], wrong: dict[str, set[str]]):
     balance = noted(*notes).compare_with(received)
     assert {name: getattr(balance, name) for name in wrong} == wrong
     assert balance.empty == (not wrong)

@@ -20,7 +20,7 @@ def test_ties_share_their_ranks():
     assert mann_whitney([1] * 20, [1] * 20).p == 1
 
 
-def test_it_tells_apart_what_differs_and_rarely_what_does_not():
+def test_it_detects_differences_and_rarely_false_ones():
     chance = random.Random(7)
 
     def sample(shift: float) -> list[float]:

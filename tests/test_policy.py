@@ -63,7 +63,7 @@ BY_SCOPE: Outcome = (403, "API_KEY_DOMAIN_SCOPE")
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who calls; `role` None is nobody. `scope` as in `Principal`, with `is_key` telling a key."""
+    """A caller; `role` None: without credentials. `scope` as in `Principal`; `is_key`: with an API key."""
 
     name: str
     role: Role | None
@@ -150,7 +150,7 @@ class World:
         return session_id, cookie_of(token)
 
     async def key(self, admin_id: UUID, name: str, scope: frozenset[UUID] | None) -> tuple[UUID, str]:
-        """A key; with an empty scope its domain was deleted, by the API, after it was made."""
+        """A key; for an empty scope its domain is deleted by the API after creating the key."""
         key_id, raw = uuid7(START), f"svc_sk_{name:_<43}"
         key = {
             "id": key_id, "admin_id": admin_id, "name": name, "key_prefix": raw[:12], "token_hash": token_hash(raw),
@@ -169,7 +169,7 @@ class World:
             await insert_row(conn, table, row)
 
     async def once(self, name: str, make: Callable[[], Awaitable[Any]]) -> Any:
-        """Made at the first asking, for all cells that only read it."""
+        """Created at first use and shared by calls that only read it."""
         if name not in self.kept:
             self.kept[name] = await make()
         return self.kept[name]
@@ -177,7 +177,7 @@ class World:
 
 @dataclass(frozen=True)
 class Asked:
-    """What goes into the call; `by` where another than the usual one has to call."""
+    """The arguments of a call; `by` if another caller is needed."""
 
     path: str | None = None
     query: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -187,7 +187,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Row:
-    """How a route is tried. `places` are those of its object; `expect` in place of the policy's word."""
+    """How to call a route. `places`: the domains of its object; `expect` replaces the policy's result."""
 
     ask: Callable[[World, Person, str], Awaitable[Asked]]
     places: tuple[str, ...] = (OWN, FOREIGN, UNKNOWN, MALFORMED)
@@ -195,11 +195,11 @@ class Row:
     malformed: Outcome = NOT_FOUND
     done: Outcome | None = None
     expect: Callable[[Person, str, Outcome], Outcome] | None = None
-    look: Callable[[Person, str, Answer], object] | None = None  # asserts on the answer of a call that may
+    look: Callable[[Person, str, Answer], object] | None = None  # asserts on the response of a permitted call
 
 
 def barred(who: Person, action: str | None) -> Outcome | None:
-    """Where role or credential bar the route altogether."""
+    """The refusal by role or kind of credential."""
     if action is None:
         return None
     rule = POLICY[action]
@@ -213,7 +213,7 @@ def barred(who: Person, action: str | None) -> Outcome | None:
 
 
 def beyond(who: Person, place: str) -> Outcome | None:
-    """Where the object's domain is out of reach."""
+    """The refusal because of the object's domain."""
     domain = DOMAIN_IDS[DOMAINS[place]]
     if who.role is Role.DOMAIN_ADMIN and domain not in who.assigned:
         return FORBIDDEN
@@ -237,7 +237,7 @@ def expected(endpoint: Endpoint, row: Row, who: Person, place: str) -> Outcome:
             return beyond(who, place) or done
 
 
-# What a call asks for
+# Arguments of calls
 
 Maker = Callable[[World, str], Awaitable[Any]]
 
@@ -266,7 +266,7 @@ async def by_query(world: World, who: Person, place: str) -> Asked:
 
 
 async def by_filter(world: World, who: Person, place: str) -> Asked:
-    """What is no list of pages."""
+    """A list without pages."""
     return Asked(query={} if place == NONE else {"domain_id": domain_of(place)})
 
 
@@ -414,12 +414,12 @@ async def new_password(world: World, who: Person, place: str) -> Asked:
 
 
 async def setting_up(world: World, who: Person, place: str) -> Asked:
-    """With a first code, where a second factor is being set up."""
+    """With a first code, while a second factor is being set up."""
     return await with_code(world, who, None)
 
 
 async def enrolled(world: World, who: Person, place: str) -> Asked:
-    """With a code, where a second factor is in force."""
+    """With a code of an enabled second factor."""
     return await with_code(world, who, START)
 
 
@@ -445,7 +445,7 @@ async def a_passkey(world: World, admin_id: UUID) -> tuple[SoftKey, UUID]:
 
 
 async def making_passkey(world: World, who: Person, place: str) -> Asked:
-    """With what an authenticator made, where a passkey is being registered."""
+    """With an authenticator's result, while a passkey is being registered."""
     asked = await as_oneself(world, who, place)
     challenge = world.fresh("challenge").encode()
     if asked.by and asked.by.own_id and asked.by.admin_id:
@@ -564,7 +564,7 @@ async def address_asked(world: World, who: Person, place: str) -> Asked:
     return Asked(query={"address": f"shop@{names[place]}"})
 
 
-# What answers where the policy alone does not say it
+# Results beyond the policy
 
 
 def shown_accounts(who: Person, place: str, done: Outcome) -> Outcome:
@@ -587,14 +587,14 @@ def own_sessions(who: Person, place: str, done: Outcome) -> Outcome:
 
 
 def named_domain(who: Person, place: str, done: Outcome) -> Outcome:
-    """A domain_admin has to say which domain's aliases."""
+    """A domain_admin must name the domain of the aliases."""
     if place == NONE:
         return (400, "MISSING_FIELDS") if who.role is Role.DOMAIN_ADMIN else done
     return {UNKNOWN: DOMAIN_NOT_FOUND, MALFORMED: INVALID_FIELD}.get(place) or beyond(who, place) or done
 
 
 def from_and_to(who: Person, place: str, done: Outcome) -> Outcome:
-    """Who may not touch the mailbox where it is does not learn about where it should go."""
+    """A caller without access to the mailbox learns nothing about the new domain."""
     if place == MALFORMED:
         return INVALID_FIELD
     if bar := beyond(who, OWN):
@@ -603,7 +603,7 @@ def from_and_to(who: Person, place: str, done: Outcome) -> Outcome:
 
 
 def unmanaged_too(who: Person, place: str, done: Outcome) -> Outcome:
-    """What belongs to no managed domain is for those who see all domains."""
+    """Objects without a managed domain are visible only with access to all domains."""
     if place in (UNKNOWN, MALFORMED):
         return NOT_FOUND
     if place == NONE:
@@ -612,30 +612,30 @@ def unmanaged_too(who: Person, place: str, done: Outcome) -> Outcome:
 
 
 def of_all_too(who: Person, place: str, done: Outcome) -> Outcome:
-    """What is made for all domains is out of any scope."""
+    """Objects for all domains are outside of any scope."""
     if place == NONE:
         return done if who.scope is None else BY_SCOPE
     return {UNKNOWN: DOMAIN_NOT_FOUND, MALFORMED: INVALID_FIELD}.get(place) or beyond(who, place) or done
 
 
 def kept_content(who: Person, place: str, done: Outcome) -> Outcome:
-    """What was refused at SMTP has no content."""
+    """A message refused at SMTP has no content."""
     return unmanaged_too(who, place, NOT_FOUND if place == NONE else done)
 
 
 def for_admins(who: Person, place: str, done: Outcome) -> Outcome:
-    """What others wrote is not read by domain_admins."""
+    """A domain_admin does not read received messages."""
     if place in (UNKNOWN, MALFORMED):
         return NOT_FOUND
     return FORBIDDEN if who.role is Role.DOMAIN_ADMIN else beyond(who, place) or done
 
 
 def any_address(who: Person, place: str, done: Outcome) -> Outcome:
-    """An address that is not managed here can be asked for by everybody."""
+    """Everybody may query an address that is not managed here."""
     return {UNKNOWN: done, MALFORMED: INVALID_FIELD}.get(place) or beyond(who, place) or done
 
 
-# What is to be seen in an answer
+# Assertions on responses
 
 
 def shows_domains_of(name: str) -> Callable[[Person, str, Answer], None]:
@@ -696,14 +696,14 @@ def shows_own_sessions(who: Person, place: str, answer: Answer) -> None:
 
 
 def shows_batch(who: Person, place: str, answer: Answer) -> None:
-    """Each message of a batch is judged by itself: the one asked for, beside one from nowhere."""
+    """Each message of a batch is checked separately: the requested one, and one from an unknown domain."""
     judged, lost = answer.data["results"]
     assert judged.get("code") == of_batch(who, place)[1]
     assert lost["code"] == "DOMAIN_NOT_FOUND"
 
 
 def of_batch(who: Person, place: str) -> Outcome:
-    """What becomes of the message asked for."""
+    """The result for the requested message."""
     return {UNKNOWN: SENT["unknown"], MALFORMED: SENT["malformed"]}.get(place) or beyond(who, place) or (200, None)
 
 
@@ -876,7 +876,7 @@ async def world(post: Post) -> World:
 
 @pytest.mark.usefixtures("unhurried")
 @pytest.mark.timeout(300)
-async def test_every_route_answers_every_caller_as_the_policy_says(world: World):
+async def test_every_route_responds_to_every_caller_by_the_policy(world: World):
     wrong: list[str] = []
     audited: Counter[tuple[str, str]] = Counter()
     cast = [await world.person(person) for person in CAST]
@@ -901,7 +901,7 @@ async def test_every_route_answers_every_caller_as_the_policy_says(world: World)
 
 
 def said(outcome: Outcome) -> str:
-    """The audit's word for an answer."""
+    """The audit outcome of a response."""
     return "success" if outcome[0] < 400 else "denied" if outcome[0] == 403 else "failed"
 
 
@@ -924,7 +924,7 @@ MAY = {
     },
     _SUPER: {"admin.write", "audit.verify", "audit.export", "health.read", "sandbox"},
 }  # fmt: skip
-"""By the lowest role, as the API's reference tells the roles: the policy is held to it."""
+"""Actions by their lowest role, as in the API reference."""
 
 BEYOND_DOMAINS = {
     ActionScope.GLOBAL: {
@@ -940,15 +940,15 @@ BEYOND_DOMAINS = {
 }  # fmt: skip
 
 
-def test_the_policy_is_what_the_roles_are():
+def test_the_policy_matches_the_documented_roles():
     for role, actions in MAY.items():
         assert {action for action, rule in POLICY.items() if rule.role is role} == actions
     for reach, actions in BEYOND_DOMAINS.items():
         assert {action for action, rule in POLICY.items() if rule.scope is reach} == actions
 
 
-def test_nothing_is_everything():
-    """No assignment and no domain left in the scope are no domains at all, not all of them."""
+def test_no_domains_does_not_mean_all_domains():
+    """An empty assignment or scope means no domains."""
     for role in Role:
         assert Principal(None, "", role, "api_key", assigned=_OWN, scope=OPEN).domains() == []  # type: ignore[arg-type]
     assert Principal(None, "", _DOMAIN, "session").domains() == []  # type: ignore[arg-type]

@@ -17,7 +17,7 @@ world = matrix.world
 
 
 def nothing(*_: Any) -> None:
-    """In place of a check."""
+    """Replaces a check."""
 
 
 def a_route_without_its_check(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,8 +46,8 @@ async def test_the_matrix_names_the_route_whose_check_is_gone(
 ) -> None:
     monkeypatch.setattr(matrix, "ROWS", {route: matrix.ROWS[route]})
     monkeypatch.setattr(matrix, "MORE", ())
-    await matrix.test_every_route_answers_every_caller_as_the_policy_says(world)
+    await matrix.test_every_route_responds_to_every_caller_by_the_policy(world)
     breaks(monkeypatch)
     with pytest.raises(AssertionError) as found:
-        await matrix.test_every_route_answers_every_caller_as_the_policy_says(world)
+        await matrix.test_every_route_responds_to_every_caller_by_the_policy(world)
     assert f"{route} {message}" in str(found.value)

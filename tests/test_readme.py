@@ -31,7 +31,7 @@ def script(folder: Path) -> str:
 
 
 @pytest.mark.timeout(300)
-def test_the_tour_runs_as_it_stands(instance: Instance, tmp_path: Path):
+def test_the_tour_runs_unchanged(instance: Instance, tmp_path: Path):
     lines = script(tmp_path)
     (tmp_path / ".venv").symlink_to(ROOT / ".venv")
     done = subprocess.run(

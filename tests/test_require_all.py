@@ -1,4 +1,4 @@
-"""MAILKEEP_REQUIRE_ALL=1 turns what is skipped into a failure, and nothing else."""
+"""MAILKEEP_REQUIRE_ALL=1 turns skips into failures, and changes nothing else."""
 
 import shutil
 import subprocess

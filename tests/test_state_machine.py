@@ -414,7 +414,7 @@ async def test_whatever_is_done_in_any_order_ends_as_the_model_says(
     async with post.api.app.db.tx() as conn:
         await dkim.insert(conn, dkim.generate_key(post.api.app.vault, DOMAIN_IDS["other.test"], post.api.clock()))
     # Beyond the limit, refused calls are one entry a minute; the clock stands still here.
-    post.api.app.refusal_limit._most = 1_000_000
+    post.api.app.refusal_limit._limit = 1_000_000
     loop = asyncio.get_running_loop()
 
     def machine() -> Changes:

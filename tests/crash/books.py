@@ -1,4 +1,4 @@
-"""What is there after healing, read from the database and the mailboxes themselves, against the ledgers."""
+"""Compares the ledgers with the state after recovery, read from the database and the mailboxes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mailkeep.db import postgres
 from tests.crash.load import Load
 from tests.support.ledger import Discrepancies, compare
 
-# A delivery outcome may be written before the sender has recorded the acceptance and its audit row: that is open too.
+# Also open: a delivery outcome that is written before the acceptance and its audit row.
 _SETTLED = """
 SELECT NOT EXISTS (SELECT FROM sandbox_queue)
    AND NOT EXISTS (SELECT FROM messages WHERE status IN ('submitting', 'unknown'))
@@ -26,7 +26,7 @@ SELECT NOT EXISTS (SELECT FROM sandbox_queue)
 
 @dataclass
 class Books:
-    """Of the instance on a data directory; remembers the letters that it has read."""
+    """The state of the instance on a data directory; caches the messages read."""
 
     data_dir: Path
     _subjects: dict[Path, str] = field(default_factory=dict[Path, str])
@@ -40,7 +40,7 @@ class Books:
         return psycopg.connect(urls.owner, autocommit=True, connect_timeout=30)
 
     def wait_until_settled(self, seconds: float = 90) -> None:
-        """Until no send is open any more, and every recipient is seen to."""
+        """Wait until no send is open and every recipient has an outcome."""
         deadline = time.monotonic() + seconds
         with self._connect() as conn:
             while not self._ask(conn, _SETTLED)[0]:
@@ -50,7 +50,7 @@ class Books:
                 time.sleep(0.05)
 
     def check(self, load: Load) -> list[Discrepancies]:
-        """Every balance that is not empty."""
+        """All differences."""
         with self._connect() as conn:
             found = [*self._sends(conn, load), *self._inbound(conn, load), *self._aliases(conn, load)]
         return [balance for balance in found if not balance.empty]
@@ -80,7 +80,7 @@ class Books:
             WHERE action = 'message.send' AND outcome = 'success'
             """,
         )
-        # A row of a batch names also what was not taken of it.
+        # A batch's audit row also names messages that were refused.
         named = [one for _, message_ids in rows for one in message_ids if one in accepted]
         yield compare("audit rows of messages", accepted, named)
         yield compare("requests with audit rows of sends", requests, {request for request, _ in rows})
@@ -99,14 +99,14 @@ class Books:
             "SELECT id::text, queue_id, subject FROM messages WHERE direction = 'inbound' AND status = 'received'",
         )
         yield load.inbound.compare_with(subject for _, _, subject in filed)
-        # A letter that lies there unfiled was never answered for: its sender came again.
+        # A message without a row was never acknowledged: its sender sent it again.
         known = {queue_id for _, queue_id, _ in filed}
         answered_for = [one for one, subject in letters if one in known or subject not in load.inbound.doubtful]
         yield compare("letters of the history", known, answered_for)
         yield compare("mail.received", [one for one, _, _ in filed], self._events(conn, "mail.received"))
 
     def _letters(self) -> list[tuple[str, str]]:
-        """Queue id and subject of each letter in a mailbox."""
+        """Queue ID and subject of each message in a mailbox."""
         for path in (self.data_dir / "mail").glob("*/Maildir/new/*"):
             if path not in self._subjects:
                 head, _, _ = path.read_bytes().partition(b"\r\n\r\n")
@@ -132,7 +132,7 @@ class Books:
         yield compare("audit rows of answered changes", answered, [one for one in rows if one in answered])
 
     def _audited(self, conn: psycopg.Connection, action: str) -> list[str]:
-        """What was acted on with success, by the audit log."""
+        """The targets of successful actions in the audit log."""
         rows = conn.execute(
             "SELECT resource_id FROM audit_entries WHERE action = %s AND outcome = 'success'", (action,)
         ).fetchall()

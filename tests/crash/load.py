@@ -1,4 +1,4 @@
-"""Clients of a running instance who send, deliver and change, and record the responses in ledgers.
+"""Clients of a running instance that send, deliver and change, and record the responses in ledgers.
 
 Who sends an Idempotency-Key tries again until it knows; who does not, leaves it at one try. Senders of inbound mail
 try again, as mail servers do.
@@ -23,12 +23,12 @@ ALIASES_A_SECOND = 6
 ALICE = "alice@example.test"
 _LARGE = "A line of a message that takes several writes to go out.\n" * 6000
 _PATIENCE = 60.0
-_MOST_AT_ONCE = 60  # far more than there are, but where the machine has no time for us
+_MOST_AT_ONCE = 60  # only reached on an overloaded machine
 
 
 @dataclass
 class Place:
-    """Where the instance is just now; `up` is cleared while it is away."""
+    """The current addresses of the instance; `up` is cleared while it is down."""
 
     http: str = ""
     smtp: str = ""
@@ -45,7 +45,7 @@ class Place:
 
 @dataclass
 class Load:
-    """`requests` are the ids of changes that were answered with success, first-hand: action by request id."""
+    """`requests`: the action by request ID of changes that succeeded at the first attempt."""
 
     place: Place
     sends: Ledger = field(default_factory=lambda: Ledger("sends"))
@@ -63,7 +63,7 @@ class Load:
         return f"{what}-{self._name}-{next(self._numbers)}"
 
     async def run(self, ended: Callable[[], bool], seconds: float) -> None:
-        """Begin calls at a steady pace, while not too many are open, until `ended`, or for so long."""
+        """Start calls at a constant rate, while not too many are open, until `ended` or a time limit."""
         loop = asyncio.get_running_loop()
         began = loop.time()
         paces = ((SENDS_A_SECOND, self._send), (INBOUND_A_SECOND, self._deliver), (ALIASES_A_SECOND, self._alias))
@@ -82,13 +82,13 @@ class Load:
         task.add_done_callback(self._tasks.discard)
 
     async def finish(self) -> None:
-        """Wait until every client knows what became of its calls, or has given up."""
+        """Wait until every client has its results or has given up."""
         async with asyncio.timeout(_PATIENCE + 2 * SECONDS + 15):
             while self._tasks:
                 await asyncio.gather(*self._tasks)
 
     async def stop(self) -> None:
-        """End the clients, who may be waiting for an instance that never comes."""
+        """End the clients, which may wait for an instance that does not come back."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -127,7 +127,7 @@ class Load:
     async def _ask(
         self, ledger: Ledger, tokens: list[str], asked: tuple[str, str, Any], *, keyed: bool
     ) -> CallResult | None:
-        """Ask, with a key until it is known what became of it; the answer of the last try, if there was one."""
+        """Call; with an idempotency key repeat until the result is known. Returns the last response, if any."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + _PATIENCE
         key = secrets.token_urlsafe(12) if keyed else ""
@@ -146,7 +146,7 @@ class Load:
     async def _try(
         self, ledger: Ledger, tokens: list[str], asked: tuple[str, str, Any], key: str
     ) -> tuple[CallResult | None, bool]:
-        """One try, and whether another one makes sense."""
+        """One attempt, and whether to repeat it."""
         try:
             result_of_call = await self.place(*asked, key)
         except NeverAsked:
@@ -197,7 +197,7 @@ class Load:
                     self.inbound.ok(token)
                     return
                 if 400 <= code < 500:
-                    # At the end of data it may have been filed, had the commit's answer been lost.
+                    # After the data the message may be stored, if the response was lost.
                     (self.inbound.info if step == "data" else self.inbound.fail)(token)
                 else:
                     self.inbound.fail(token)
@@ -208,7 +208,7 @@ class Load:
 
 
 def _split(tokens: list[str], result_of_call: CallResult) -> list[tuple[str, Mapping[str, Any] | None]]:
-    """Each token with its own result, where the answer is a batch's."""
+    """Each token with its result, for a batch too."""
     data = result_of_call.body.get("data")
     if result_of_call.status < 300 and data and "results" in data:
         return list(zip(tokens, data["results"], strict=True))

@@ -1,4 +1,4 @@
-"""`mailkeep`, but for one thing: at a named place, reached for the nth time, it is killed.
+"""`mailkeep` that is killed when it reaches a failpoint for the nth time.
 
 Where and when is armed while it runs: a line `NAME N` written to the FIFO that MAILKEEP_TESTS_ARM names. Beside the
 product's own places there is `answer.half_written`: half of the answer to a send is on its way to the client.
@@ -27,7 +27,7 @@ HALF_WRITTEN = "answer.half_written"
 
 
 class _Trap:
-    """Counts down; places are reached in several threads."""
+    """Counts down; failpoints are reached in several threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""Rounds of trouble on one data directory: kill at a place under load, start again, reconcile, weigh."""
+"""Rounds on one data directory: kill at a failpoint under load, restart, reconcile, compare."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.instance import Instance, Launch
 from tests.support.processes import children
 from tests.support.scratch import new_directory
 
-# Places, and how often a second the load reaches them.
+# Failpoints, and how often per second the load reaches them.
 SEND_PLACES = (
     "send.before_attempt",
     "send.attempt_written",
@@ -47,7 +47,7 @@ INBOUND_PLACES = (
     "inbound.committed",
 )
 PLACES = SEND_PLACES + INBOUND_PLACES
-BACK_WITHIN = 5.0  # seconds, on a machine that does nothing else
+BACK_WITHIN = 5.0  # seconds on an idle machine
 BACK_IN_THE_SUITE = 30.0
 _EMAIL, _PASSWORD = "sue@example.test", "correct horse battery staple"
 _SETTINGS = {
@@ -61,12 +61,12 @@ _LOAD_SECONDS = 90.0
 
 
 class NotReached(Exception):
-    """The load never came to this place in its time: the machine was too busy, or the place is gone."""
+    """The load did not reach the failpoint in time: the machine is too busy, or the failpoint is gone."""
 
 
 @dataclass
 class Rounds:
-    """A data directory, what runs on it, and the load with its ledgers over all rounds."""
+    """A data directory with its running instance, and the load with its ledgers over all rounds."""
 
     folder: Path
     running: Instance
@@ -75,7 +75,7 @@ class Rounds:
     books: Books
 
     async def killed_at(self, name: str) -> None:
-        """One round: under load until it is killed there; start again; everybody learns; the books are weighed."""
+        """A round: load until the kill at the failpoint, restart, settle all results, compare."""
         self._arm(name, random.randint(1, _most(name)))
         process = self.running.process
         await self.load.run(lambda: process.poll() is not None, _LOAD_SECONDS)
@@ -87,7 +87,7 @@ class Rounds:
         await self.weigh(name)
 
     async def database_killed(self, number: int) -> float:
-        """One round: the database ends by a signal under load; seconds until everything works again."""
+        """A round: end the database by a signal under load; returns seconds until everything works again."""
         calm = asyncio.create_task(self.load.run(lambda: False, 6.0))
         await asyncio.sleep(1.0 + random.random() / 2)
         killed_at = time.monotonic()
@@ -101,7 +101,7 @@ class Rounds:
         return back
 
     async def weigh(self, after: str) -> None:
-        """Wait until nothing is open, and compare; AssertionError tells what does not add up."""
+        """Wait until nothing is open, and compare. AssertionError with the differences."""
         await self.load.finish()
         await asyncio.to_thread(self.books.wait_until_settled)
         wrong = await asyncio.to_thread(self.books.check, self.load)
@@ -119,7 +119,7 @@ class Rounds:
             try:
                 number = os.open(self.folder / "arm", os.O_WRONLY | os.O_NONBLOCK)
                 break
-            except OSError as error:  # its reader is about to open it
+            except OSError as error:  # the reader has not opened it yet
                 if error.errno != errno.ENXIO or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
@@ -132,17 +132,17 @@ class Rounds:
         return found
 
     async def _next_database(self, before: int) -> None:
-        """Until there is another: the one before may be a while in ending, and answers until then."""
+        """Wait for a new process: the previous one may respond until it has ended."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
-            with contextlib.suppress(ValueError, OSError):  # none just now
+            with contextlib.suppress(ValueError, OSError):  # none at the moment
                 if self._database() != before:
                     return
             await asyncio.sleep(0.02)
         raise AssertionError(f"no other database within 60 s: {self.running.log}")
 
     async def _works(self) -> None:
-        """Until a change, a send and an inbound mail succeed, one after the other."""
+        """Wait until a change, a send and an inbound message succeed."""
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             try:
@@ -152,7 +152,7 @@ class Rounds:
                 body = {"description": str(time.monotonic())}
                 if (await self.place("PATCH", f"/domains/{self.place.domain_id}", body)).status != 200:
                     continue
-                # At a mailbox that nobody weighs: a refusal says that routing answers.
+                # To a mailbox outside of the comparison: a refusal shows that routing works.
                 code, step = await deliver(self.running.smtp, "nobody@example.test", b"")
                 if (code, step) == (550, "rcpt"):
                     return
@@ -179,7 +179,7 @@ def _started(folder: Path) -> Instance:
 
 @asynccontextmanager
 async def rounds() -> AsyncIterator[Rounds]:
-    """A new installation with example.test and Alice's mailbox; it is ended, and gone, afterwards."""
+    """A new instance with example.test and Alice's mailbox, removed at the end."""
     folder = new_directory("mailkeep-crash-", 0o755)
     (folder / "data").mkdir(mode=0o711)
     os.mkfifo(folder / "arm")

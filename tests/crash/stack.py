@@ -42,7 +42,7 @@ FAR = "127.0.7.3"
 OURS = ("api", "worker", "lmtp", "logs", "policy", "node", "keys", "usage")
 DAEMONS = ("postfix", "dovecot", "rspamd", "redis")
 STAGES = ("api", "smtp", "mail.sent", "mail.delivered", "mail.received")
-"""Which mail that was begun after a kill has to reach: accepted by the API and by Postfix, and published."""
+"""The stages of mail sent after a kill: accepted by the API and by Postfix, and published."""
 _SUBJECT = re.compile(rb"^Subject: (\S+)\r?$", re.MULTILINE)
 _STARTED_WITHIN = 180.0
 _SETTLED_WITHIN = 120.0
@@ -81,7 +81,7 @@ domain_per_hour = 10000000
 
 @dataclass
 class Far:
-    """The Internet: takes mail for everybody, but for some local parts by their first letters, and counts it."""
+    """The external MTA: accepts all mail, except some local parts by prefix, and counts it."""
 
     taken: list[str] = field(default_factory=list[str])
     tried: Counter[str] = field(default_factory=Counter[str])
@@ -111,7 +111,7 @@ class Far:
 
 @dataclass
 class Kept:
-    """The Internet of the instance that all tests share: what it has taken lies in a folder."""
+    """The external MTA of the shared instance, whose accepted mail is in a folder."""
 
     folder: Path
 
@@ -128,7 +128,7 @@ def subject_of(content: bytes) -> str:
 
 @dataclass
 class Stack:
-    """A running full instance, its database, and what it sends to."""
+    """A running full instance, its database, and the external MTA."""
 
     data: Path
     process: subprocess.Popen[bytes] | None
@@ -145,7 +145,7 @@ class Stack:
         return result.body["data"]
 
     async def rows(self, query: str, **named: Any) -> list[Any]:
-        """A query, tried again while the database is away."""
+        """A query, repeated while the database is unavailable."""
         for _ in range(600):
             try:
                 if self.db.closed:
@@ -158,16 +158,16 @@ class Stack:
         raise TimeoutError("the database stays away")
 
     def pid(self, name: str) -> int:
-        """The process of a part."""
+        """The process of a service."""
         return int((run_folder(self.data) / "pids" / f"{name}.pid").read_text().split()[0])
 
     async def database_pid(self) -> int:
-        """The postmaster: whose child the process behind our connection is."""
+        """The PostgreSQL server: the parent of our connection's process."""
         ((backend,),) = await self.rows("SELECT pg_backend_pid()")
         return int(Path(f"/proc/{backend}/stat").read_text().rpartition(")")[2].split()[1])
 
     async def database_answers(self, seconds: float) -> None:
-        """Wait until the database takes connections again."""
+        """Wait until the database accepts connections again."""
         deadline = time.monotonic() + seconds
         while True:
             try:
@@ -181,7 +181,7 @@ class Stack:
         os.kill(await self.database_pid() if name == "postgresql" else self.pid(name), number)
 
     def copies(self, folder: str = ".") -> list[str]:
-        """The subjects of what lies in a folder of Alice's mailbox."""
+        """The subjects in a folder of Alice's mailbox."""
         found: list[str] = []
         for name in ("new", "cur"):
             for path in (self.data / "mail" / self.mailbox_id / "Maildir" / folder / name).glob("*"):
@@ -197,12 +197,12 @@ class Stack:
         )  # fmt: skip
 
     def flush(self) -> None:
-        """Let Postfix try all it has now."""
+        """Flush Postfix's queue."""
         conf = str(self.data / "postfix" / "conf")
         subprocess.run(["postqueue", "-c", conf, "-f"], check=False, timeout=30, capture_output=True)
 
     def queued(self) -> int:
-        """How many messages Postfix has."""
+        """The number of messages in Postfix's queue."""
         conf = str(self.data / "postfix" / "conf")
         done = subprocess.run(["postqueue", "-c", conf, "-j"], check=False, timeout=30, capture_output=True)
         return done.stdout.count(b"\n")
@@ -215,7 +215,7 @@ async def _connect(data: Path) -> psycopg.AsyncConnection[Any]:
 
 @contextlib.asynccontextmanager
 async def running() -> AsyncIterator[Stack]:
-    """A full instance of its own with a domain and a mailbox, ended at the end."""
+    """A new full instance with a domain and a mailbox."""
     ports = {name: free_port() for name in ("http", "smtp", "submission", "imap", "sieve")}
     far = Far()
     sink = await serve(FAR, 0, far, SmtpLimits(sessions_per_source=0), hostname="mx.far.test")
@@ -250,7 +250,7 @@ async def running() -> AsyncIterator[Stack]:
 
 @contextlib.asynccontextmanager
 async def shared(instance: harness.Stack) -> AsyncIterator[Stack]:
-    """The instance that all tests share, with a domain and a mailbox of ours."""
+    """The shared instance, with a new domain and mailbox."""
     smtp = f"{harness.ADDRESS}:{instance.ports['smtp']}"
     db = await _connect(instance.data_dir)
     stack = Stack(instance.data_dir, None, instance.api, smtp, Kept(instance.folder / "caught"), db)
@@ -279,7 +279,7 @@ async def until(done: Callable[[], object], seconds: float) -> None:
 
 @dataclass
 class Stream:
-    """Mail out and in at a steady pace, each message tried once; when each stage was reached, by token."""
+    """Outbound and inbound mail at a constant rate, one attempt each, with the time of each stage by token."""
 
     stack: Stack
     a_second: float = 5.0
@@ -294,7 +294,7 @@ class Stream:
 
     @contextlib.asynccontextmanager
     async def flowing(self) -> AsyncIterator[None]:
-        """Flows while the block lasts; then what is open is waited for."""
+        """Runs during the block; then waits for open messages."""
         tasks = [asyncio.create_task(self._flow()), asyncio.create_task(self._watch())]
         try:
             yield
@@ -351,7 +351,7 @@ class Stream:
         return self.inbound.fail(token)
 
     async def _watch(self) -> None:
-        """When each event came; a little late, as everything that is seen by looking."""
+        """When each event was seen, by polling."""
         seen = 0
         while True:
             rows = await self.stack.rows(
@@ -366,7 +366,7 @@ class Stream:
             await asyncio.sleep(_LOOK)
 
     async def recovery(self, killed_at: float, seconds: float) -> dict[str, float]:
-        """Seconds from a kill until mail that was begun after it has reached each stage, by stage."""
+        """Seconds by stage from a kill until mail sent after it reached the stage."""
         deadline = time.monotonic() + seconds
 
         def back() -> dict[str, float]:
@@ -400,18 +400,18 @@ class Stream:
                 await harness.reconcile(self.stack.data)
                 reconciled_at = deadline + 1
             if time.monotonic() > deadline:
-                return  # the balance says what is missing
-            # What was under way at a reload is tried again only after minutes.
+                return  # the comparison shows what is missing
+            # Deliveries interrupted by a reload are retried only after minutes.
             await asyncio.to_thread(self.stack.flush)
             await asyncio.sleep(1)
 
     def _in_doubt(self) -> set[str]:
-        """What is at the other server, and whose sender got an unknown result."""
+        """Mail at the external MTA whose sender got an unknown result."""
         return self.out.doubtful & set(self.stack.far.taken)
 
     async def _events(self) -> dict[str, Counter[str]]:
         found: dict[str, Counter[str]] = {name: Counter() for name in (*STAGES[2:], "system.alert")}
-        # A deferral is no end: Postfix tries again by itself.
+        # A deferral is not final: Postfix retries.
         for kind, token in await self.stack.rows(
             "SELECT kind, data->>'subject' FROM events WHERE data->>'subject' LIKE %(name)s "
             "AND data->>'bounce_type' IS DISTINCT FROM 'temporary'",

@@ -15,7 +15,7 @@ _SHARES = 4
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("share", range(_SHARES))
-async def test_killed_anywhere_it_keeps_what_it_accepted(share: int):
+async def test_accepted_mail_survives_a_kill_at_every_failpoint(share: int):
     async with rounds() as found:
         for name in 2 * PLACES[share::_SHARES]:
             await found.killed_at(name)

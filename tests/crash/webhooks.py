@@ -33,7 +33,7 @@ from tests.support.webhook_sink import ReceivedRequest, Sink, run_sink, trusted_
 
 Victim = Literal["instance", "worker"]
 
-# A claim writes down that an attempt begins: claimed and attempt written are one place.
+# A claim records the attempt: claimed and attempt written are one failpoint.
 HEARD = "sink.heard"
 PLACES = ("webhook.claimed", "webhook.begun", HEARD, "webhook.answered", "webhook.settled")
 LEASE_SECONDS = 2.0
@@ -42,12 +42,12 @@ _EMAIL, _PASSWORD = "sue@example.test", "correct horse battery staple"
 
 
 class NotReached(Exception):
-    """The load never came to this place in its time."""
+    """The load did not reach the failpoint in time."""
 
 
 @dataclass
 class Rounds:
-    """An installation with a webhook on every event, and whom to kill."""
+    """An instance with a webhook for every event, and the process to kill."""
 
     folder: Path
     victim: Victim
@@ -64,7 +64,7 @@ class Rounds:
     longest: float = 0.0
 
     async def killed_at(self, name: str) -> None:
-        """One round: under load until the victim is killed there; it starts again; everything is weighed."""
+        """A round: load until the victim is killed at the failpoint, restart, compare."""
         process = self.worker or self.running.process
         self._arm(name, process.pid, random.randint(1, 25))
         deadline = time.monotonic() + _LOAD_SECONDS
@@ -91,7 +91,7 @@ class Rounds:
             try:
                 number = os.open(self.folder / f"arm-{self.victim}", os.O_WRONLY | os.O_NONBLOCK)
                 break
-            except OSError as error:  # its reader is about to open it
+            except OSError as error:  # the reader has not opened it yet
                 if error.errno != errno.ENXIO or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
@@ -99,7 +99,7 @@ class Rounds:
         os.close(number)
 
     async def _load(self) -> None:
-        """A handful of sends at once: each is an event when it is taken, and another when it has arrived."""
+        """Concurrent sends: each causes an event when accepted and another when delivered."""
 
         async def send() -> None:
             body = {
@@ -117,7 +117,7 @@ class Rounds:
         await asyncio.sleep(0.05)
 
     async def _weigh(self, after: str) -> None:
-        """Every event has arrived, under its id, and nothing else; nothing waits beyond its lease but for its turn."""
+        """Exactly the events have arrived, with their IDs; no delivery stays claimed after its lease."""
         self.sink.on_request = lambda _: None
         deadline = time.monotonic() + _SETTLED_SECONDS
         while True:
@@ -140,7 +140,7 @@ class Rounds:
         await self._check_leases(after)
 
     async def _check_leases(self, after: str) -> None:
-        """What was cut off is due when its lease ends: nothing that came later is tried before it."""
+        """An interrupted delivery is due when its lease ends, before any later one."""
         rows = (await self._call("GET", f"/webhooks/{self.webhook_id}/deliveries?limit=200")).body["data"]
         assert {row["state"] for row in rows} == {"delivered"}, f"after {after}"
         first_tries = [(_at(row["created_at"]), _at(row["attempts"][0]["at"])) for row in rows]
@@ -217,7 +217,7 @@ def _started(folder: Path, victim: Victim) -> Instance:
 
 
 def _worker(folder: Path) -> subprocess.Popen[bytes]:
-    """A worker beside the instance, when it works."""
+    """The separate worker, once it works."""
     launch = Launch(environ=_settings(folder, "worker") | {"MAILKEEP_LOG__LEVEL": "info"})
     path = folder / "worker.log"
     with path.open("wb") as log:
@@ -239,7 +239,7 @@ def _worker(folder: Path) -> subprocess.Popen[bytes]:
 
 @asynccontextmanager
 async def rounds(victim: Victim) -> AsyncIterator[Rounds]:
-    """A new installation; it is ended, and gone, afterwards."""
+    """A new instance, removed at the end."""
     folder = new_directory("mailkeep-webhooks-", 0o755)
     (folder / "data").mkdir(mode=0o711)
     for name in ("instance", "worker"):

@@ -12,16 +12,16 @@ SECONDS = 30.0
 
 
 class NeverAsked(Exception):
-    """No connection came about: the server can't have done anything."""
+    """No connection: the server can't have done anything."""
 
 
 class Cut(Exception):
-    """The connection ended, or nothing came, after the server may have begun."""
+    """The connection ended or timed out after the server may have started."""
 
 
 @dataclass(frozen=True)
 class CallResult:
-    """An answer: `body` is its JSON."""
+    """A response; `body` is its JSON."""
 
     status: int
     headers: Mapping[str, str]
@@ -73,7 +73,7 @@ async def _connect(host: str, port: str) -> tuple[asyncio.StreamReader, asyncio.
 
 
 async def deliver(address: str, recipient: str, content: bytes) -> tuple[int, str]:
-    """Bring a message, step by step: the last code, and the step it answers (greeting, …, `data` for the end).
+    """Deliver a message step by step; returns the last code and its step (greeting, …, `data` for the end).
 
     Raises NeverAsked where it was cut off before the content was sent, else Cut.
     """
