@@ -40,11 +40,13 @@ def refuse_last_way_in(owner: Admin, password_hash: str) -> None:
         raise Conflict("You could not log in any more without this passkey.", reason="last_way_in")
 
 
-def matches_registration(passkey: Passkey, shown: CredentialResponse, used: VerifiedAssertion, *, alone: bool) -> bool:
+def matches_registration(
+    passkey: Passkey, response: CredentialResponse, used: VerifiedAssertion, *, alone: bool
+) -> bool:
     """Whether a verified use matches the registration: its account, and its backup eligibility (§7.2).
 
     A passkey that logs in alone must name its account.
     """
-    handle = shown.user_handle
+    handle = response.user_handle
     named = handle == passkey.admin_id.bytes or (handle is None and not alone)
     return named and used.backup_eligible == passkey.backup_eligible

@@ -66,11 +66,11 @@ async def register(app: App, call: Call, name: str, credential: Mapping[str, Any
     `credential_taken`.
     """
     party, who, at = _relying_party(app), call.caller(), app.clock()
-    shown = webauthn.parse_registration(credential)
+    response = webauthn.parse_registration(credential)
     async with app.db.autocommit() as conn:
-        if not await store.use_challenge(conn, _hash(shown), Purpose.REGISTER, _session_of(who), at):
+        if not await store.use_challenge(conn, _hash(response), Purpose.REGISTER, _session_of(who), at):
             raise Conflict("The challenge is unknown or has expired: begin again.", reason="no_challenge")
-    made = await asyncio.to_thread(webauthn.verify_registration, shown, party)
+    registered = await asyncio.to_thread(webauthn.verify_registration, response, party)
     async with app.db.tx() as conn:
         admin_id = await _lock_own(conn, who)
         owner = await sessions.get_own_account(conn, who)
@@ -78,14 +78,14 @@ async def register(app: App, call: Call, name: str, credential: Mapping[str, Any
         passkey = Passkey(
             id=uuid7(at),
             admin_id=admin_id,
-            credential_id=made.credential_id,
-            public_key=made.public_key,
-            sign_count=made.sign_count,
+            credential_id=registered.credential_id,
+            public_key=registered.public_key,
+            sign_count=registered.sign_count,
             name=name,
-            aaguid=made.aaguid,
-            transports=made.transports,
-            backup_eligible=made.backup_eligible,
-            backed_up=made.backed_up,
+            aaguid=registered.aaguid,
+            transports=registered.transports,
+            backup_eligible=registered.backup_eligible,
+            backed_up=registered.backed_up,
             created_at=at,
             last_used_at=None,
         )
@@ -193,7 +193,7 @@ async def begin_login(app: App, call: Call, token: str | None) -> PasskeyChallen
 class _PasskeyAttempt:
     """A use of a passkey after its challenge was used up; `passkey` and `account` if the credential is known."""
 
-    shown: CredentialResponse
+    response: CredentialResponse
     token: str | None
     account: LoginAccount | None
     passkey: Passkey | None
@@ -207,17 +207,17 @@ async def login(app: App, call: Call, credential: Mapping[str, Any], token: str 
     """
     logins.refuse_network(app, call)
     party, at = _relying_party(app), app.clock()
-    shown = webauthn.parse_assertion(credential)
+    response = webauthn.parse_assertion(credential)
     async with app.db.tx() as conn:
-        tried = await _use_challenge(conn, call, shown, token, at)
-    if tried is None:
+        attempt = await _use_challenge(conn, call, response, token, at)
+    if attempt is None:
         raise SessionInvalid("The login has expired, or its challenge was used: begin again.")
-    key = tried.passkey.public_key if tried.passkey else rules.DUMMY_PUBLIC_KEY
+    key = attempt.passkey.public_key if attempt.passkey else rules.DUMMY_PUBLIC_KEY
     alone = token is None
-    used = await asyncio.to_thread(webauthn.verify_assertion, shown, party, key, user_verified=alone)
+    used = await asyncio.to_thread(webauthn.verify_assertion, response, party, key, user_verified=alone)
     async with app.db.tx() as conn:
         # Refusals are returned and raised after the commit, which keeps their entry in the audit log.
-        opened = await _open_session(app, conn, call, tried, used, at)
+        opened = await _open_session(app, conn, call, attempt, used, at)
     if isinstance(opened, Refusal):
         raise opened
     admins.remove_initial_password(app)
@@ -225,7 +225,7 @@ async def login(app: App, call: Call, credential: Mapping[str, Any], token: str 
 
 
 async def _use_challenge(
-    conn: Conn, call: Call, shown: CredentialResponse, token: str | None, at: datetime
+    conn: Conn, call: Call, response: CredentialResponse, token: str | None, at: datetime
 ) -> _PasskeyAttempt | None:
     """Use up the challenge and an attempt of the pending login; None if either has expired."""
     account = None
@@ -234,35 +234,35 @@ async def _use_challenge(
         if account is None:
             return None
     purpose, bound_to = (Purpose.SECOND_FACTOR, token_hash(token)) if token else (Purpose.LOGIN, b"")
-    if not await store.use_challenge(conn, _hash(shown), purpose, bound_to, at):
+    if not await store.use_challenge(conn, _hash(response), purpose, bound_to, at):
         return None
-    passkey = await store.find_by_credential(conn, shown.credential_id)
+    passkey = await store.find_by_credential(conn, response.credential_id)
     if account is None:  # also for an unknown passkey, so that it takes as long as a known one
         account = await logins.find_account(conn, call, passkey.admin_id if passkey else _NOBODY)
     foreign = passkey is not None and account is not None and passkey.admin_id != account.id
-    return _PasskeyAttempt(shown, token, account, None if foreign else passkey)
+    return _PasskeyAttempt(response, token, account, None if foreign else passkey)
 
 
 async def _open_session(
-    app: App, conn: Conn, call: Call, tried: _PasskeyAttempt, used: VerifiedAssertion | None, at: datetime
+    app: App, conn: Conn, call: Call, attempt: _PasskeyAttempt, used: VerifiedAssertion | None, at: datetime
 ) -> CompletedLogin | Refusal:
-    account, passkey, alone = tried.account, tried.passkey, tried.token is None
+    account, passkey, alone = attempt.account, attempt.passkey, attempt.token is None
     if account is None or passkey is None or used is None:
-        return await _record_refusal(conn, call, tried, at, "unknown" if passkey is None else "rejected")
-    if not rules.matches_registration(passkey, tried.shown, used, alone=alone):
-        return await _record_refusal(conn, call, tried, at, "rejected")
+        return await _record_refusal(conn, call, attempt, at, "unknown" if passkey is None else "rejected")
+    if not rules.matches_registration(passkey, attempt.response, used, alone=alone):
+        return await _record_refusal(conn, call, attempt, at, "rejected")
     if not await admins.lock(conn, account.id) or await store.find(conn, account.id, passkey.id) is None:
-        return await _record_refusal(conn, call, tried, at, "unknown")
+        return await _record_refusal(conn, call, attempt, at, "unknown")
     if not await store.record_use(conn, passkey.id, used, at):
-        return await _record_refusal(conn, call, tried, at, "counter")
-    if tried.token is not None and not await logins.end_pending(conn, tried.token):
+        return await _record_refusal(conn, call, attempt, at, "counter")
+    if attempt.token is not None and not await logins.end_pending(conn, attempt.token):
         return SessionInvalid()
     method = "passkey" if alone else "password+passkey"
     return await logins.open_session(app, conn, call, account, at, method) or SessionInvalid()
 
 
-async def _record_refusal(conn: Conn, call: Call, tried: _PasskeyAttempt, at: datetime, reason: str) -> Refusal:
-    account = tried.account
+async def _record_refusal(conn: Conn, call: Call, attempt: _PasskeyAttempt, at: datetime, reason: str) -> Refusal:
+    account = attempt.account
     label, admin_id = (account.email, account.id) if account else (_UNKNOWN, None)
     await logins.record_failed_login(conn, call, at, label, admin_id, method="passkey", reason=reason)
     return InvalidCredentials("The passkey was not accepted.")
@@ -277,8 +277,8 @@ async def _create_challenge(
     return PasskeyChallenge(party, challenge, expires_at, own)
 
 
-def _hash(shown: CredentialResponse) -> bytes:
-    return rules.hash_challenge(shown.challenge)
+def _hash(response: CredentialResponse) -> bytes:
+    return rules.hash_challenge(response.challenge)
 
 
 def _relying_party(app: App) -> RelyingParty:

@@ -28,11 +28,11 @@ async def authenticate(app: App, call: Call) -> None:
 
     AUTH_REQUIRED, SESSION_INVALID, API_KEY_INVALID; RATE_LIMIT_EXCEEDED when the key has used up its requests.
     """
-    scheme, _, given = call.headers.get("authorization", "").partition(" ")
+    scheme, _, key = call.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
-        await _authenticate_key(app, call, given.strip(" "))
-    elif shown := call.cookies.get(COOKIE):
-        await _authenticate_session(app, call, shown)
+        await _authenticate_key(app, call, key.strip(" "))
+    elif cookie := call.cookies.get(COOKIE):
+        await _authenticate_session(app, call, cookie)
     else:
         raise AuthRequired
 
@@ -42,15 +42,15 @@ async def _authenticate_session(app: App, call: Call, cookie: str) -> None:
     if token is None:
         raise SessionInvalid
     async with app.db.autocommit() as conn:
-        shown = await store.find_active(conn, token_hash(token), app.clock())
-    if shown is None:
+        session = await store.find_active(conn, token_hash(token), app.clock())
+    if session is None:
         raise SessionInvalid
     auth = app.settings.auth
     call.who = replace(
-        caller_principal(call, shown.email, shown.role, shown.admin_id, shown.session_id),
-        assigned=shown.assigned,
+        caller_principal(call, session.email, session.role, session.admin_id, session.session_id),
+        assigned=session.assigned,
         blocked_by=rules.network_block(call.ip_address, auth.allowed_networks)
-        or rules.second_factor_block(shown.role, shown.second_factor, auth.require_second_factor),
+        or rules.second_factor_block(session.role, session.second_factor, auth.require_second_factor),
     )
 
 
