@@ -15,7 +15,7 @@ import pytest
 from mailkeep.db.pool import DatabasePool
 from mailkeep.run.runtime import tasks
 from mailkeep.web.endpoint import Endpoint
-from tests.mailflow.receiving.talking import codes, dialogue
+from tests.mailflow.receiving.smtp_dialogue import codes, dialogue
 from tests.plugins.post import Post
 from tests.support.client import EXAMPLE, Api
 from tests.test_examples import EXAMPLES, placeholders, run

@@ -62,7 +62,7 @@ class LogWriter:
         self.add(f"lmtp[9]: {queue_id}: to=<{to}>, {origin}relay=mx[/run/mta/lmtp.sock], {times}, {outcome}")
 
     def tried(self, queue_id: str, to: str, outcome: str = SENT, asked: str | None = None, after: float = 0.3) -> None:
-        """A try of another server, so many seconds after the message came in."""
+        """A delivery attempt to another server, `seconds` after the arrival of the message."""
         origin, times = f"orig_to=<{asked}>, " if asked else "", TIMES.format(after)
         self.add(f"smtp[9]: {queue_id}: to=<{to}>, {origin}relay=mx.far.test[192.0.2.1]:25, {times}, {outcome}")
 

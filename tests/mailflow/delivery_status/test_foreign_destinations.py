@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from tests.mailflow.delivery_status.log_writer import DEFERRED
-from tests.mailflow.delivery_status.test_fates_by_log import Log
+from tests.mailflow.delivery_status.test_outcomes import Log
 from tests.plugins.post import Post, letter
 from tests.support.client import EXAMPLE, OTHER, Api, Client
 from tests.support.messages import insert, outbound

@@ -116,13 +116,13 @@ def test_what_cant_be_written_down_has_not_begun(path: Path, monkeypatch: pytest
     assert journal.begin(ID, [BOB], soon()) is None
     with monkeypatch.context() as patch:
         patch.setattr(os, "write", lambda file, data: write(file, data[:20]))
-        journal.end(ID, [BOB])  # told in the log alone
+        journal.end(ID, [BOB])  # an error in the log only
     assert journal.begin(ID, [BOB], soon()) is None
     journal.close()
     assert doubtful(path, ALICE, BOB) == [False, True]
 
 
-def test_the_file_is_made_anew_with_what_is_open(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_file_is_rewritten_with_open_deliveries_only(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mailkeep.features.mailflow.local_delivery.journal._MAX_SIZE", 2_000)
     journal = opened(path)
     journal.begin(ID, [ALICE], soon())

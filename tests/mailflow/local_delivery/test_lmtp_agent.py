@@ -19,7 +19,7 @@ from mailkeep.db.pool import DatabasePool
 from mailkeep.features.mailflow.local_delivery.journal import Journal, UncertainDelivery
 from mailkeep.mail.message import srs
 from mailkeep.mail.smtp.reply import SmtpReply
-from tests.mailflow.local_delivery.lmtp_talk import LETTER, SETTLING, Agent, running
+from tests.mailflow.local_delivery.lmtp_dialogue import LETTER, SETTLING, Agent, running
 from tests.support.client import EXAMPLE, Api
 
 ALICE, BOB = f"alice@{EXAMPLE}", f"bob@{EXAMPLE}"
@@ -41,9 +41,9 @@ async def events(agent: Agent) -> list[tuple[str, dict[str, Any]]]:
 
 async def test_a_message_reaches_each_mailbox_and_is_filed_before_the_answer(agent: Agent) -> None:
     assert await agent.bring(ALICE, BOB) == ["250 2.0.0 Saved"] * 2
-    told = await events(agent)
-    assert [kind for kind, _ in told] == ["mail.received"] * 2
-    assert told[0][1] == {
+    published = await events(agent)
+    assert [kind for kind, _ in published] == ["mail.received"] * 2
+    assert published[0][1] == {
         "message_id": "<1@far.test>", "from": "someone@far.test", "domain": EXAMPLE, "subject": "Hello",
         "size": len(LETTER), "queue_id": "4jW9T1xz0bz1",
     }  # fmt: skip
@@ -64,11 +64,11 @@ async def test_each_recipient_of_our_own_mail_gets_a_reply_of_its_own(agent: Age
     ]
 
 
-async def test_nothing_that_another_server_has_handed_over_bounces_to_a_forged_sender(agent: Agent) -> None:
+async def test_mail_of_another_server_does_not_bounce_to_a_forged_sender(agent: Agent) -> None:
     """A mailbox that became full, or was removed, after Postfix had accepted the message made a bounce."""
     agent.dovecot.says = {BOB: SmtpReply(552, "5.2.2", "Mailbox full")}
-    told = await agent.bring(ALICE, BOB, f"nobody@{EXAMPLE}")
-    assert [each[:3] for each in told] == ["250"] * 3
+    replies = await agent.bring(ALICE, BOB, f"nobody@{EXAMPLE}")
+    assert [each[:3] for each in replies] == ["250"] * 3
     assert [kind for kind, _ in await events(agent)] == ["mail.received"]
     rows = (await agent.api.sue.get("/messages", direction="inbound", status="rejected")).data
     assert {(row["recipients"][0]["address"], row["recipients"][0]["smtp_code"]) for row in rows} == {
@@ -86,7 +86,7 @@ async def test_a_temporary_word_of_dovecot_leaves_no_trace(agent: Agent) -> None
     assert len(await events(agent)) == 1
 
 
-async def test_two_recipients_of_one_mailbox_make_one_copy_and_both_names_are_kept(agent: Agent) -> None:
+async def test_two_recipients_of_a_mailbox_are_one_copy_with_both_addresses(agent: Agent) -> None:
     asked = {f"alice+tag@{EXAMPLE}": f"sales@{EXAMPLE}"}
     assert await agent.bring(ALICE, f"alice+tag@{EXAMPLE}", asked=asked) == ["250 2.0.0 Saved"] * 2
     assert len(agent.dovecot.copies) == 1
@@ -94,7 +94,7 @@ async def test_two_recipients_of_one_mailbox_make_one_copy_and_both_names_are_ke
     assert [each["address"] for each in row["recipients"]] == [ALICE, f"sales@{EXAMPLE}"]
 
 
-async def test_what_dovecot_took_is_told_by_mailbox_and_nothing_else(agent: Agent) -> None:
+async def test_usage_is_reported_for_accepted_messages_only(agent: Agent) -> None:
     agent.dovecot.says = {BOB: SmtpReply(552, "5.2.2", "Mailbox full")}
     await agent.bring(ALICE, BOB, f"alice+tag@{EXAMPLE}")
     rows = await agent.api.sql("SELECT id FROM mailboxes ORDER BY local_key")
@@ -114,7 +114,7 @@ async def test_what_is_filed_is_not_handed_over_again(agent: Agent) -> None:
 
 @pytest.mark.parametrize("place", ["lmtp.handed_over", "lmtp.filed"])
 @pytest.mark.parametrize("killed", [False, True])
-async def test_a_crash_between_dovecot_and_the_answer_makes_one_copy_and_one_event(
+async def test_a_crash_after_dovecots_reply_leaves_one_copy_and_one_event(
     agent: Agent, monkeypatch: pytest.MonkeyPatch, place: str, killed: bool
 ) -> None:
     def die(name: str) -> None:
@@ -248,19 +248,19 @@ async def test_with_dovecot_away_the_answer_is_451(agent: Agent) -> None:
     assert await events(agent) == []
 
 
-async def test_a_deactivated_domain_puts_off(agent: Agent) -> None:
+async def test_mail_of_a_deactivated_domain_is_deferred(agent: Agent) -> None:
     await agent.api.sql("UPDATE domains SET active = false WHERE name = %(name)s RETURNING id", name=EXAMPLE)
     assert (await agent.bring(ALICE))[0].startswith("450 4.2.1")
 
 
-async def test_the_filters_verdict_is_told_and_kept(agent: Agent) -> None:
+async def test_the_filters_verdict_is_published_and_stored(agent: Agent) -> None:
     flagged = (
         b"X-Spamd-Result: default: False [9.20 / 15.00]; LAB_SPAM(8.00)[x]; ONCE_RECEIVED(0.10)[]\r\n"
         b"X-Rspamd-Action: add header\r\nX-Rspamd-Score: 9.20\r\nX-Spam: Yes\r\n" + LETTER
     )
     await agent.bring(ALICE, content=flagged)
-    told = dict(await events(agent))
-    assert told["mail.spam"] == {
+    published = dict(await events(agent))
+    assert published["mail.spam"] == {
         "message_id": "<1@far.test>", "from": "someone@far.test", "domain": EXAMPLE, "spam_score": 9.2,
         "spam_action": "add header",
     }  # fmt: skip
@@ -269,7 +269,7 @@ async def test_the_filters_verdict_is_told_and_kept(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize(
-    "fields, told",
+    "fields, results",
     [
         (b"X-Rspamd-Auth: spf=pass; dkim=fail; dmarc=none\r\n", ("pass", "fail", "none")),
         (b"X-Rspamd-Auth: spf=softfail; dmarc=fail\r\n", ("softfail", None, "fail")),
@@ -278,13 +278,13 @@ async def test_the_filters_verdict_is_told_and_kept(agent: Agent) -> None:
         (b"X-Rspamd-Auth: spf=<b>; dkim=softfail; arc=pass; dmarc\r\n", (None, None, None)),
     ],
 )
-async def test_what_the_filter_says_of_the_sender_is_kept_and_others_words_are_not(
-    agent: Agent, fields: bytes, told: tuple[str | None, ...]
+async def test_only_the_filters_authentication_results_are_stored(
+    agent: Agent, fields: bytes, results: tuple[str | None, ...]
 ) -> None:
     await agent.bring(ALICE, content=fields + LETTER)
     (row,) = (await agent.api.sue.get("/messages", direction="inbound")).data
     shown = (await agent.api.sue.get(f"/messages/{row['id']}")).data
-    assert row["auth"] == shown["auth"] == dict(zip(("spf", "dkim", "dmarc"), told, strict=True))
+    assert row["auth"] == shown["auth"] == dict(zip(("spf", "dkim", "dmarc"), results, strict=True))
 
 
 async def test_ham_is_no_event_of_spam(agent: Agent) -> None:
@@ -292,7 +292,7 @@ async def test_ham_is_no_event_of_spam(agent: Agent) -> None:
     assert [kind for kind, _ in await events(agent)] == ["mail.received"]
 
 
-async def test_a_sender_that_was_rewritten_is_the_old_one_for_mailboxes_and_in_the_history(agent: Agent) -> None:
+async def test_a_rewritten_sender_is_restored_for_mailboxes_and_the_history(agent: Agent) -> None:
     rewriter = srs.rewriter(agent.api.app.vault, agent.api.app.settings)
     sender = rewriter.rewrite("Some.One+x@far.test", agent.api.clock())
     assert sender
@@ -315,7 +315,7 @@ async def test_of_spam_the_copies_for_the_outside_end_and_no_other_mail_does(age
     assert ham.startswith("550 5.1.1")
 
 
-async def test_spam_that_a_mailbox_has_no_room_for_is_filed_as_rejected_and_never_sent_back(agent: Agent) -> None:
+async def test_spam_for_a_full_mailbox_is_recorded_without_a_bounce(agent: Agent) -> None:
     spam = b"X-Rspamd-Action: add header\r\nX-Rspamd-Score: 9.20\r\n" + LETTER
     agent.dovecot.says = {BOB: SmtpReply(552, "5.2.2", "Mailbox full")}
     home, full = await agent.bring(ALICE, BOB, content=spam)
@@ -351,12 +351,12 @@ async def test_many_at_once_are_filed_each_once(agent: Agent) -> None:
     assert len(await events(agent)) == 120
 
 
-async def test_the_whole_message_is_told_to_who_wants_it(agent: Agent) -> None:
+async def test_the_parsed_message_is_published_to_subscribers(agent: Agent) -> None:
     settings = agent.api.app.settings
     agent.api.app.settings = replace(settings, events=replace(settings.events, received_full=True))
     await agent.bring(ALICE, asked={ALICE: f"sales@{EXAMPLE}"})
-    told = dict(await events(agent))
-    assert told["mail.received.full"]["envelope"] == {
+    published = dict(await events(agent))
+    assert published["mail.received.full"]["envelope"] == {
         "mail_from": "someone@far.test", "rcpt_to": [f"sales@{EXAMPLE}"],
     }  # fmt: skip
     assert len(await agent.api.sql("SELECT queue_id FROM event_payloads")) == 1

@@ -161,14 +161,14 @@ async def test_one_counted_recipient_does_not_become_many_external_messages(api:
     assert await ask_expanding(client, f"more@{OTHER}", instance="3") == "DUNNO"
 
 
-def going_on(told: str) -> str:
+def going_on(action: str) -> str:
     """The sender of `PREPEND X-Mailkeep-Sender: MARK SENDER`."""
-    words = told.split(" ")
-    assert words[:-1] == ["PREPEND", "X-Mailkeep-Sender:", "4a5b"], told
+    words = action.split(" ")
+    assert words[:-1] == ["PREPEND", "X-Mailkeep-Sender:", "4a5b"], action
     return b64decode(words[-1]).decode()
 
 
-async def test_other_servers_mail_with_external_copies_goes_on_with_a_sender_of_ours(api: Api, client: Client) -> None:
+async def test_the_sender_of_mail_with_external_copies_is_rewritten(api: Api, client: Client) -> None:
     await api.alias(f"team@{EXAMPLE}", ["a@far.test", ALICE])
     given = {"policy_context": "expanding/4a5b", "sasl_username": ""}
 
@@ -177,7 +177,7 @@ async def test_other_servers_mail_with_external_copies_goes_on_with_a_sender_of_
 
     rewritten = going_on(await rcpt(f"team@{EXAMPLE}", "Wrîter@far.test", "1"))
     assert srs.rewriter(api.app.vault, api.app.settings).restore(rewritten) == "Wrîter@far.test"
-    assert await rcpt(f"team+x@{EXAMPLE}", "Wrîter@far.test", "1") == "DUNNO"  # told once
+    assert await rcpt(f"team+x@{EXAMPLE}", "Wrîter@far.test", "1") == "DUNNO"  # rewritten once
     assert await rcpt(ALICE, "writer@far.test", "2") == "DUNNO"
     assert going_on(await rcpt(f"team@{EXAMPLE}", "writer@far.test", "2"))
     for number, sender in enumerate(("", "x" * 240 + "@far.test", "two words@far.test")):
@@ -185,7 +185,7 @@ async def test_other_servers_mail_with_external_copies_goes_on_with_a_sender_of_
     # What comes back to such a sender is passed on, too.
     assert await rcpt(rewritten, "", "4") == "DUNNO"
     assert going_on(await rcpt(rewritten, "friend@far.test", "4"))
-    # On the ports for mail clients nothing is told.
+    # On the ports for mail clients nothing is rewritten.
     assert await rcpt(f"team@{EXAMPLE}", "writer@far.test", "5", policy_context="expanding") == "DUNNO"
 
 
@@ -194,11 +194,11 @@ async def test_the_counter_holds_when_messages_come_at_the_same_time(api: Api, c
     await api.alias(f"team@{EXAMPLE}", ["a@far.test", "b@far.test"])
     for instance in "123":
         assert await ask_expanding(client, f"team@{EXAMPLE}", instance=instance) == "DUNNO"
-    told = [
+    answers = [
         await client.ask("END-OF-MESSAGE", instance=each, queue_id=f"q{each}", policy_context="inbound")
         for each in "123"
     ]
-    assert [each[:9] for each in told] == ["DUNNO", "DUNNO", "450 4.7.1"]
+    assert [each[:9] for each in answers] == ["DUNNO", "DUNNO", "450 4.7.1"]
     assert await forwards(api) == 4
 
 
@@ -227,9 +227,7 @@ async def test_what_sieve_redirects_counts_for_the_domain_of_the_mailbox(api: Ap
     assert await client.ask("RCPT", recipient="a@far.test", **context | {"sender": ""}) == "DUNNO"  # a reply
 
 
-async def test_what_is_redirected_without_a_sender_counts_for_the_alias_it_goes_through(
-    api: Api, client: Client
-) -> None:
+async def test_redirected_mail_with_the_null_sender_counts_for_its_alias(api: Api, client: Client) -> None:
     await api.alias(f"team@{OTHER}", ["a@far.test", "b@far.test"])
     given = {"policy_context": "redirect", "sasl_username": "", "sender": ""}
     assert await client.message(f"team@{OTHER}", **given) == "DUNNO"
@@ -249,18 +247,18 @@ async def test_a_sender_is_not_counted_for_what_is_refused_for_its_copies(api: A
     assert [row["recipients"] for row in counts] == [1]
 
 
-async def test_copies_are_not_charged_for_what_a_suspended_sender_hands_in(api: Api, client: Client) -> None:
+async def test_copies_of_a_suspended_sender_are_not_charged(api: Api, client: Client) -> None:
     limit(api, sender_per_hour=1)
     await api.alias(f"one@{EXAMPLE}", ["a@far.test"])
     for number, expected in enumerate((1, 1)):
         given = {"instance": str(number), "queue_id": f"q{number}"}
         assert await ask_expanding(client, f"one@{EXAMPLE}", **given) == "DUNNO"
-        told = await client.ask("END-OF-MESSAGE", recipient=f"one@{EXAMPLE}", recipient_count=1, **given)
-        assert (told == "DUNNO") is (number == 0)
+        answer = await client.ask("END-OF-MESSAGE", recipient=f"one@{EXAMPLE}", recipient_count=1, **given)
+        assert (answer == "DUNNO") is (number == 0)
         assert await forwards(api) == expected
 
 
-async def test_transactions_that_were_given_up_do_not_push_out_those_that_are_open(
+async def test_abandoned_transactions_do_not_displace_open_ones(
     api: Api, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Copies of a message were not charged after RSET had ended 10,000 others."""
@@ -276,8 +274,8 @@ async def test_transactions_that_were_given_up_do_not_push_out_those_that_are_op
 async def test_a_message_larger_than_the_whole_quota_is_refused_at_its_end(api: Api, client: Client) -> None:
     await api.sql("UPDATE mailboxes SET quota_bytes = 1000 RETURNING id")
     assert await ask_expanding(client, ALICE, size=0) == "DUNNO"
-    told = await client.ask("END-OF-MESSAGE", recipient_count=1, size=1001, policy_context="inbound")
-    assert told.startswith("552 5.2.2 ")
+    answer = await client.ask("END-OF-MESSAGE", recipient_count=1, size=1001, policy_context="inbound")
+    assert answer.startswith("552 5.2.2 ")
     assert (await ask_expanding(client, ALICE, size=1001, instance="2")).startswith("552 5.2.2 ")
 
 

@@ -16,9 +16,9 @@ async def test_an_address_has_twenty_connections_and_no_more(post: Post):
         return await asyncio.wait_for(reader.readline(), 30)
 
     try:
-        told = [await greeting() for _ in range(21)]
-        assert [line[:3] for line in told[:20]] == [b"220"] * 20
-        assert told[20].startswith(b"421 4.7.0 ")
+        result = [await greeting() for _ in range(21)]
+        assert [line[:3] for line in result[:20]] == [b"220"] * 20
+        assert result[20].startswith(b"421 4.7.0 ")
     finally:
         for writer in clients:
             writer.close()

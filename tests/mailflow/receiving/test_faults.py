@@ -1,4 +1,4 @@
-"""Faults at every step of a delivery: nothing is taken that is not kept, nothing is kept or told twice."""
+"""Faults at every step of a delivery: accepted mail is stored and published exactly once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mailkeep.mail.mailbox import maildir
 from mailkeep.mail.message import content_file
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import EventsSettings, LimitsSettings, SmtpSettings
-from tests.mailflow.receiving.talking import codes, dialogue
+from tests.mailflow.receiving.smtp_dialogue import codes, dialogue
 from tests.plugins.post import LETTER, Post
 from tests.support.client import EXAMPLE
 
@@ -51,7 +51,7 @@ def fail_once(
     return lambda: count
 
 
-async def told_of(post: Post) -> list[str]:
+async def event_kinds(post: Post) -> list[str]:
     return [kind for kind, _ in await post.events() if kind.startswith("mail.received")]
 
 
@@ -64,11 +64,11 @@ async def test_sent_mail_after_a_crash_between_mailbox_and_history_comes_once(
     with pytest.raises(RuntimeError):
         await post.run_queue()
     assert len(post.mail_of(alice)) == 1
-    assert await told_of(post) == []
+    assert await event_kinds(post) == []
     await post.run_queue(2)
     assert calls() == 2
     assert len(post.mail_of(alice)) == 1
-    assert await told_of(post) == ["mail.received", "mail.received.full"]
+    assert await event_kinds(post) == ["mail.received", "mail.received.full"]
 
 
 async def test_sent_mail_after_a_crash_between_history_and_queue_comes_once(
@@ -86,7 +86,7 @@ async def test_sent_mail_after_a_crash_between_history_and_queue_comes_once(
     await post.run_queue(2)
     assert post.mail_of(alice) == []
     assert (await post.api.sql("SELECT used_bytes, message_count FROM mailboxes"))[0] == used
-    assert await told_of(post) == ["mail.received", "mail.received.full"]
+    assert await event_kinds(post) == ["mail.received", "mail.received.full"]
     assert [row["status"] for row in await post.messages(direction="outbound")] == ["delivered"]
 
 
@@ -106,7 +106,7 @@ async def test_a_message_whose_filing_was_not_confirmed_is_taken_once(post: Post
     monkeypatch.setattr(DatabasePool, "tx", unconfirmed)
     assert (await post.deliver(ALICE)).code == 250
     assert (commits, len(post.mail_of(alice))) == (2, 1)
-    assert await told_of(post) == ["mail.received", "mail.received.full"]
+    assert await event_kinds(post) == ["mail.received", "mail.received.full"]
     assert (await post.api.sql("SELECT message_count FROM mailboxes"))[0]["message_count"] == 1
 
 
@@ -128,8 +128,8 @@ async def test_a_fault_at_any_step_is_temporary_and_leaves_nothing(
     alice, bob = await post.api.mailbox(), await post.api.mailbox(BOB)
     await post.api.alias(f"team@{EXAMPLE}", [ALICE, BOB, "friend@outside.test"])
     fail_once(monkeypatch, where, name, at=at)
-    told = await post.deliver(f"team@{EXAMPLE}")
-    assert told.code == 451, told
+    result = await post.deliver(f"team@{EXAMPLE}")
+    assert result.code == 451, result
     assert post.mail_of(alice) + post.mail_of(bob) == []
     assert list((post.api.app.data_dir / "forwards").glob("*")) == []
     assert list((post.api.app.data_dir / "content").rglob("*.eml")) == []
@@ -137,15 +137,15 @@ async def test_a_fault_at_any_step_is_temporary_and_leaves_nothing(
     assert await post.messages(status="received") == []
     assert (await post.deliver(f"team@{EXAMPLE}")).code == 250
     assert (len(post.mail_of(alice)), len(post.mail_of(bob))) == (1, 1)
-    assert sorted(await told_of(post)) == ["mail.received"] * 2 + ["mail.received.full"] * 2
+    assert sorted(await event_kinds(post)) == ["mail.received"] * 2 + ["mail.received.full"] * 2
     assert len(await post.api.sql("SELECT recipient FROM forwards")) == 1
 
 
 async def test_a_full_disk_is_temporary(post: Post, monkeypatch: pytest.MonkeyPatch):
     await post.api.mailbox()
     fail_once(monkeypatch, maildir, "deliver", fault=OSError(28, "No space left on device"))
-    told = await post.deliver(ALICE)
-    assert (told.code, told.text[:5]) == (452, "4.3.1")
+    result = await post.deliver(ALICE)
+    assert (result.code, result.text[:5]) == (452, "4.3.1")
 
 
 async def test_the_database_lost_between_rcpt_and_the_end_of_data(post: Post, monkeypatch: pytest.MonkeyPatch):
@@ -158,8 +158,8 @@ async def test_the_database_lost_between_rcpt_and_the_end_of_data(post: Post, mo
         return answer
 
     monkeypatch.setattr(service, "check_recipient", judge_and_lose)
-    told = await dialogue(post, "MAIL FROM:<a@b.test>", f"RCPT TO:<{ALICE}>", LETTER)
-    assert codes(told) == [250, 250, 451]
+    result = await dialogue(post, "MAIL FROM:<a@b.test>", f"RCPT TO:<{ALICE}>", LETTER)
+    assert codes(result) == [250, 250, 451]
     assert post.mail_of(alice) == []
 
 
@@ -175,8 +175,8 @@ async def test_the_database_lost_while_a_message_is_delivered(post: Post, monkey
         return found
 
     monkeypatch.setattr(service.store, "find_mailboxes", look_and_lose)
-    told = await dialogue(post, "MAIL FROM:<a@b.test>", f"RCPT TO:<{ALICE}>", LETTER)
-    assert codes(told) == [250, 250, 451]
+    result = await dialogue(post, "MAIL FROM:<a@b.test>", f"RCPT TO:<{ALICE}>", LETTER)
+    assert codes(result) == [250, 250, 451]
     assert post.mail_of(alice) == []
 
 
@@ -190,8 +190,8 @@ async def test_a_mailbox_that_goes_while_its_mail_is_read(post: Post, monkeypatc
         return answer
 
     monkeypatch.setattr(service, "check_recipient", judge_and_remove)
-    told = await dialogue(post, "MAIL FROM:<a@b.test>", f"RCPT TO:<{ALICE}>", LETTER)
-    assert told[-1] == (550, "5.1.1 User unknown")
+    result = await dialogue(post, "MAIL FROM:<a@b.test>", f"RCPT TO:<{ALICE}>", LETTER)
+    assert result[-1] == (550, "5.1.1 User unknown")
 
 
 async def test_what_broken_off_deliveries_leave_is_removed_later(post: Post):

@@ -11,7 +11,7 @@ from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.receiving.rules import GTUBE
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import EventsSettings, LimitsSettings, ServerSettings, SmtpSettings
-from tests.mailflow.receiving.talking import codes, dialogue
+from tests.mailflow.receiving.smtp_dialogue import codes, dialogue
 from tests.plugins.post import LETTER, Post
 from tests.support.client import EXAMPLE, email_of
 
@@ -20,7 +20,7 @@ ALICE = f"alice@{EXAMPLE}"
 
 @pytest.fixture
 def api_settings() -> Settings:
-    """Messages of 1 MB at most; every one is told whole."""
+    """Messages of 1 MB at most; each has `mail.received.full`."""
     return Settings(
         limits=LimitsSettings(login_per_second=0, requests_per_second=0, message_size_mb=1),
         smtp=SmtpSettings(listen="127.0.0.1:0", max_connections_per_address=0),
@@ -34,7 +34,7 @@ async def test_the_size_limit_holds_as_declared_and_as_sent(post: Post):
     limit = (1 << 20) * 103 // 100 + (64 << 10)
     line = b"x" * 998 + b"\r\n"
     fitting = LETTER + line * ((limit - len(LETTER)) // 1000)
-    told = await dialogue(
+    result = await dialogue(
         post,
         f"MAIL FROM:<a@b.test> SIZE={limit + 1}",
         "MAIL FROM:<a@b.test>",
@@ -44,24 +44,24 @@ async def test_the_size_limit_holds_as_declared_and_as_sent(post: Post):
         f"RCPT TO:<{ALICE}>",
         fitting,
     )
-    assert codes(told) == [552, 250, 250, 552, 250, 250, 250], told
+    assert codes(result) == [552, 250, 250, 552, 250, 250, 250], result
     (rejected,) = await post.messages(status="rejected")
     assert rejected["recipients"][0]["smtp_code"] == 552
 
 
-async def test_recipients_have_fates_of_their_own(post: Post):
+async def test_each_recipient_has_its_own_reply(post: Post):
     alice = await post.api.mailbox()
     await post.api.domain("asleep.test", active=False)
     recipients = [ALICE, f"nobody@{EXAMPLE}", "a@asleep.test", "a@foreign.test", "not an address"]
-    told = await dialogue(
+    result = await dialogue(
         post, "MAIL FROM:<a@b.test>", *(f"RCPT TO:<{address}>" for address in recipients), LETTER, "QUIT"
     )
-    assert codes(told) == [250, 250, 550, 450, 554, 501, 250, 221]
+    assert codes(result) == [250, 250, 550, 450, 554, 501, 250, 221]
     assert len(post.mail_of(alice)) == 1
     assert len(await post.messages(status="rejected")) == 3
 
 
-async def test_a_domain_that_wakes_up_takes_what_it_put_off(post: Post):
+async def test_a_reactivated_domain_accepts_deferred_mail(post: Post):
     domain = await post.api.domain("asleep.test", active=False)
     await post.api.mailbox("a@asleep.test")
     assert (await post.deliver("a@asleep.test")).refused["a@asleep.test"][0] == 450
@@ -73,8 +73,8 @@ async def test_too_many_recipients_errors_and_refusals(post: Post):
     await post.api.mailbox()
     await post.api.alias(f"@{EXAMPLE}", [ALICE])
     many = [f"RCPT TO:<x{number}@{EXAMPLE}>" for number in range(1001)]
-    told = await dialogue(post, "MAIL FROM:<a@b.test>", *many, LETTER)
-    assert codes(told) == [250] * 1001 + [452, 250]
+    result = await dialogue(post, "MAIL FROM:<a@b.test>", *many, LETTER)
+    assert codes(result) == [250] * 1001 + [452, 250]
     assert len((await post.messages(status="received"))[0]["recipients"]) == 1000
     assert codes(await dialogue(post, *["NONSENSE"] * 21)) == [500] * 20 + [421]
     refused = await dialogue(post, "MAIL FROM:<a@b.test>", *["RCPT TO:<a@foreign.test>"] * 101)
@@ -97,8 +97,8 @@ async def test_too_many_recipients_errors_and_refusals(post: Post):
 )
 async def test_envelopes_of_all_kinds(post: Post, sender: str, recipient: str, utf8: bool, code: int):
     alice = await post.api.mailbox()
-    told = await post.deliver(recipient, sender=sender, utf8=utf8)
-    assert told.code == code, told
+    result = await post.deliver(recipient, sender=sender, utf8=utf8)
+    assert result.code == code, result
     if code == 250:
         (copy,) = (post.api.app.data_dir / f"mail/{alice}/Maildir/new").iterdir()
         assert copy.read_bytes().startswith(f"Return-Path: <{sender}>\r\nDelivered-To: {recipient}\r\n".encode())
@@ -142,13 +142,13 @@ ODD = {
 }
 
 
-async def test_odd_messages_are_delivered_as_they_are_and_told_of(post: Post):
+async def test_malformed_messages_are_delivered_unchanged_with_events(post: Post):
     alice = await post.api.mailbox()
     folder = post.api.app.data_dir / "mail" / str(alice) / "Maildir" / "new"
     for name, content in ODD.items():
         started = time.monotonic()
-        told = await post.deliver(ALICE, content=content)
-        assert told.code == 250, (name, told)
+        result = await post.deliver(ALICE, content=content)
+        assert result.code == 250, (name, result)
         assert time.monotonic() - started < 30, name
         (copy,) = folder.glob("*")
         sent = content if content.endswith(b"\r\n") else content + b"\r\n"
@@ -172,8 +172,8 @@ async def test_a_message_that_goes_round_and_round_is_stopped(post: Post):
     alice = await post.api.mailbox()
     hops = b"Received: from a by b; Mon, 1 Jan 2026 00:00:00 +0000\r\n"
     assert (await post.deliver(ALICE, content=hops * 100 + LETTER)).code == 250
-    told = await post.deliver(ALICE, content=hops * 101 + LETTER)
-    assert (told.code, told.text[:5]) == (554, "5.4.6")
+    result = await post.deliver(ALICE, content=hops * 101 + LETTER)
+    assert (result.code, result.text[:5]) == (554, "5.4.6")
     assert len(post.mail_of(alice)) == 1
 
 
@@ -181,8 +181,8 @@ async def test_many_at_once_each_get_their_answer(post: Post):
     alice = await post.api.mailbox()
     bomb = MIXED + b'--b\r\nContent-Disposition: attachment; filename="' + b"=?a?q?" * 15_000 + b'"\r\n\r\nx\r\n'
     contents = [bomb if number % 4 == 0 else LETTER + GTUBE if number % 4 == 1 else LETTER for number in range(24)]
-    told = await asyncio.wait_for(asyncio.gather(*(post.deliver(ALICE, content=each) for each in contents)), 100)
-    assert {each.code for each in told} == {250}
+    result = await asyncio.wait_for(asyncio.gather(*(post.deliver(ALICE, content=each) for each in contents)), 100)
+    assert {each.code for each in result} == {250}
     assert len(post.mail_of(alice)) == 18
     kinds = [kind for kind, _ in await post.events()]
     assert (kinds.count("mail.received"), kinds.count("mail.received.full"), kinds.count("mail.spam")) == (24, 24, 6)

@@ -1,10 +1,10 @@
-"""Mailboxes that are full: told at RCPT where that is known, at the end of data where it is known only then."""
+"""Full mailboxes: refused at RCPT if that is known then, else at the end of the data."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.mailflow.receiving.talking import codes, dialogue
+from tests.mailflow.receiving.smtp_dialogue import codes, dialogue
 from tests.plugins.post import LETTER, Post
 from tests.support.client import EXAMPLE
 
@@ -41,15 +41,15 @@ async def test_what_came_in_is_counted_as_it_lies_there(post: Post):
 )
 async def test_a_full_mailbox_is_refused_at_rcpt(post: Post, quota: int, used: int, declared: int, code: int):
     await post.api.mailbox(quota_bytes=quota, used_bytes=used)
-    told = await dialogue(post, f"MAIL FROM:<a@b.test> SIZE={declared}", f"RCPT TO:<{ALICE}>")
-    assert codes(told) == [250, code]
+    result = await dialogue(post, f"MAIL FROM:<a@b.test> SIZE={declared}", f"RCPT TO:<{ALICE}>")
+    assert codes(result) == [250, code]
     assert len(await post.messages(status="rejected")) == (code != 250)
 
 
 async def test_the_others_get_theirs(post: Post):
     alice, bob = await post.api.mailbox(quota_bytes=10, used_bytes=10), await post.api.mailbox(BOB)
-    told = await post.deliver(ALICE, BOB)
-    assert (told.code, told.refused) == (250, {ALICE: FULL})
+    result = await post.deliver(ALICE, BOB)
+    assert (result.code, result.refused) == (250, {ALICE: FULL})
     assert (len(post.mail_of(alice)), len(post.mail_of(bob))) == (0, 1)
 
 
@@ -58,8 +58,8 @@ async def test_a_message_that_turns_out_too_large_is_refused_at_its_end(
     post: Post, quota: int, answer: tuple[int, str]
 ):
     alice = await post.api.mailbox(quota_bytes=quota, used_bytes=5)
-    told = await post.deliver(ALICE)
-    assert (told.code, told.text) == answer
+    result = await post.deliver(ALICE)
+    assert (result.code, result.text) == answer
     assert post.mail_of(alice) == []
     (rejected,) = await post.messages()
     assert (rejected["status"], rejected["recipients"][0]["enhanced_code"]) == (
@@ -69,7 +69,7 @@ async def test_a_message_that_turns_out_too_large_is_refused_at_its_end(
     assert await post.events() == []
 
 
-async def test_a_list_goes_on_to_those_who_have_room_and_the_history_names_the_other(post: Post):
+async def test_a_full_mailbox_is_skipped_and_recorded(post: Post):
     alice, bob = await post.api.mailbox(quota_bytes=10, used_bytes=10), await post.api.mailbox(BOB)
     await post.api.alias(f"team@{EXAMPLE}", [ALICE, BOB])
     assert (await post.deliver(f"team@{EXAMPLE}")).code == 250

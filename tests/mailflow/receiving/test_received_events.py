@@ -57,7 +57,7 @@ async def fulls(post: Post) -> list[dict[str, Any]]:
     return [data for kind, data in await post.events() if kind == "mail.received.full"]
 
 
-async def test_a_whole_message_is_told_to_the_letter(post: Post):
+async def test_a_parsed_message_has_its_exact_content(post: Post):
     await post.api.mailbox()
     await post.api.alias(f"team@{EXAMPLE}", [ALICE])
     content = whole_letter()
@@ -82,27 +82,27 @@ async def test_a_whole_message_is_told_to_the_letter(post: Post):
     }
     nothing = {"body_text": None, "body_html": None, "headers": None}
     assert shown == common | nothing | {"attachments": [about | {"content_base64": None}]}
-    told = await full_of(post, shown)
-    headers = told.pop("headers")
+    published = await full_of(post, shown)
+    headers = published.pop("headers")
     assert (headers["X-A"], headers["Subject"], headers["To"]) == (
         ["1", "2"],
         "Grüße",
         f"Alice <{ALICE}>, team@{EXAMPLE}",
     )
-    assert (told.pop("body_text").strip(), told.pop("body_html").strip()) == ("text", "<p>html</p>")
-    (attachment,) = told.pop("attachments")
+    assert (published.pop("body_text").strip(), published.pop("body_html").strip()) == ("text", "<p>html</p>")
+    (attachment,) = published.pop("attachments")
     assert b64decode(attachment.pop("content_base64")) == b"\x00\x01"
-    assert (told, attachment) == (common, about)
+    assert (published, attachment) == (common, about)
 
 
 async def test_each_mailbox_has_its_event_and_the_content_lies_there_once(post: Post):
     await post.api.mailbox()
     await post.api.mailbox(BOB)
     await post.deliver(ALICE, BOB)
-    told = await fulls(post)
-    assert sorted(data["envelope"]["rcpt_to"] for data in told) == [[ALICE], [BOB]]
+    published = await fulls(post)
+    assert sorted(data["envelope"]["rcpt_to"] for data in published) == [[ALICE], [BOB]]
     assert len(await post.api.sql("SELECT queue_id FROM event_payloads")) == 1
-    assert {(await full_of(post, data))["body_text"] for data in told} == {"Hi.\r\n"}
+    assert {(await full_of(post, data))["body_text"] for data in published} == {"Hi.\r\n"}
 
 
 async def test_content_is_kept_for_three_days_and_the_event_stays(post: Post):
@@ -128,16 +128,16 @@ async def test_the_feed_shows_no_content(post: Post):
     assert b"<p>html</p>" not in answer.body
 
 
-async def test_more_than_25_mb_is_told_without_attachments(post: Post):
+async def test_content_over_25_mb_is_published_without_attachments(post: Post):
     await post.api.mailbox()
     line = b"A" * 76 + b"\r\n"
     head = b"MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\nsee\r\n--b\r\n"
     head += b"Content-Type: image/png; name=a.png\r\nContent-Transfer-Encoding: base64\r\n\r\n"
     await post.deliver(ALICE, content=head + line * 400_000 + b"--b--\r\n")
     (data,) = await fulls(post)
-    told = await full_of(post, data)
-    assert (told["truncated"], told["body_text"].strip()) == (True, "see")
-    assert told["attachments"] == [
+    published = await full_of(post, data)
+    assert (published["truncated"], published["body_text"].strip()) == (True, "see")
+    assert published["attachments"] == [
         {"filename": "a.png", "content_type": "image/png", "size": 57 * 400_000, "content_base64": None}
     ]
 
@@ -150,19 +150,19 @@ async def test_a_nul_in_a_content_type_is_no_fault_of_ours(post: Post):
     assert [each["content_type"] for each in data["attachments"]] == ["image/p ng"]
 
 
-async def test_what_can_not_be_parsed_is_told_by_its_head(post: Post):
+async def test_an_unparsable_message_is_published_with_its_header(post: Post):
     await post.api.mailbox()
     head = b"From: a@b.test\r\nSubject: Parts\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n"
     await post.deliver(ALICE, content=head + b"--b\r\n\r\nx\r\n" * 1001)
     assert [kind for kind, _ in await post.events()] == ["mail.received", "mail.received.full"]
     (data,) = await fulls(post)
     assert data["parse_error"] == "more than 1000 parts"
-    told = await full_of(post, data)
-    assert (told["subject"], told["body_text"], told["attachments"]) == ("Parts", None, [])
-    assert told["headers"]["From"] == "a@b.test"
+    published = await full_of(post, data)
+    assert (published["subject"], published["body_text"], published["attachments"]) == ("Parts", None, [])
+    assert published["headers"]["From"] == "a@b.test"
 
 
-async def test_gtube_goes_to_junk_and_is_told_of(post: Post):
+async def test_gtube_goes_to_junk_with_an_event(post: Post):
     alice = await post.api.mailbox()
     await post.deliver(ALICE, content=LETTER + GTUBE + b"\r\n")
     assert post.mail_of(alice) == []
@@ -173,16 +173,19 @@ async def test_gtube_goes_to_junk_and_is_told_of(post: Post):
     (row,) = await post.messages()
     assert row["status"] == "received"
     assert row["spam"] == {"score": 1000, "action": "add header", "symbols": ["GTUBE"]}
-    told = dict(await post.events())
-    assert list(told) == ["mail.received", "mail.spam", "mail.received.full"]
-    assert told["mail.spam"] == {
+    published = dict(await post.events())
+    assert list(published) == ["mail.received", "mail.spam", "mail.received.full"]
+    assert published["mail.spam"] == {
         "message_id": "<1@elsewhere.test>",
         "from": "someone@elsewhere.test",
         "domain": EXAMPLE,
         "spam_score": 1000,
         "spam_action": "add header",
     }
-    assert (told["mail.received.full"]["spam_score"], told["mail.received.full"]["spam_action"]) == (1000, "add header")
+    assert (published["mail.received.full"]["spam_score"], published["mail.received.full"]["spam_action"]) == (
+        1000,
+        "add header",
+    )
 
 
 async def test_the_words_of_others_filters_count_for_nothing(post: Post):
@@ -201,7 +204,7 @@ def test_gtube_is_found_wherever_the_pieces_end(cut: int):
     assert not judge_content([GTUBE[:-1], b"", b"z"]).is_spam
 
 
-async def test_sent_mail_is_told_of_where_it_arrives(post: Post):
+async def test_sent_mail_has_an_event_of_its_arrival(post: Post):
     await post.api.mailbox()
     await post.send(to=[{"email": ALICE}])
     await post.run_queue()

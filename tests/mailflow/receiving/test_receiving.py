@@ -1,4 +1,4 @@
-"""Mail that comes in by SMTP: where it goes, what a sender is told, what is on record."""
+"""Mail received by SMTP: its mailboxes, the replies, and the history."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from tests.support.client import DOMAIN_IDS, EXAMPLE
 
 async def test_a_mailbox_gets_its_mail_and_the_history_a_row(post: Post):
     alice = await post.api.mailbox()
-    told = await post.deliver(f"alice@{EXAMPLE}")
-    assert told.code == 250, told
+    result = await post.deliver(f"alice@{EXAMPLE}")
+    assert result.code == 250, result
     (mail,) = post.mail_of(alice)
     assert mail["Return-Path"] == "<someone@elsewhere.test>"
     assert mail["Delivered-To"] == f"alice@{EXAMPLE}"
@@ -21,7 +21,7 @@ async def test_a_mailbox_gets_its_mail_and_the_history_a_row(post: Post):
     assert row["mailbox_id"] == str(alice)
     assert (row["from"], row["subject"], row["message_id"]) == ("someone@elsewhere.test", "Hello", "<1@elsewhere.test>")
     assert [each["address"] for each in row["recipients"]] == [f"alice@{EXAMPLE}"]
-    assert told.text.endswith(row["queue_id"])
+    assert result.text.endswith(row["queue_id"])
     assert await post.events() == [
         (
             "mail.received",
@@ -42,8 +42,8 @@ async def test_alias_plus_address_and_catch_all(post: Post):
     await post.api.alias(f"team@{EXAMPLE}", [f"alice@{EXAMPLE}", f"bob@{EXAMPLE}"])
     assert (await post.deliver(f"team+x@{EXAMPLE}")).code == 250
     assert (len(post.mail_of(alice)), len(post.mail_of(bob))) == (1, 1)
-    told = await post.deliver(f"nobody@{EXAMPLE}")
-    assert told.refused == {f"nobody@{EXAMPLE}": (550, "5.1.1 User unknown")}
+    result = await post.deliver(f"nobody@{EXAMPLE}")
+    assert result.refused == {f"nobody@{EXAMPLE}": (550, "5.1.1 User unknown")}
     await post.api.alias(f"@{EXAMPLE}", [f"bob@{EXAMPLE}"])
     assert (await post.deliver(f"nobody@{EXAMPLE}")).code == 250
     assert (len(post.mail_of(alice)), len(post.mail_of(bob))) == (1, 2)
@@ -58,19 +58,19 @@ async def test_one_mailbox_gets_one_copy_however_it_is_reached(post: Post):
     assert [each["address"] for each in row["recipients"]] == [f"alice@{EXAMPLE}", f"team@{EXAMPLE}"]
 
 
-async def test_what_a_sender_is_told(post: Post):
+async def test_the_replies_to_a_sender(post: Post):
     await post.api.mailbox(f"off@{EXAMPLE}", active=False)
     await post.api.domain("closed.test", receiving_enabled=False)
     await post.api.domain("asleep.test", active=False)
-    told = await post.deliver(f"off@{EXAMPLE}", "a@closed.test", "a@asleep.test", "a@foreign.test")
-    assert told.refused == {
+    result = await post.deliver(f"off@{EXAMPLE}", "a@closed.test", "a@asleep.test", "a@foreign.test")
+    assert result.refused == {
         f"off@{EXAMPLE}": (550, "5.2.1 Mailbox disabled"),
         "a@closed.test": (550, "5.7.1 The domain takes no mail"),
         "a@asleep.test": (450, "4.2.1 The domain is deactivated for now"),
         "a@foreign.test": (554, "5.7.1 Relay access denied"),
     }
     rejected = await post.messages(status="rejected")
-    assert {row["recipients"][0]["address"] for row in rejected} == set(told.refused)
+    assert {row["recipients"][0]["address"] for row in rejected} == set(result.refused)
     assert {row["recipients"][0]["smtp_code"] for row in rejected} == {550, 450, 554}
 
 
@@ -110,16 +110,16 @@ async def test_a_forward_waits_while_the_mta_is_away(post: Post):
 async def test_with_the_database_away_the_answer_is_temporary(post: Post):
     alice = await post.api.mailbox()
     await post.api.app.db.close()
-    told = await post.deliver(f"alice@{EXAMPLE}")
-    assert told.refused[f"alice@{EXAMPLE}"][0] == 451
+    result = await post.deliver(f"alice@{EXAMPLE}")
+    assert result.refused[f"alice@{EXAMPLE}"][0] == 451
     assert post.mail_of(alice) == []
 
 
 async def test_names_and_subjects_in_any_script(post: Post):
     await post.api.mailbox("jörg@example.test")
     head = b"From: =?utf-8?q?J=C3=BCrgen?= <j@elsewhere.test>\r\nSubject: =?utf-8?b?R3LDvMOfZQ==?=\r\n\r\n"
-    told = await post.deliver("JÖRG@example.test", content=head + b"x\r\n", utf8=True)
-    assert told.code == 250, told
+    result = await post.deliver("JÖRG@example.test", content=head + b"x\r\n", utf8=True)
+    assert result.code == 250, result
     (row,) = await post.messages()
     assert (row["from"], row["subject"]) == ("j@elsewhere.test", "Grüße")
 

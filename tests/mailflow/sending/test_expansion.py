@@ -74,9 +74,9 @@ async def test_the_embedded_listener_counts_what_it_forwards(post: Post, *, keep
     bob = await post.api.mailbox(f"bob@{EXAMPLE}")
     assert (await post.deliver(f"alice@{EXAMPLE}")).code == 250
     assert await forwarded(post.api) == 2
-    told = await post.deliver(f"alice@{EXAMPLE}", f"bob@{EXAMPLE}")
-    assert told.refused[f"alice@{EXAMPLE}"][0] == 450
-    assert (told.code, len(post.mail_of(bob))) == (250, 1)
+    result = await post.deliver(f"alice@{EXAMPLE}", f"bob@{EXAMPLE}")
+    assert result.refused[f"alice@{EXAMPLE}"][0] == 450
+    assert (result.code, len(post.mail_of(bob))) == (250, 1)
     post.api.clock.advance(minutes=62)
     assert (await post.deliver(f"alice@{EXAMPLE}")).code == 250
 
@@ -87,9 +87,9 @@ async def test_the_embedded_listener_limits_the_copies_of_a_message(post: Post) 
     for name in ("one", "two"):
         await post.api.alias(f"{name}@{EXAMPLE}", [f"{name}{n}@far.test" for n in (1, 2)])
     await post.api.alias(f"four@{EXAMPLE}", [f"{name}@far.test" for name in "abcd"])
-    told = await post.deliver(*(f"{name}@{EXAMPLE}" for name in ("one", "two", "four")))
-    assert told.code == 250
-    assert {address: text[:5] for address, (_, text) in told.refused.items()} == {
+    result = await post.deliver(*(f"{name}@{EXAMPLE}" for name in ("one", "two", "four")))
+    assert result.code == 250
+    assert {address: text[:5] for address, (_, text) in result.refused.items()} == {
         f"two@{EXAMPLE}": "4.5.3",
         f"four@{EXAMPLE}": "5.7.1",
     }

@@ -116,7 +116,7 @@ async def test_tags_and_metadata_in_history_and_events(post: Post):
         assert (data["tags"], data["metadata"]) == (tags, metadata)
 
 
-async def test_who_gets_a_blind_copy_is_told_to_nobody_else(post: Post):
+async def test_bcc_recipients_are_not_shown_to_others(post: Post):
     answer = await post.send(bcc=[{"email": "secret@elsewhere.test"}], cc=[ADDRESS])
     await post.run_queue()
     assert [each["address"] for each in answer.data["recipients"]][-1] == "secret@elsewhere.test"
@@ -173,7 +173,7 @@ async def test_what_a_field_does_not_take(post: Post, fields: dict[str, Any], fa
     assert await post.messages() == []
 
 
-async def test_all_faults_of_a_message_are_told_at_once(post: Post):
+async def test_all_errors_of_a_message_are_reported_together(post: Post):
     answer = await post.send(subject=5, tags={}, colour="red", attachments=[{}])
     assert answer.code == "MISSING_FIELDS"
     missing = [f"attachments[0].{name}" for name in ("content", "content_type", "filename")]
@@ -246,11 +246,11 @@ async def test_a_batch_of_a_hundred_with_every_kind_of_faulty_message(post: Post
         assert ("message_id" in each) is not ("error" in each)
     caught = {each["message_id"] for each in await all_caught(post)}
     assert caught == {each["message_id"] for each in results if "message_id" in each}
-    told = [(kind, data) for kind, data in await post.events() if kind != "system.suspension"]
-    assert [kind for kind, _ in told] == ["mail.sent"] * 76
+    published = [(kind, data) for kind, data in await post.events() if kind != "system.suspension"]
+    assert [kind for kind, _ in published] == ["mail.sent"] * 76
     (entry,) = await api.audit_entries("message.send")
     assert (entry["details"]["messages"], entry["details"]["succeeded"]) == (77, 76)
-    assert sorted(data["subject"] for _, data in told) == sorted(item["subject"] for item in GOOD)
+    assert sorted(data["subject"] for _, data in published) == sorted(item["subject"] for item in GOOD)
 
 
 async def all_caught(post: Post) -> list[dict[str, Any]]:

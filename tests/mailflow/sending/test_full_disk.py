@@ -1,4 +1,4 @@
-"""A full disk on the way of a send: told as 503 with what became of the message, and over when there is room again."""
+"""A full disk during a send: 503 with the result of the message; sending continues when there is space."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def settled(post: Post) -> list[str]:
     return sorted(row["status"] for row in await post.messages(direction="outbound"))
 
 
-async def test_where_the_sandbox_has_no_room_nothing_is_sent(post: Post, monkeypatch: pytest.MonkeyPatch):
+async def test_a_full_sandbox_sends_nothing(post: Post, monkeypatch: pytest.MonkeyPatch):
     fail_once(monkeypatch, content_file, "write", fault=FULL)
     answer = await post.send()
     assert (answer.status, answer.code) == (503, "UNAVAILABLE")
@@ -58,9 +58,7 @@ async def test_where_the_database_has_no_room_before_the_send_nothing_is_sent(
     assert (await post.send()).status == 200
 
 
-async def test_where_the_database_has_no_room_after_the_send_it_is_written_down_later(
-    post: Post, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_full_database_after_the_send_gets_the_result_later(post: Post, monkeypatch: pytest.MonkeyPatch):
     calls = fail_once(monkeypatch, sending, "settle", fault=errors.DiskFull("no room for relation"))
     assert (await post.send()).status == 200
     assert calls() == 2
@@ -68,9 +66,7 @@ async def test_where_the_database_has_no_room_after_the_send_it_is_written_down_
     assert [kind for kind, _ in await post.events()] == ["mail.sent"]
 
 
-async def test_where_the_database_has_no_room_for_the_sandbox_its_content_goes_later(
-    post: Post, monkeypatch: pytest.MonkeyPatch
-):
+async def test_content_that_a_full_database_has_no_row_for_is_pruned_later(post: Post, monkeypatch: pytest.MonkeyPatch):
     real = store.insert
 
     async def full(conn: Conn, caught: Any) -> None:

@@ -184,7 +184,7 @@ async def test_a_send_cut_off_before_its_acceptance_is_settled_by_reconciliation
     assert len(await post.events()) == 1
 
 
-async def test_a_send_that_never_reached_the_mta_is_sent_anew(post: Post, monkeypatch: pytest.MonkeyPatch):
+async def test_a_send_that_never_reached_the_mta_is_sent_again(post: Post, monkeypatch: pytest.MonkeyPatch):
     async def died(*_: Any) -> None:
         raise ConnectionResetError
 

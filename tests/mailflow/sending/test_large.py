@@ -42,7 +42,7 @@ def attached(content: str, name: str = "big.bin") -> dict[str, Any]:
 
 
 def text_of(octets: int) -> str:
-    """Text that is so many octets on the wire, but for its last line break."""
+    """Text of this many octets on the wire, without its last line break."""
     return ("y" * 70 + "\n") * (octets // 72) + "z" * (octets % 72)
 
 
@@ -63,9 +63,9 @@ async def test_37_mib_are_taken_up_to_the_last_byte_of_the_limit(post: Post):
 
     refused = await send_raw(post, body(MIB))
     assert (refused.status, refused.code) == (413, "PAYLOAD_TOO_LARGE")
-    told = refused.json["error"]["details"]
-    assert told["limit"] == limit == 50 * MIB
-    fits = MIB - (told["size"] - limit)
+    limits = refused.json["error"]["details"]
+    assert limits["limit"] == limit == 50 * MIB
+    fits = MIB - (limits["size"] - limit)
     over = await send_raw(post, body(fits + 1))
     assert (over.status, over.json["error"]["details"]["size"]) == (413, limit + 1)
     assert (await send_raw(post, body(fits))).status == 200
@@ -142,7 +142,7 @@ async def test_a_body_of_countless_values_is_refused_at_once(post: Post, many: s
     assert answer.code == "INVALID_JSON"
 
 
-async def test_a_batch_of_many_recipients_is_written_in_groups_and_answered_in_order(post: Post):
+async def test_a_batch_of_many_recipients_is_written_in_groups_in_order(post: Post):
     messages = [
         letter(subject=f"number {n}", to=[{"email": f"a{k}@elsewhere.test"} for k in range(300 + 100 * n)])
         for n in range(6)
@@ -150,10 +150,10 @@ async def test_a_batch_of_many_recipients_is_written_in_groups_and_answered_in_o
     messages[4]["to"] = [{"email": "no address"}]
     answer = await send_raw(post, json.dumps({"messages": messages}).encode(), "/api/v1/send/batch")
     assert answer.status == 200, answer.body
-    told = answer.data["results"]
-    assert [(each["index"], each.get("code")) for each in told] == [
+    results = answer.data["results"]
+    assert [(each["index"], each.get("code")) for each in results] == [
         (index, "INVALID_RECIPIENT" if index == 4 else None) for index in range(6)
     ]
-    assert [len(each.get("recipients") or ()) for each in told] == [300, 400, 500, 600, 0, 800]
+    assert [len(each.get("recipients") or ()) for each in results] == [300, 400, 500, 600, 0, 800]
     rows = await post.api.sql("SELECT subject, batch_index FROM messages ORDER BY batch_index")
     assert [(row["subject"], row["batch_index"]) for row in rows] == [(f"number {n}", n) for n in (0, 1, 2, 3, 5)]

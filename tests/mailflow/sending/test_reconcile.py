@@ -29,7 +29,7 @@ class Crash(BaseException):
 
 @dataclass
 class Fault:
-    """What goes wrong at the way out: `before` or `after` the MTA has the message; or nothing, with the fault told."""
+    """What goes wrong at the way out: `before` or `after` the MTA has the message; or not at all, with the error."""
 
     pool: SmtpPool
     before: BaseException | None = None
@@ -119,9 +119,7 @@ async def test_a_database_that_blinks_after_the_250_goes_unnoticed(
     assert len(await post.api.audit_entries("message.send")) == 1
 
 
-async def test_a_database_that_stays_away_after_the_250_is_told_and_written_to_when_it_is_back(
-    post: Post, monkeypatch: pytest.MonkeyPatch
-):
+async def test_a_result_is_recorded_when_the_database_is_back(post: Post, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(writes, "_PAUSE", 0.02)
     flaky = Flaky(away=10**9)
     flaky.strike(monkeypatch)
@@ -160,19 +158,19 @@ async def test_an_attempt_whose_writing_was_not_confirmed_is_ended_while_we_run(
 
 
 async def test_a_message_whose_taking_was_not_confirmed_is_taken_once(post: Post, monkeypatch: pytest.MonkeyPatch):
-    real, told = sandbox.store.insert, 0
+    real, calls = sandbox.store.insert, 0
 
     async def unconfirmed(conn: Conn, caught: Any) -> None:
-        nonlocal told
+        nonlocal calls
         await real(conn, caught)
-        told += 1
-        if told == 1:
+        calls += 1
+        if calls == 1:
             raise Unavailable
 
     monkeypatch.setattr(sandbox.store, "insert", unconfirmed)
     assert (await post.send()).status == 200
     assert len(await post.caught()) == 1
-    assert (told, await kinds(post)) == (2, ["mail.sent"])
+    assert (calls, await kinds(post)) == (2, ["mail.sent"])
 
 
 async def test_a_message_that_was_taken_before_a_crash_is_recorded_once(post: Post):
@@ -205,12 +203,12 @@ async def test_sent_stands_before_delivered_whoever_begins_to_write_first(post: 
     await post.run_queue(seconds=10)
     await asyncio.wait_for(accepting[0], 60)
     async with asyncio.timeout(60):
-        while len(told := (await post.api.sue.get("/events")).data) < 2:
+        while len(published := (await post.api.sue.get("/events")).data) < 2:
             await asyncio.sleep(0.02)
-    assert [event["kind"] for event in told] == ["mail.sent", "mail.delivered"]
+    assert [event["kind"] for event in published] == ["mail.sent", "mail.delivered"]
 
 
-async def test_a_message_that_was_not_taken_before_a_crash_is_lost_and_tells_nothing(post: Post):
+async def test_a_message_not_accepted_before_a_crash_is_lost_without_events(post: Post):
     await crash(post, before=Crash())
     assert await reconcile(post) == 1
     assert await status(post) == ("lost", ["lost"])
@@ -243,7 +241,7 @@ async def test_what_was_called_unknown_is_found_in_the_sandbox(post: Post):
     assert await kinds(post) == ["mail.sent"]
 
 
-async def test_one_message_of_a_batch_that_stumbles_takes_no_other_with_it(post: Post):
+async def test_one_message_of_a_batch_that_fails_does_not_affect_the_others(post: Post):
     pool = post.api.app.mta
     assert pool is not None
 

@@ -108,7 +108,7 @@ TOGETHER = "must have, together with {}, at most 1000 items (got {})"
         ({"attachments": [{"filename": "a", "content_type": "text/plain", "content": "%%%%"}]}, 400, "INVALID_FIELD"),
         ({"attachments": [{"filename": "a", "content_type": "message/rfc822", "content": ""}]}, 400, "INVALID_FIELD"),
         ({"to": [{"email": f"a{n}@elsewhere.test"} for n in range(1001)]}, 400, "INVALID_FIELD"),
-        # The order: what is checked first is told.
+        # The order: the first failed check is reported.
         ({"from": {"email": "nobody"}, "to": [{"email": "x"}]}, 400, "INVALID_SENDER"),
         ({"from": {"email": "a@unmanaged.test"}, "to": [{"email": "x"}]}, 403, "DOMAIN_NOT_FOUND"),
         ({"to": [{"email": "x"}], "headers": {"Subject": "x"}}, 400, "INVALID_RECIPIENT"),
@@ -275,7 +275,7 @@ async def test_a_message_over_the_limit_is_refused_to_the_byte(post: Post):
     assert await post.caught() == []
 
 
-async def test_fates_in_the_sandbox(post: Post):
+async def test_delivery_outcomes_in_the_sandbox(post: Post):
     names = ("delivered", "bounce", "defer+x", "fail", f"nobody@{EXAMPLE}")
     to = [{"email": name if "@" in name else f"{name}@elsewhere.test"} for name in names]
     sent = await post.send(to=to)
@@ -291,8 +291,8 @@ async def test_fates_in_the_sandbox(post: Post):
     found = (await post.api.sue.get(path)).data
     assert found["status"] == "partial"
     assert found["recipients"][1]["smtp_code"] == 550
-    told = [(kind, data["to"], data.get("bounce_type")) for kind, data in (await post.events())[1:]]
-    assert sorted(told, key=str) == sorted(
+    published = [(kind, data["to"], data.get("bounce_type")) for kind, data in (await post.events())[1:]]
+    assert sorted(published, key=str) == sorted(
         [
             ("mail.delivered", "delivered@elsewhere.test", None),
             ("mail.bounced", "bounce@elsewhere.test", "permanent"),

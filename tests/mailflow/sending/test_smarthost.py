@@ -152,8 +152,8 @@ async def test_a_recipient_that_is_refused_bounces_and_the_others_are_relayed(ap
     assert smarthost.taken[0][0] == ["a@one.test", "c@three.test"]
     assert await kinds(api) == ["mail.sent", "mail.bounced"]
     (row,) = await api.sql("SELECT data FROM events WHERE kind = 'mail.bounced'")
-    told = {name: row["data"][name] for name in ("to", "smtp_code", "enhanced_code", "remote_host", "bounce_type")}
-    assert told == {
+    data = {name: row["data"][name] for name in ("to", "smtp_code", "enhanced_code", "remote_host", "bounce_type")}
+    assert data == {
         "to": "b@two.test",
         "smtp_code": 550,
         "enhanced_code": "5.1.1",
@@ -167,7 +167,7 @@ NO = b"554 5.7.1 not from you"
 
 
 @pytest.mark.parametrize(
-    "says,told,status",
+    "says,expected,status",
     [
         # The message is refused: whoever sends it should look at it.
         ({"MAIL": NO}, REFUSED, "failed"),
@@ -188,14 +188,14 @@ NO = b"554 5.7.1 not from you"
     ],
 )
 async def test_what_a_smarthost_does_not_take(
-    api: Api, smarthost: Smarthost, says: dict[str, bytes | None], told: dict[str, Any], status: str
+    api: Api, smarthost: Smarthost, says: dict[str, bytes | None], expected: dict[str, Any], status: str
 ):
     smarthost.says = says
     answer = await api.sue.post("/send", TO_ALL)
     assert (answer.status, answer.code) == (500, "SEND_FAILED")
-    for each in told.get("recipients", []):
+    for each in expected.get("recipients", []):
         each.pop("submitted", None)
-    assert details(answer) == told
+    assert details(answer) == expected
     assert await history(api) == [(status, [(address, status) for address in TO])]
     assert await kinds(api) == []
     assert smarthost.taken == []
@@ -252,7 +252,7 @@ async def test_in_a_batch_the_smarthost_judges_each_message(api: Api, smarthost:
     assert await kinds(api) == ["mail.sent", "mail.sent"]
 
 
-async def test_an_address_that_needs_smtputf8_is_not_sent_where_it_is_not_offered(api: Api, smarthost: Smarthost):
+async def test_an_smtputf8_address_is_refused_by_a_server_without_smtputf8(api: Api, smarthost: Smarthost):
     answer = await api.sue.post("/send", letter(to=[{"email": "jörg@one.test"}]))
     assert (answer.code, details(answer)["smtp_code"]) == ("SEND_FAILED", 553)
     assert smarthost.taken == []
@@ -309,8 +309,8 @@ async def test_starttls_and_login(api: Api):
             (replace(relay, server_name="elsewhere.test"), None),
         ):
             api.app.mta = SmtpPool(wrong)
-            told = details(await api.sue.post("/send", letter()))
-            assert (told["reason"], told["submitted"], told.get("smtp_code")) == ("relay", "no", smtp_code)
+            error = details(await api.sue.post("/send", letter()))
+            assert (error["reason"], error["submitted"], error.get("smtp_code")) == ("relay", "no", smtp_code)
             await api.app.mta.close()
     finally:
         await asyncio.to_thread(peer.stop)

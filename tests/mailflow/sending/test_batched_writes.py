@@ -66,7 +66,7 @@ async def subjects(post: Post) -> list[str]:
     return sorted(data["subject"] for kind, data in await post.events() if kind == "mail.sent")
 
 
-async def test_twenty_at_once_are_few_statements_and_each_has_its_row_event_and_audit_entry(
+async def test_twenty_concurrent_sends_are_few_statements_with_complete_records(
     post: Post, monkeypatch: pytest.MonkeyPatch
 ):
     await post.send()  # connections and plans are made
@@ -101,7 +101,7 @@ async def test_one_that_is_suspended_by_its_rate_holds_up_nobody(post: Post):
 
 
 @pytest.mark.parametrize("name", ["begin", "settle"])
-async def test_one_that_the_database_does_not_take_fails_alone(post: Post, monkeypatch: pytest.MonkeyPatch, name: str):
+async def test_a_message_that_the_database_refuses_fails_alone(post: Post, monkeypatch: pytest.MonkeyPatch, name: str):
     ask, real = getattr(writes, name), getattr(store, name)
     groups: list[int] = []
     asked: list[None] = []

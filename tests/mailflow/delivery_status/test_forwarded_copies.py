@@ -10,7 +10,7 @@ import pytest
 from mailkeep.core import failpoint
 from mailkeep.mail.message import srs
 from tests.mailflow.delivery_status.log_writer import BOUNCED, DEFERRED
-from tests.mailflow.delivery_status.test_fates_by_log import Log, kinds
+from tests.mailflow.delivery_status.test_outcomes import Log, kinds
 from tests.support.client import EXAMPLE, OTHER, Api
 
 _ID, _NEXT = "4jW9T1xz0bz1", "4jW9T1xz0bz2"
@@ -35,7 +35,7 @@ async def rows(api: Api, **wanted: str) -> list[dict[str, Any]]:
     return (await api.sue.get("/messages", direction="outbound", **wanted)).data
 
 
-async def test_what_an_alias_leads_outside_has_a_row_of_the_system_and_its_fates(api: Api, log: Log) -> None:
+async def test_external_copies_of_an_alias_have_a_message_with_outcomes(api: Api, log: Log) -> None:
     log.passing(_ID, recipients=3)
     log.filed(_ID, f"alice@{EXAMPLE}", asked=SALES)
     log.tried(_ID, "a@far.test", DEFERRED, asked=SALES)
@@ -51,8 +51,8 @@ async def test_what_an_alias_leads_outside_has_a_row_of_the_system_and_its_fates
     assert [(each["address"], each["status"], each["attempts"]) for each in row["recipients"]] == [
         ("a@far.test", "delivered", 2), ("b@far.test", "bounced", 1),
     ]  # fmt: skip
-    told = [(kind, data["to"], data["source"], data["remote_host"]) for kind, data in await log.events()]
-    assert told == [
+    published = [(kind, data["to"], data["source"], data["remote_host"]) for kind, data in await log.events()]
+    assert published == [
         ("mail.bounced", "a@far.test", "system", "mx.far.test"),
         ("mail.bounced", "b@far.test", "system", "mx.far.test"),
         ("mail.delivered", "a@far.test", "system", "mx.far.test"),
@@ -92,7 +92,7 @@ async def test_each_domain_sees_only_whom_it_passes_mail_on_to(api: Api, log: Lo
 
 
 @pytest.mark.parametrize("sender", [f"alice@{EXAMPLE}", ""], ids=["redirect", "vacation"])
-async def test_what_dovecot_hands_in_is_told_of_the_mailboxs_domain(api: Api, log: Log, sender: str) -> None:
+async def test_mail_submitted_by_dovecot_belongs_to_the_mailboxs_domain(api: Api, log: Log, sender: str) -> None:
     log.passing(_ID, "reinjection", sender)
     log.tried(_ID, "friend@far.test", BOUNCED)
     log.removed(_ID)
@@ -150,7 +150,7 @@ async def test_a_refusal_by_the_filter_stays_one_and_leaves_nothing_followed(api
     assert await api.sql("SELECT queue_id FROM queued_mail") == []
 
 
-async def test_a_sender_that_was_rewritten_is_told_as_it_came_in(api: Api, log: Log) -> None:
+async def test_a_rewritten_sender_is_restored_in_the_history(api: Api, log: Log) -> None:
     sender = srs.rewriter(api.app.vault, api.app.settings).rewrite("Some.One@near.test", api.clock())
     log.add(
         f"inbound/cleanup[9]: {_ID}: message-id=<one@near.test>",

@@ -1,4 +1,4 @@
-"""The lmtp agent between a test that speaks like Postfix and a stand-in for Dovecot that says what it is told."""
+"""The process lmtp between a client like Postfix and a stub of Dovecot with the given replies."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Agent:
         if hasattr(self, "server"):
             await self.server.close(0.1)
         journal = Journal(self.journal, self.api.app.clock, settling=SETTLING)
-        handler = LmtpHandler(self.api.app, self.client, self.client, lambda *told: self.came.append(told), journal)
+        handler = LmtpHandler(self.api.app, self.client, self.client, lambda *usage: self.came.append(usage), journal)
         self.server = SmtpServer(handler, SmtpLimits(from_mta=True, sessions_per_source=0), "lmtp", "agent")
         await self.server.listen_unix(self.path, 0o600, os.getgid())
 

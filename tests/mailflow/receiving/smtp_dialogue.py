@@ -1,4 +1,4 @@
-"""A stranger at the listener who says exactly what it is told to say."""
+"""An SMTP client that sends exactly the given commands."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ async def dialogue(post: Post, *lines: str | bytes, hello: str = "EHLO elsewhere
     def talk() -> list[tuple[int, str]]:
         with smtplib.SMTP("127.0.0.1", post.port, timeout=60) as client:
             client.docmd(hello)
-            answers = (client.docmd(line) if isinstance(line, str) else _content(client, line) for line in lines)
-            return [(code, text.decode()) for code, text in answers]
+            replies = (client.docmd(line) if isinstance(line, str) else _content(client, line) for line in lines)
+            return [(code, text.decode()) for code, text in replies]
 
-    told = await asyncio.to_thread(talk)
+    answers = await asyncio.to_thread(talk)
     await post.inbound.settle()
-    return told
+    return answers
 
 
 def _content(client: smtplib.SMTP, content: bytes) -> tuple[int, bytes]:

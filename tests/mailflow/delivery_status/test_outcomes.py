@@ -1,4 +1,4 @@
-"""The log read from a file, against a real database: each fate once, in whatever pieces it comes."""
+"""The log read from a file into a real database: each outcome once, however it is split into pieces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mailkeep.core.address import parse_address
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.abuse.model import SendCharge
-from mailkeep.features.mailflow.delivery_status import service as fates
+from mailkeep.features.mailflow.delivery_status import service as delivery_status
 from mailkeep.features.mailflow.delivery_status.model import SubmissionEnvelope
 from mailkeep.features.record.messages import service as messages
 from mailkeep.run.processes.logs_agent import LogFollower
@@ -61,7 +61,7 @@ async def message(log: Log, message_id: Any) -> dict[str, Any]:
     return (await log.api_under_test.sue.get(f"/messages/{message_id}")).data
 
 
-async def test_a_delivered_message_is_told_as_sent_and_delivered_with_the_servers_words(api: Api, log: Log) -> None:
+async def test_a_delivered_message_has_the_events_sent_and_delivered(api: Api, log: Log) -> None:
     sent = await insert(api, outbound(api, "a@far.test"))
     log.api(_ID, sent.message_id)
     log.tried(_ID, "a@far.test")
@@ -80,7 +80,7 @@ async def test_a_delivered_message_is_told_as_sent_and_delivered_with_the_server
     assert await api.sql("SELECT queue_id FROM queued_mail") == []
 
 
-async def test_a_deferral_is_told_once_and_the_delivery_after_it(api: Api, log: Log) -> None:
+async def test_a_deferral_is_published_once_before_the_delivery(api: Api, log: Log) -> None:
     sent = await insert(api, outbound(api, "a@far.test"))
     log.api(_ID, sent.message_id)
     for _ in range(3):
@@ -89,10 +89,10 @@ async def test_a_deferral_is_told_once_and_the_delivery_after_it(api: Api, log: 
     log.tried(_ID, "a@far.test")
     log.removed(_ID)
     await log.read()
-    told = await log.events("mail.bounced", "mail.delivered")
-    assert [(kind, data["attempts"]) for kind, data in told] == [("mail.bounced", 1), ("mail.delivered", 4)]
-    assert told[0][1]["bounce_type"] == "temporary"
-    assert told[0][1]["diagnostic"] == "try later (in reply to RCPT TO command)"
+    published = await log.events("mail.bounced", "mail.delivered")
+    assert [(kind, data["attempts"]) for kind, data in published] == [("mail.bounced", 1), ("mail.delivered", 4)]
+    assert published[0][1]["bounce_type"] == "temporary"
+    assert published[0][1]["diagnostic"] == "try later (in reply to RCPT TO command)"
     timeline = (await api.sue.get(f"/messages/{sent.id}/events")).data
     assert [each["kind"] for each in timeline].count("deferred") == 3
 
@@ -131,8 +131,8 @@ async def test_all_lines_of_a_life_in_one_piece_tell_the_same(api: Api, log: Log
     log.tried(_ID, "a@far.test")
     log.removed(_ID)
     await log.read()
-    told = [(kind, data.get("to"), data.get("bounce_type")) for kind, data in await log.events()]
-    assert sorted(told[1:], key=str) == [
+    published = [(kind, data.get("to"), data.get("bounce_type")) for kind, data in await log.events()]
+    assert sorted(published[1:], key=str) == [
         ("mail.bounced", "a@far.test", "temporary"),
         ("mail.bounced", "b@far.test", "permanent"),
         ("mail.delivered", "a@far.test", None),
@@ -186,8 +186,8 @@ async def test_a_message_that_expires_has_failed_with_the_last_words(api: Api, l
     log.add(f"bounce[9]: {_ID}: sender non-delivery notification: {_OTHER}")
     log.removed(_ID)
     await log.read()
-    (told,) = await log.events("mail.failed")
-    assert told[1]["reason"] == "try later (in reply to RCPT TO command)"
+    (published,) = await log.events("mail.failed")
+    assert published[1]["reason"] == "try later (in reply to RCPT TO command)"
     assert (await message(log, sent.id))["status"] == "failed"
 
 
@@ -196,22 +196,22 @@ async def test_what_an_operator_deletes_has_failed(api: Api, log: Log) -> None:
     log.api(_ID, sent.message_id)
     log.removed(_ID, by="postsuper")
     await log.read()
-    (told,) = await log.events("mail.failed")
-    assert told[1]["reason"] == "Deleted from the queue by an operator"
+    (published,) = await log.events("mail.failed")
+    assert published[1]["reason"] == "Deleted from the queue by an operator"
 
 
-async def test_a_message_that_leaves_without_a_word_of_a_recipient_is_unknown_with_an_alert(api: Api, log: Log) -> None:
+async def test_a_message_without_a_line_of_a_recipient_is_unknown_with_an_alert(api: Api, log: Log) -> None:
     sent = await insert(api, outbound(api, "a@far.test", "b@far.test"))
     log.api(_ID, sent.message_id, 2)
     log.tried(_ID, "a@far.test")
     log.removed(_ID)
     await log.read()
-    (told,) = await log.events("system.alert")
-    assert told[1]["to"] == ["b@far.test"]
+    (published,) = await log.events("system.alert")
+    assert published[1]["to"] == ["b@far.test"]
     assert [each["status"] for each in (await message(log, sent.id))["recipients"]] == ["delivered", "unknown"]
 
 
-async def test_an_alias_has_the_fate_of_its_expansions(api: Api, log: Log) -> None:
+async def test_an_alias_has_the_outcome_of_its_expanded_recipients(api: Api, log: Log) -> None:
     await api.alias(f"sales@{EXAMPLE}", ["x@far.test", "y@far.test"])
     sent = await insert(api, outbound(api, f"sales@{EXAMPLE}", "a@far.test"))
     log.api(_ID, sent.message_id, 3)
@@ -224,8 +224,8 @@ async def test_an_alias_has_the_fate_of_its_expansions(api: Api, log: Log) -> No
     log.tried(_ID, "x@far.test", asked=f"sales@{EXAMPLE}")
     log.removed(_ID)
     await log.read()
-    told = [(kind, data["to"]) for kind, data in await log.events("mail.delivered", "mail.bounced", "mail.failed")]
-    assert sorted(told) == [
+    published = [(kind, data["to"]) for kind, data in await log.events("mail.delivered", "mail.bounced", "mail.failed")]
+    assert sorted(published) == [
         ("mail.bounced", f"sales@{EXAMPLE}"),
         ("mail.delivered", "a@far.test"),
         ("mail.delivered", f"sales@{EXAMPLE}"),
@@ -234,7 +234,7 @@ async def test_an_alias_has_the_fate_of_its_expansions(api: Api, log: Log) -> No
     assert tried.count("x@far.test") == 2
 
 
-async def test_an_alias_to_one_place_is_told_under_its_own_name_at_once(api: Api, log: Log) -> None:
+async def test_an_alias_with_one_destination_has_its_outcome_at_once(api: Api, log: Log) -> None:
     sent = await insert(api, outbound(api, f"sales@{EXAMPLE}"))
     log.api(_ID, sent.message_id)
     log.tried(_ID, "x@far.test", asked=f"sales@{EXAMPLE}")
@@ -245,7 +245,7 @@ async def test_an_alias_to_one_place_is_told_under_its_own_name_at_once(api: Api
     assert (await message(log, sent.id))["status"] == "delivered"
 
 
-def _handed_in(log: Log, queue_id: str = _ID, recipients: int = 1) -> None:
+def _submit(log: Log, queue_id: str = _ID, recipients: int = 1) -> None:
     log.add(
         f"submission/smtpd[9]: {queue_id}: client=h[192.0.2.5], sasl_method=PLAIN, sasl_username=alice@{EXAMPLE}",
         f"cleanup[9]: {queue_id}: info: header Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?= from h[192.0.2.5]; "
@@ -261,8 +261,8 @@ async def test_mail_from_a_mail_client_has_its_row_and_events(api: Api, log: Log
     noted = SubmissionEnvelope(
         _ID, f"alice@{EXAMPLE}", f"alice@{EXAMPLE}", ["a@far.test", "bcc@far.test"], "h", api.clock()
     )
-    await fates.record_envelope(api.app, noted)
-    _handed_in(log, recipients=2)
+    await delivery_status.record_envelope(api.app, noted)
+    _submit(log, recipients=2)
     log.tried(_ID, "a@far.test")
     await log.read()
     (found,) = (await api.sue.get("/messages", direction="outbound")).data
@@ -277,10 +277,8 @@ async def test_mail_from_a_mail_client_has_its_row_and_events(api: Api, log: Log
     assert await kinds(log) == ["mail.sent", "mail.delivered", "mail.bounced"]
 
 
-async def test_mail_from_a_mail_client_whose_envelope_was_not_noted_is_learnt_from_its_tries(
-    api: Api, log: Log
-) -> None:
-    _handed_in(log, recipients=2)
+async def test_an_unknown_envelope_is_rebuilt_from_the_delivery_attempts(api: Api, log: Log) -> None:
+    _submit(log, recipients=2)
     await log.read()
     assert await kinds(log) == []
     log.tried(_ID, "a@far.test")
@@ -332,12 +330,12 @@ async def test_a_message_is_in_the_queue_under_any_of_its_queue_ids(api: Api, lo
     log.restart()
     await log.read()
     for queued, missing in (({_OTHER}, []), ({_ID}, []), ({_ID, _OTHER}, []), (set[str](), [sent.id])):
-        found = await fates.find_missing(api.app, queued, looked_at, timedelta(minutes=5))
+        found = await delivery_status.find_missing(api.app, queued, looked_at, timedelta(minutes=5))
         assert found is not None
         assert [each.id for each in found] == missing
 
 
-async def test_rejections_of_other_servers_stand_in_the_history_sixty_a_minute_at_most(api: Api, log: Log) -> None:
+async def test_at_most_sixty_rejections_a_minute_are_recorded(api: Api, log: Log) -> None:
     for number in range(70):
         log.add(
             f"mx/smtpd[9]: NOQUEUE: reject: RCPT from h[192.0.2.9]: 550 5.1.1 <n{number}@{EXAMPLE}>: unknown; "
@@ -434,7 +432,7 @@ async def test_another_file_with_the_inode_of_an_old_one_is_read_from_its_start(
 
 
 @pytest.mark.parametrize("left", [0.4, 0.0], ids=["in part", "whole"])
-async def test_a_log_that_was_cut_short_is_read_on_and_told_nothing_twice(api: Api, log: Log, left: float) -> None:
+async def test_a_truncated_log_is_read_on_without_duplicate_events(api: Api, log: Log, left: float) -> None:
     sent = [await insert(api, outbound(api, f"a{number}@far.test")) for number in range(3)]
     for number, each in enumerate(sent[:2]):
         log.api(f"4jW9T1xz0b{number:02d}", each.message_id)
@@ -498,23 +496,23 @@ async def test_half_a_line_waits_for_its_other_half(api: Api, log: Log) -> None:
     assert await kinds(log) == ["mail.sent", "mail.delivered"]
 
 
-async def test_a_line_that_we_stumble_over_is_passed_over(api: Api, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_line_that_fails_is_skipped(api: Api, log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     sent = await insert(api, outbound(api, "a@far.test"))
     log.add("qmgr[9]: 4jW9T1xz0bz9: removed")
     log.api(_ID, sent.message_id)
-    parse: Callable[[bytes], Any] = fates.postfix_log.parse
+    parse: Callable[[bytes], Any] = delivery_status.postfix_log.parse
 
-    def stumble(line: bytes) -> Any:
+    def fail(line: bytes) -> Any:
         if b"bz9" in line:
             raise ValueError("a bug")
         return parse(line)
 
-    monkeypatch.setattr(fates.postfix_log, "parse", stumble)
+    monkeypatch.setattr(delivery_status.postfix_log, "parse", fail)
     await log.read()
     assert await kinds(log) == ["mail.sent"]
 
 
-async def test_what_is_neither_in_the_queue_nor_ended_becomes_unknown_and_may_still_be_told(api: Api, log: Log) -> None:
+async def test_a_missing_message_becomes_unknown_and_may_still_get_an_outcome(api: Api, log: Log) -> None:
     sent = await insert(api, outbound(api, "a@far.test"))
     kept = await insert(api, outbound(api, "b@far.test"))
     log.api(_ID, sent.message_id)
@@ -522,18 +520,18 @@ async def test_what_is_neither_in_the_queue_nor_ended_becomes_unknown_and_may_st
     await log.read()
     api.clock.advance(minutes=30)
     listed_at = api.clock()
-    assert await fates.find_missing(api.app, {_OTHER}, listed_at, timedelta(minutes=5)) is None
+    assert await delivery_status.find_missing(api.app, {_OTHER}, listed_at, timedelta(minutes=5)) is None
     api.clock.advance(seconds=1)
     log.restart()
     await log.read()
-    found = await fates.find_missing(api.app, {_OTHER}, listed_at, timedelta(minutes=5))
+    found = await delivery_status.find_missing(api.app, {_OTHER}, listed_at, timedelta(minutes=5))
     assert found is not None
     assert [each.id for each in found] == [sent.id]
-    await fates.settle_missing(api.app, found)
+    await delivery_status.settle_missing(api.app, found)
     assert (await message(log, sent.id))["status"] == "unknown"
     (alert,) = await log.events("system.alert")
     assert alert[1]["to"] == ["a@far.test"]
-    assert await fates.find_missing(api.app, {_OTHER}, listed_at, timedelta(minutes=5)) == []
+    assert await delivery_status.find_missing(api.app, {_OTHER}, listed_at, timedelta(minutes=5)) == []
     log.tried(_ID, "a@far.test")
     await log.read()
     assert (await message(log, sent.id))["status"] == "delivered"
@@ -548,7 +546,7 @@ async def test_what_the_filter_refuses_to_a_mail_client_does_not_count(api: Api,
     for queue_id in (_ID, _OTHER):
         assert await abuse.count(api.app, who, at, [use]) == [None]
         noted = SubmissionEnvelope(queue_id, alice, alice, ["a@far.test", "b@far.test"], "192.0.2.5", at)
-        await fates.record_envelope(api.app, noted)
+        await delivery_status.record_envelope(api.app, noted)
     for to in ("a@far.test", "b@far.test"):
         log.add(
             f"cleanup[9]: {_ID}: milter-reject: END-OF-MESSAGE from h[192.0.2.5]: 4.7.1 Try again later; "
