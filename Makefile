@@ -60,12 +60,13 @@ browser:
 		timeout 300 apt-get update -qq; install chromium-headless-shell || command -v chromium >/dev/null || install chromium || \
 		echo "chromium can't be installed: the tests that need a browser are skipped." >&2; }
 
-check: dev ## formatting, lint, types, import contract, generated files
+check: dev ## formatting, lint, types, import contracts, generated files, retired words, the dashboard
 	@$(BIN)/ruff format --check $(wildcard $(SOURCES))
 	@$(BIN)/ruff check $(wildcard $(SOURCES))
 	@$(BIN)/pyright
 	@$(BIN)/lint-imports --no-cache --no-logo
 	@$(BIN)/python docs/generate.py --check
+	@$(BIN)/python docs/check_words.py
 	@$(NPM) run --silent check
 
 fmt: dev ## format, and apply the fixes of ruff
