@@ -33,8 +33,8 @@ R = TypeVar("R")
 
 
 async def _send(app: App, call: Call) -> HttpResponse:
-    asked = await _convert(call, wire.to_request, call.body)
-    return HttpResponse(wire.sent_message(await service.send(app, call.caller(), asked)))
+    request = await _convert(call, wire.to_request, call.body)
+    return HttpResponse(wire.sent_message(await service.send(app, call.caller(), request)))
 
 
 async def _send_batch(app: App, call: Call) -> HttpResponse:

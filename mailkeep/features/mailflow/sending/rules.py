@@ -50,17 +50,17 @@ _HEADER = 400  # bytes of a body that take as long to compose as a header field
 _BEFORE_ANY_MESSAGE = ("connect", "greeting", "ehlo", "tls", "login")
 
 
-def parse_sender(asked: SendRequest) -> MailboxAddress:
+def parse_sender(request: SendRequest) -> MailboxAddress:
     """The sender, parsed: the address that is checked is the one in the message. INVALID_SENDER."""
     try:
-        return MailboxAddress(parse_address(asked.sender.email, min_labels=2), asked.sender.name)
+        return MailboxAddress(parse_address(request.sender.email, min_labels=2), request.sender.name)
     except AddressError as error:
         raise InvalidSender(f"from.email: {error.reason}.") from error
 
 
-def recipient_domains(asked: SendRequest) -> set[str]:
+def recipient_domains(request: SendRequest) -> set[str]:
     """The domains of a message's unparsed recipients, in lower case."""
-    domains = {each.email.rpartition("@")[2].lower() for each in (*asked.to, *asked.cc, *asked.bcc)}
+    domains = {each.email.rpartition("@")[2].lower() for each in (*request.to, *request.cc, *request.bcc)}
     # PostgreSQL accepts no string with a NUL; such an address is refused when it is parsed.
     return {domain for domain in domains if len(domain) <= MAX_DOMAIN_OCTETS and "\0" not in domain}
 
@@ -105,9 +105,9 @@ def envelope(recipients: Iterable[MailboxAddress]) -> list[Address]:
     return list({mailbox.address.key: mailbox.address for mailbox in recipients}.values())
 
 
-def refuse_expansion(beyond: ExternalCopies, asked: SendRequest, limit: int) -> InvalidRecipient:
+def refuse_expansion(beyond: ExternalCopies, request: SendRequest, limit: int) -> InvalidRecipient:
     """INVALID_RECIPIENT for a recipient with which a message has too many external copies."""
-    for field, named in (("to", asked.to), ("cc", asked.cc), ("bcc", asked.bcc)):
+    for field, named in (("to", request.to), ("cc", request.cc), ("bcc", request.bcc)):
         for index, each in enumerate(named):
             if f"{(found := parse_address(each.email)).local_part}@{found.domain}" == beyond.address:
                 text = f"{field}[{index}].email: {beyond.address} forwards the message to too many external recipients"
@@ -146,66 +146,66 @@ def check_headers(headers: Any) -> dict[str, str]:
     return checked
 
 
-def check_attachment(index: int, asked: AttachmentInput) -> OutgoingAttachment:
+def check_attachment(index: int, request: AttachmentInput) -> OutgoingAttachment:
     """A checked attachment; its content is not copied."""
     field = f"attachments[{index}]"
-    name = clean_file_name(f"{field}.filename", asked.filename)
-    check_content_type(f"{field}.content_type", asked.content_type)
-    if asked.content_id:
-        check_content_id(f"{field}.content_id", asked.content_id)
+    name = clean_file_name(f"{field}.filename", request.filename)
+    check_content_type(f"{field}.content_type", request.content_type)
+    if request.content_id:
+        check_content_id(f"{field}.content_id", request.content_id)
     try:
-        content = Base64.parse(asked.content)
+        content = Base64.parse(request.content)
     except Base64Error as error:
         raise invalid_field(f"{field}.content", error.reason) from error
-    return OutgoingAttachment(name, asked.content_type, content, asked.content_id, asked.inline)
+    return OutgoingAttachment(name, request.content_type, content, request.content_id, request.inline)
 
 
-def is_heavy(asked: Iterable[SendRequest]) -> bool:
+def is_heavy(requests: Iterable[SendRequest]) -> bool:
     """Whether checking and composing the messages would block the event loop too long."""
     recipients = content = 0
-    for each in asked:
+    for each in requests:
         recipients += len(each.to) + len(each.cc) + len(each.bcc)
         content += len(each.text_body or "") + len(each.html_body or "") + len(each.headers or ()) * _HEADER
         content += sum(len(attached.content) + _HEADER for attached in each.attachments)
     return recipients > _MANY_RECIPIENTS or content > _MUCH_CONTENT
 
 
-def split_batch(asked: Sequence[SendRequest | Refusal]) -> Iterator[Sequence[SendRequest | Refusal]]:
+def split_batch(requests: Sequence[SendRequest | Refusal]) -> Iterator[Sequence[SendRequest | Refusal]]:
     """The messages in order, in groups of at most 1,000 recipients (or one message), each filed by one statement."""
     start = recipients = 0
-    for place, each in enumerate(asked):
+    for place, each in enumerate(requests):
         more = 0 if isinstance(each, Refusal) else len(each.to) + len(each.cc) + len(each.bcc)
         if recipients + more > _RECIPIENTS_AT_ONCE and place > start:
-            yield asked[start:place]
+            yield requests[start:place]
             start, recipients = place, 0
         recipients += more
-    yield asked[start:]
+    yield requests[start:]
 
 
 def outgoing(
-    message: UUID, at: datetime, asked: SendRequest, sender: MailboxAddress, boxes: Sequence[list[MailboxAddress]]
+    message: UUID, at: datetime, request: SendRequest, sender: MailboxAddress, boxes: Sequence[list[MailboxAddress]]
 ) -> OutgoingMessage:
     """The message to compose; `boxes` are to, cc and bcc. Checks reply_to, headers and attachments, in this order."""
     to, cc, bcc = boxes
-    reply_to = parse_reply_to(asked.reply_to)
-    headers = check_headers(asked.headers)
-    attachments = [check_attachment(index, each) for index, each in enumerate(asked.attachments)]
+    reply_to = parse_reply_to(request.reply_to)
+    headers = check_headers(request.headers)
+    attachments = [check_attachment(index, each) for index, each in enumerate(request.attachments)]
     return OutgoingMessage(
         sender=sender,
         to=to,
         cc=cc,
         bcc=bcc,
         reply_to=reply_to,
-        subject=asked.subject,
+        subject=request.subject,
         message_id=f"<{message}@{sender.address.domain}>",
         date=at,
-        text_body=asked.text_body,
-        html_body=asked.html_body,
+        text_body=request.text_body,
+        html_body=request.html_body,
         attachments=attachments,
         headers=headers,
-        in_reply_to=asked.in_reply_to,
-        references=asked.references,
-        list_unsubscribe=None if asked.unsubscribe is None else Unsubscribe(**asked.unsubscribe),
+        in_reply_to=request.in_reply_to,
+        references=request.references,
+        list_unsubscribe=None if request.unsubscribe is None else Unsubscribe(**request.unsubscribe),
     )
 
 

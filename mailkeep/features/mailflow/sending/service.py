@@ -44,17 +44,17 @@ SendOutcome = AcceptedMessage | Refusal
 _SENT = IdempotencyInProgress()  # stands for a message of a batch that is already sent
 
 
-async def send(app: App, who: Principal, asked: SendRequest) -> AcceptedMessage:
+async def send(app: App, who: Principal, request: SendRequest) -> AcceptedMessage:
     """Send one message; raises the refusal if it is not accepted."""
-    outcome = (await send_all(app, who, [asked]))[0]
+    outcome = (await send_all(app, who, [request]))[0]
     if isinstance(outcome, Refusal):
         raise outcome
     return outcome
 
 
-async def send_batch(app: App, who: Principal, asked: Sequence[SendRequest | Refusal]) -> list[SendOutcome]:
+async def send_batch(app: App, who: Principal, requests: Sequence[SendRequest | Refusal]) -> list[SendOutcome]:
     """`send_all`, with an audit entry also if none is accepted."""
-    outcomes = await send_all(app, who, asked)
+    outcomes = await send_all(app, who, requests)
     refused = [each for each in outcomes if isinstance(each, Refusal)]
     if len(refused) == len(outcomes):
         async with app.db.tx() as conn:
@@ -72,28 +72,28 @@ def _failed_batch_action(refused: Sequence[Refusal]) -> AuditAction:
     )
 
 
-async def send_all(app: App, who: Principal, asked: Sequence[SendRequest | Refusal]) -> list[SendOutcome]:
-    """Send messages and return the outcome of each, in order. A refusal in `asked` is its own outcome.
+async def send_all(app: App, who: Principal, requests: Sequence[SendRequest | Refusal]) -> list[SendOutcome]:
+    """Send messages and return the outcome of each, in order. A refusal in `requests` is its own outcome.
 
     A refusal of a whole group (UNAVAILABLE) is raised for the first group; later it is the outcome of all that remain.
     """
     outcomes: list[SendOutcome] = []
-    for group in rules.split_batch(asked):
+    for group in rules.split_batch(requests):
         try:
             outcomes += await _send_group(app, who, group, len(outcomes))
         except Refusal as wrong:
             if not outcomes:
                 raise
-            outcomes += [each if isinstance(each, Refusal) else wrong for each in asked[len(outcomes) :]]
+            outcomes += [each if isinstance(each, Refusal) else wrong for each in requests[len(outcomes) :]]
             break
     return outcomes
 
 
 async def _send_group(
-    app: App, who: Principal, asked: Sequence[SendRequest | Refusal], first: int
+    app: App, who: Principal, requests: Sequence[SendRequest | Refusal], first: int
 ) -> list[SendOutcome]:
     at = app.clock()
-    prepared, charged = await _charge_forwards(app, at, *await _prepare_all(app, who, asked))
+    prepared, charged = await _charge_forwards(app, at, *await _prepare_all(app, who, requests))
     attempts = {
         each.id: writes.api_attempt(_build_message(who, each, at, first + index))
         for index, each in enumerate(prepared)
@@ -142,10 +142,10 @@ async def find_sent(app: App, request_id: UUID) -> dict[int, AcceptedMessage]:
 
 
 async def resume_batch(
-    app: App, who: Principal, asked: Sequence[SendRequest | Refusal], before: Mapping[int, AcceptedMessage]
+    app: App, who: Principal, requests: Sequence[SendRequest | Refusal], before: Mapping[int, AcceptedMessage]
 ) -> list[SendOutcome]:
     """Send those messages of a batch that are not in `before`; returns the outcome of each, in order."""
-    outcomes = await send_all(app, who, [_SENT if index in before else each for index, each in enumerate(asked)])
+    outcomes = await send_all(app, who, [_SENT if index in before else each for index, each in enumerate(requests)])
     return [before.get(index, outcome) for index, outcome in enumerate(outcomes)]
 
 
@@ -191,21 +191,21 @@ async def _release_forwards(app: App, ids: Collection[UUID]) -> None:
 
 
 async def _prepare_all(
-    app: App, who: Principal, asked: Sequence[SendRequest | Refusal]
+    app: App, who: Principal, requests: Sequence[SendRequest | Refusal]
 ) -> tuple[list[PreparedMessage | Refusal], Collection[str]]:
     """The checked messages, and the managed domains among those of their senders and recipients."""
-    known = [address for each in asked if isinstance(each, SendRequest) and (address := _sender_or_none(each))]
+    known = [address for each in requests if isinstance(each, SendRequest) and (address := _sender_or_none(each))]
     names = {name for address in known for name in (address.domain, address.key)}
-    for message in asked:
+    for message in requests:
         if isinstance(message, SendRequest):
             names |= rules.recipient_domains(message)
     domains = await app.write_in_batch(_sender_domains, names)
     at, limit = app.clock(), app.settings.limits.message_size_bytes
 
     def prepare() -> list[PreparedMessage | Refusal]:
-        return [each if isinstance(each, Refusal) else _try_prepare(who, each, domains, at, limit) for each in asked]
+        return [each if isinstance(each, Refusal) else _try_prepare(who, each, domains, at, limit) for each in requests]
 
-    if not rules.is_heavy(each for each in asked if isinstance(each, SendRequest)):
+    if not rules.is_heavy(each for each in requests if isinstance(each, SendRequest)):
         return prepare(), domains.keys()
     async with app.cpu_limit:
         return await asyncio.to_thread(prepare), domains.keys()
@@ -227,47 +227,47 @@ async def refuse_senders(app: App, who: Principal, senders: Collection[Address])
         rules.refuse_lower_rank(who, domain.owner_rank)
 
 
-def _sender_or_none(asked: SendRequest) -> Address | None:
+def _sender_or_none(request: SendRequest) -> Address | None:
     try:
-        return rules.parse_sender(asked).address
+        return rules.parse_sender(request).address
     except Refusal:
         return None
 
 
 def _try_prepare(
     who: Principal,
-    asked: SendRequest,
+    request: SendRequest,
     domains: dict[str, SenderDomain],
     at: datetime,
     limit: int,
 ) -> PreparedMessage | Refusal:
     try:
-        return _prepare(who, asked, domains, at, limit)
+        return _prepare(who, request, domains, at, limit)
     except Refusal as wrong:
         return wrong
 
 
 def _prepare(
     who: Principal,
-    asked: SendRequest,
+    request: SendRequest,
     domains: dict[str, SenderDomain],
     at: datetime,
     limit: int,
 ) -> PreparedMessage:
-    sender = rules.parse_sender(asked)
+    sender = rules.parse_sender(request)
     domain = rules.domain_may_send(domains.get(sender.address.key))
     allow_on(who, "send", domain.id)
     rules.refuse_lower_rank(who, domain.owner_rank)
     boxes = [
         rules.parse_recipients(field, named)
-        for field, named in (("to", asked.to), ("cc", asked.cc), ("bcc", asked.bcc))
+        for field, named in (("to", request.to), ("cc", request.cc), ("bcc", request.bcc))
     ]
     envelope = rules.envelope(mailbox for field in boxes for mailbox in field)
     message = uuid7(at)
-    outgoing = rules.outgoing(message, at, asked, sender, boxes)
+    outgoing = rules.outgoing(message, at, request, sender, boxes)
     composed = compose(outgoing)
     rules.refuse_too_large(composed.counted_size, limit)
-    return PreparedMessage(message, sender, domain, envelope, outgoing, composed, asked)
+    return PreparedMessage(message, sender, domain, envelope, outgoing, composed, request)
 
 
 def _build_message(who: Principal, prepared: PreparedMessage, at: datetime, index: int) -> Message:

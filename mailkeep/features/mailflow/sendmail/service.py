@@ -60,21 +60,21 @@ def host_of(app: App) -> str:
     return srs.rewriter(app.vault, app.settings).host.lower()
 
 
-async def send(app: App, account: pwd.struct_passwd, asked: SendmailOptions, content: SendmailContent) -> str:
+async def send(app: App, account: pwd.struct_passwd, options: SendmailOptions, content: SendmailContent) -> str:
     """Send a message; returns after the MTA's 250, with the text for standard error. Raises `SendmailError`."""
     try:
-        return await _send(app, account, asked, content)
+        return await _send(app, account, options, content)
     except Unavailable:
         raise SendmailError(ExitCode.TEMPFAIL, "the database is not available, try again later") from None
     except Refusal as refusal:
         raise _to_error(refusal) from None
 
 
-async def _send(app: App, account: pwd.struct_passwd, asked: SendmailOptions, content: SendmailContent) -> str:
+async def _send(app: App, account: pwd.struct_passwd, options: SendmailOptions, content: SendmailContent) -> str:
     at, host = app.clock(), host_of(app)
     fields = await asyncio.to_thread(rules.read_fields, content.received.head(rules.MAX_HEAD))
-    sender = await _sender(app, account, asked, fields)
-    named = await asyncio.to_thread(rules.recipients, asked.recipients, fields if asked.extract else None, host)
+    sender = await _sender(app, account, options, fields)
+    named = await asyncio.to_thread(rules.recipients, options.recipients, fields if options.extract else None, host)
     envelope = await _route_accounts(app, named, host)
     body = rules.body_of(fields, content)
     message = uuid7(at)
@@ -149,17 +149,17 @@ async def _submit(app: App, sender: Sender, attempt: SendAttempt, content: tuple
     raise _submission_error(result)
 
 
-async def _sender(app: App, account: pwd.struct_passwd, asked: SendmailOptions, fields: HeaderFields) -> Sender:
+async def _sender(app: App, account: pwd.struct_passwd, options: SendmailOptions, fields: HeaderFields) -> Sender:
     """The sender of a message; checks the envelope sender and From. Raises `SendmailError`."""
     host, author = host_of(app), await asyncio.to_thread(rules.author, fields)
-    envelope = rules.address(rules.qualify(asked.sender, host), "-f") if asked.sender else None
-    requested = _RequestedSenders(author and author.address, envelope, asked.sender == "")
-    if asked.key is not None:
-        sender = await _check_key(app, asked.key, requested)
+    envelope = rules.address(rules.qualify(options.sender, host), "-f") if options.sender else None
+    requested = _RequestedSenders(author and author.address, envelope, options.sender == "")
+    if options.key is not None:
+        sender = await _check_key(app, options.key, requested)
     else:
         sender = await _check_account(app, account, requested)
-    name = author.name if author else asked.name
-    if not (author or name or asked.key):
+    name = author.name if author else options.name
+    if not (author or name or options.key):
         name = _full_name(account)
     return replace(sender, author=MailboxAddress(sender.author.address, rules.plain_name(name)))
 
