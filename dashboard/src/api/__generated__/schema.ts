@@ -1287,7 +1287,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message
-         * @description 200 means that the mail transfer agent has taken the message.
+         * @description 200 means that the mail transfer agent has accepted the message.
          */
         post: operations["postSend"];
         delete?: never;
