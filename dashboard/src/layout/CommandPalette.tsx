@@ -12,7 +12,7 @@ import { NAVIGATION } from '../navigation'
 import { PATHS } from '../paths'
 import { domainsQuery } from '../screens/domains/DomainSelect'
 import { Icon, type IconName } from '../ui/Icon'
-import { useSignOut } from './Layout'
+import { useSignOut } from './useSignOut'
 
 interface Command {
   id: string

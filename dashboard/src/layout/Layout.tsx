@@ -2,20 +2,18 @@ import { ActionIcon, Button, Drawer, Kbd, Menu, Tooltip, useMantineColorScheme }
 import { useDisclosure } from '@mantine/hooks'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect } from 'react'
-import { fetchData, client } from '../api/client'
 import { clearCaches } from '../api/queries'
 import { PATHS } from '../paths'
 import { ROLE_NAMES } from '../access/policy'
-import { deleteDraft } from '../screens/send/draft'
 import { useAccount, useUnavailableReason } from '../access/Allowed'
 import { entryAt, Navigation } from './Navigation'
 import { Unavailable } from './Unavailable'
-import { useApiMutation } from '../ui/useForm'
 import { Icon, Logo } from '../ui/Icon'
 import { LinkItem } from '../ui/links'
 import { CommandPalette, openCommandPalette } from './CommandPalette'
 import { ScreenRequests } from '../ui/RequestSnippet'
 import { Shortcuts } from './Shortcuts'
+import { useSignOut } from './useSignOut'
 
 /** The frame of every screen that needs a session: navigation, command palette, shortcuts. */
 export function Layout({ children }: { children?: ReactNode }) {
@@ -92,20 +90,6 @@ export function ThemeSwitch() {
       </ActionIcon>
     </Tooltip>
   )
-}
-
-/** Ends the session and opens the sign-in screen. */
-export function useSignOut() {
-  const navigate = useNavigate()
-  return useApiMutation({
-    request: () => fetchData(client.POST('/auth/logout')),
-    invalidates: [],
-    onSuccess: () => {
-      clearCaches()
-      deleteDraft()
-      void navigate({ to: PATHS.login })
-    },
-  })
 }
 
 function AccountMenu() {
