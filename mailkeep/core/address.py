@@ -85,47 +85,57 @@ def normalize_domain(text: str, *, min_labels: int = 1) -> str:
     if not text:
         raise AddressError("the domain is empty")
     if len(text) > MAX_DOMAIN_OCTETS:
-        raise AddressError("the domain is longer than 253 octets")
+        raise AddressError("the domain is longer than 253 characters (in ASCII form)")
     labels = [_normalize_label(label) for label in text.translate(_UPPER).split(".")]
     name = ".".join(labels)
     if len(name) > MAX_DOMAIN_OCTETS:
-        raise AddressError("the domain is longer than 253 octets")
+        raise AddressError("the domain is longer than 253 characters (in ASCII form)")
     if len(labels) < min_labels:
-        raise AddressError(f"the domain has fewer than {min_labels} labels")
+        raise AddressError(
+            f"the domain {name!r} must have at least {min_labels} parts separated by dots, such as example.com"
+        )
     if _NUMBER.fullmatch(labels[-1]):
-        raise AddressError("the domain is an IP address or ends in a number")
+        raise AddressError(f"the domain {name!r} is an IP address or ends in a number; use a domain name")
     return name
 
 
 def _normalize_label(label: str) -> str:
     if not label:
-        raise AddressError("the domain has an empty label")
+        raise AddressError("the domain begins or ends with a dot or has two dots in a row")
     if label.startswith("xn--"):
         _unicode_label(label)
         return label
     if label.isascii():
         if len(label) > 63:
-            raise AddressError("a label of the domain is longer than 63 octets")
+            raise _long_label(label)
         if not _LDH_LABEL.fullmatch(label):
-            raise AddressError("a label of the domain is not made of letters, digits and inner hyphens")
+            raise AddressError(
+                f"{label!r} in the domain may contain only letters, digits and hyphens (not at its start or end)"
+            )
         return label
     try:
         return idna.alabel(label).decode("ascii")
     except ValueError:
-        raise AddressError("a label of the domain is not a valid IDNA2008 label") from None
+        raise AddressError(
+            f"{label[:63]!r} in the domain is not allowed in an internationalized domain name (IDNA2008)"
+        ) from None
+
+
+def _long_label(label: str) -> AddressError:
+    return AddressError(f"{label[:20]!r}… in the domain is longer than 63 characters")
 
 
 def _unicode_label(label: str) -> str:
     """The U-label of an A-label; refused unless it converts back to the same A-label (RFC 5891 §5.4)."""
     if len(label) > 63:
-        raise AddressError("a label of the domain is longer than 63 octets")
+        raise _long_label(label)
     try:
         wide = idna.ulabel(label)
         if idna.alabel(wide) == label.encode():
             return wide
     except (ValueError, OverflowError):
         pass
-    raise AddressError("a label of the domain is not a valid A-label")
+    raise AddressError(f"{label!r} in the domain is not the valid ASCII (punycode) form of an international name")
 
 
 @lru_cache(maxsize=10_000)
@@ -167,17 +177,17 @@ def parse_address(text: str, *, min_labels: int = 1) -> Address:
     if not at:
         raise AddressError("the address has no @")
     if len(text) > MAX_ADDRESS_OCTETS:
-        raise AddressError("the address is longer than 254 octets")
+        raise AddressError(f"the address is longer than {MAX_ADDRESS_OCTETS} bytes")
     if not _LOCAL.fullmatch(local):
         _check_wide_local(local)
     # RFC 2047 §5 forbids them in an addr-spec, but parsers decode them there, into any text.
     if "=?" in local and _ENCODED_WORD.search(local):
-        raise AddressError("the local part has an encoded-word")
+        raise AddressError("the part before the @ must not contain an encoded word (=?…?=)")
     if len(local.encode()) > MAX_LOCAL_OCTETS:
-        raise AddressError("the local part is longer than 64 octets")
+        raise AddressError(f"the part before the @ is longer than {MAX_LOCAL_OCTETS} bytes")
     address = Address(local, normalize_domain(domain, min_labels=min_labels))
     if len(address.text.encode()) > MAX_ADDRESS_OCTETS:
-        raise AddressError("the address is longer than 254 octets")
+        raise AddressError(f"the address is longer than {MAX_ADDRESS_OCTETS} bytes")
     return address
 
 
@@ -192,10 +202,10 @@ def parse_destination(text: str) -> Address:
 def _check_wide_local(local: str) -> None:
     """Refuse a local part that is not a Dot-string before and after NFC (U+037E becomes a semicolon)."""
     if not local:
-        raise AddressError("the local part is empty")
+        raise AddressError("the part before the @ is empty")
     if not _WIDE_LOCAL.fullmatch(local) or not _WIDE_LOCAL.fullmatch(normalize("NFC", local)):
-        raise AddressError("the local part has a forbidden character or a misplaced dot")
+        raise AddressError("the part before the @ contains a forbidden character (such as a space), or a misplaced dot")
     if any(category(char) in _REFUSED_CATEGORIES or char in _INVISIBLE for char in local):
-        raise AddressError("the local part has an invisible, control or unassigned character")
+        raise AddressError("the part before the @ contains an invisible, control or unassigned character")
     if any(category(atom[0])[0] == "M" for atom in local.split(".")):
-        raise AddressError("the local part has a combining mark without a base")
+        raise AddressError("the part before the @ contains a combining mark without a base character")

@@ -222,7 +222,11 @@ class PayloadTooLarge(Refusal):
 
 
 class UnsupportedMediaType(Refusal):
-    code, status, text = "UNSUPPORTED_MEDIA_TYPE", 415, "A body must be application/json, not encoded."
+    code, status, text = (
+        "UNSUPPORTED_MEDIA_TYPE",
+        415,
+        "The body must be application/json in UTF-8, without Content-Encoding.",
+    )
 
 
 class RateLimitExceeded(Refusal):

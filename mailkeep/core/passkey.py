@@ -85,9 +85,10 @@ class VerifiedAssertion:
 
 
 def relying_party(public_url: str) -> RelyingParty | None:
-    """The relying party of an installation; None where no browser has passkeys for it.
+    """The relying party of an installation (§5.1.2).
 
-    They ask for https or localhost, and for a name: an address has none (§5.1.2).
+    None if browsers don't support passkeys at this URL: they require https or localhost, and a host name instead of an
+    IP address.
     """
     parts = urlsplit(public_url.lower())
     host = parts.hostname or ""
@@ -143,9 +144,9 @@ def verify_registration(response: CredentialResponse, party: RelyingParty) -> Re
         verified = _verify(response, party)
     except Exception as fault:  # noqa: BLE001 - four libraries are given a stranger's bytes
         reason = str(fault)[:200].encode("ascii", "backslashreplace").decode()
-        raise invalid_field("credential", f"is refused: {reason}") from None
+        raise invalid_field("credential", f"can't be verified: {reason}") from None
     if verified.credential_id != response.credential_id:
-        raise invalid_field("credential.id", "is not the id that the authenticator signed")
+        raise invalid_field("credential.id", "is not the ID that the authenticator signed")
     return RegisteredCredential(
         credential_id=verified.credential_id,
         public_key=verified.credential_public_key,
@@ -170,7 +171,7 @@ def _verify(response: CredentialResponse, party: RelyingParty) -> VerifiedRegist
     from webauthn.helpers.structs import AuthenticatorAttestationResponse, RegistrationCredential
 
     if _end_of_item(response.attestation, 0, _DEPTH) != len(response.attestation):
-        raise ValueError("attestationObject is followed by something")
+        raise ValueError("attestationObject has trailing bytes")
     data = parse_cbor(response.attestation)["authData"]
     _check_layout(data, attested=True)
     bare = encode_cbor({"fmt": "none", "attStmt": {}, "authData": data})
@@ -225,30 +226,33 @@ def verify_assertion(
 
 
 def _check_layout(data: object, *, attested: bool) -> None:
-    """Authenticator data has its parts and nothing else (§6.1); ValueError."""
+    """Check that authenticator data has exactly the parts its flags announce (§6.1). Raises ValueError."""
     if not isinstance(data, bytes) or len(data) < _HEAD:
-        raise ValueError("authenticatorData is too short")
+        raise ValueError(f"authenticatorData is not a byte string of at least {_HEAD} bytes")
     flags, end = data[32], _HEAD
     if bool(flags & _ATTESTED) is not attested:
-        raise ValueError("authenticatorData is of another ceremony")
+        used, needed = ("login", "registration") if attested else ("registration", "login")
+        raise ValueError(f"authenticatorData belongs to a {used}, not a {needed}")
     if attested:
         key = _HEAD + 18 + int.from_bytes(data[_HEAD + 16 : _HEAD + 18], "big")
         end = _end_of_item(data, key, _DEPTH)
         if end - key > _KEY_BYTES:
-            raise ValueError("the public key is too long")
+            raise ValueError(f"the public key is longer than {_KEY_BYTES} bytes")
     if flags & _EXTENDED:
         end = _end_of_item(data, end, _DEPTH)
     if end != len(data):
-        raise ValueError("authenticatorData has other parts than its flags say")
+        raise ValueError("authenticatorData has missing or extra bytes (they do not match its flags)")
 
 
 def _end_of_item(data: bytes, start: int, depth: int) -> int:
-    """Where the CBOR item ends that begins at `start` (RFC 8949 §3); ValueError for what CTAP2 forbids."""
-    if start >= len(data) or depth < 0:
-        raise ValueError("CBOR is cut short, or nested too deep")
+    """Where the CBOR item ends that begins at `start` (RFC 8949 §3). Raises ValueError for what CTAP2 forbids."""
+    if depth < 0:
+        raise ValueError(f"the CBOR data is nested deeper than {_DEPTH} levels")
+    if start >= len(data):
+        raise ValueError("the CBOR data is incomplete")
     major, small = data[start] >> 5, data[start] & 0x1F
     if major == 6 or small > 27:
-        raise ValueError("CBOR has a tag or an indefinite length")
+        raise ValueError("the CBOR data has a tag or an item of indefinite length")
     width = (1 << (small - 24)) if small >= 24 else 0
     end = start + 1 + width
     size = int.from_bytes(data[start + 1 : end], "big") if width else small
@@ -258,13 +262,13 @@ def _end_of_item(data: bytes, start: int, depth: int) -> int:
         for _ in range(min(size * (major - 3), len(data) + 1)):
             end = _end_of_item(data, end, depth - 1)
     if end > len(data):
-        raise ValueError("CBOR is cut short")
+        raise ValueError("the CBOR data is incomplete")
     return end
 
 
 def _response(credential: Mapping[str, Any]) -> Mapping[str, Any]:
     if credential.get("type") != "public-key":
-        raise invalid_field("credential.type", "must be public-key")
+        raise invalid_field("credential.type", "must be 'public-key'")
     response = credential.get("response")
     if not isinstance(response, Mapping):
         raise invalid_field("credential.response", "must be an object")
@@ -274,7 +278,7 @@ def _response(credential: Mapping[str, Any]) -> Mapping[str, Any]:
 def _credential_id(credential: Mapping[str, Any]) -> bytes:
     found = _decode(credential.get("id"), _ID_BYTES)
     if not found:
-        raise invalid_field("credential.id", f"must be base64url without padding, of 1 to {_ID_BYTES} bytes")
+        raise invalid_field("credential.id", f"must be 1 to {_ID_BYTES} bytes in base64url without padding")
     return found
 
 
@@ -282,7 +286,7 @@ def _bytes(response: Mapping[str, Any], name: str) -> bytes:
     found = _decode(response.get(name), _SIZES[name])
     if found is None:
         raise invalid_field(
-            f"credential.response.{name}", f"must be base64url without padding, {_SIZES[name]} bytes at most"
+            f"credential.response.{name}", f"must be at most {_SIZES[name]} bytes in base64url without padding"
         )
     return found
 
@@ -304,7 +308,7 @@ def _challenge(client_data: bytes) -> bytes:
     values = cast(dict[str, object], content) if isinstance(content, dict) else {}
     challenge = values.get("challenge")
     if not isinstance(challenge, str) or not isinstance(values.get("origin"), str):
-        raise invalid_field(where, "must have a challenge and an origin")
+        raise invalid_field(where, "must have the strings challenge and origin")
     found = decode_base64url(challenge)
     if found is None:
         raise invalid_field(where, "must have a challenge in base64url")

@@ -164,9 +164,9 @@ def parse_host(text: str) -> Host:
     try:
         name = normalize_domain(plain)
     except AddressError as error:
-        raise MalformedHost(error.reason.replace("the domain", "its name")) from error
+        raise MalformedHost(f"has an invalid host name: {error.reason.replace('the domain', 'the name')}") from error
     if _ends_in_number(name):
-        raise MalformedHost("its name ends in a number")
+        raise MalformedHost(f"has an invalid host name: {name!r} ends in a number")
     return Host(name)
 
 

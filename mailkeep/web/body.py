@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 
 from starlette.requests import Request
 
-from mailkeep.core.errors import InvalidJson, PayloadTooLarge, UnsupportedMediaType
+from mailkeep.core.errors import BadRequest, InvalidJson, PayloadTooLarge, UnsupportedMediaType
 from mailkeep.settings.tree import HttpSettings
 from mailkeep.web.memory_budget import SMALL, MemoryReservation
 from mailkeep.web.string_views import JsonText, MappedBody
@@ -16,6 +16,7 @@ from mailkeep.web.string_views import JsonText, MappedBody
 LARGE = 1 << 20
 """Bodies of more bytes are kept in a memory file of their own and parsed outside the event loop."""
 
+_MAX_DIGITS = 18  # of a Content-Length
 _GRACE_SECONDS = 60.0  # every body may take this long, however slowly it arrives
 
 
@@ -31,10 +32,12 @@ async def read_body(request: Request, limit: int, share: MemoryReservation, http
         if "transfer-encoding" not in headers:
             return b""  # RFC 9112 §6.3: no body
         announced = "0"
-    if not _is_number(announced) or int(announced) > limit:
+    if not announced.isascii() or not announced.isdigit():
+        raise BadRequest("Content-Length is not a number.")
+    if len(announced) > _MAX_DIGITS or int(announced) > limit:
         raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
-        raise UnsupportedMediaType("Content-Encoding is not supported.")
+        raise UnsupportedMediaType("Send the body without Content-Encoding (uncompressed).")
     is_announced = "content-length" in headers
     if is_announced:
         await share.reserve(int(announced))
@@ -88,10 +91,6 @@ def _allocate(size: int) -> MappedBody:
     file = os.memfd_create("body", os.MFD_CLOEXEC)
     os.ftruncate(file, size)
     return MappedBody.of(file, size)
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= 18
 
 
 async def _read_chunks(request: Request, http: HttpSettings) -> AsyncIterator[bytes]:

@@ -146,7 +146,7 @@ async def test_refused_changes_of_known_callers_are_recorded(setup: PipelineSetu
     assert setup.access.recorded == ["thing.create FORBIDDEN", "thing.create CONFLICT"]
 
 
-@pytest.mark.parametrize("announced", [str((1 << 20) + 1), "9" * 40, "-1", "\xb2", "1e3"])
+@pytest.mark.parametrize("announced", [str((1 << 20) + 1), "9" * 40])
 async def test_a_too_large_content_length_is_refused_before_reading(setup: PipelineSetup, announced: str):
     def chunks() -> Iterator[bytes]:
         yield pytest.fail("it was read")
@@ -154,6 +154,17 @@ async def test_a_too_large_content_length_is_refused_before_reading(setup: Pipel
     headers = ADA_KEY | JSON_TYPE | {"content-length": announced}
     answer = await setup.call("POST", f"{API}/echo", headers, chunks())
     assert (answer.status, answer.code) == (413, "PAYLOAD_TOO_LARGE")
+
+
+@pytest.mark.parametrize("announced", ["-1", "\xb2", "1e3", ""])
+async def test_a_malformed_content_length_is_refused_before_reading(setup: PipelineSetup, announced: str):
+    def chunks() -> Iterator[bytes]:
+        yield pytest.fail("it was read")
+
+    headers = ADA_KEY | JSON_TYPE | {"content-length": announced}
+    answer = await setup.call("POST", f"{API}/echo", headers, chunks())
+    assert (answer.status, answer.code) == (400, "BAD_REQUEST")
+    assert answer.json["error"]["message"] == "Content-Length is not a number."
 
 
 async def test_a_chunked_body_is_refused_when_it_grows_too_large(setup: PipelineSetup):

@@ -42,8 +42,12 @@ def parse_head(head: bytes) -> tuple[str, int]:
     request, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
     fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     length = fields.get("content-length", "")
-    if not request.startswith("POST ") or "transfer-encoding" in fields or not _LENGTH.fullmatch(length):
-        raise MalformedAuthRequest(f"unexpected request: {request[:80]!r}")
+    if not request.startswith("POST "):
+        raise MalformedAuthRequest(f"not a POST request: {request[:80]!r}")
+    if "transfer-encoding" in fields:
+        raise MalformedAuthRequest("Transfer-Encoding is not supported")
+    if not _LENGTH.fullmatch(length):
+        raise MalformedAuthRequest(f"Content-Length is missing or not a number of at most 5 digits: {length[:80]!r}")
     if int(length) > _MAX_BODY:
         raise MalformedAuthRequest(f"the body is longer than {_MAX_BODY} bytes")
     return fields.get("x-token", ""), int(length)

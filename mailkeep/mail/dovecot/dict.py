@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 
 _MAJOR_VERSION = "3"
 _MAX_LINE = 8192
-_MAX_OPEN = 16  # transactions of a connection, and values of a transaction
+_MAX_ITEMS = 16  # transactions of a connection, and values of a transaction
 _IDLE_SECONDS = 60.0  # Dovecot closes at once
 _ANSWER_SECONDS = 5.0
 _ESCAPED = re.compile("\x01(.)", re.DOTALL)
@@ -54,17 +54,17 @@ class DictSession:
         if command == "H":
             return self._hello(arguments)
         if self._name is None:
-            raise MalformedDictRequest("no greeting")
+            raise MalformedDictRequest("the first line is not the hello (H)")
         match command, arguments:
             case "B", [number, *_]:
-                if len(self._open) >= _MAX_OPEN:
-                    raise MalformedDictRequest("too many transactions")
+                if len(self._open) >= _MAX_ITEMS:
+                    raise MalformedDictRequest(f"more than {_MAX_ITEMS} open transactions")
                 self._open[number] = {}
             case "S", [number, key, value]:
                 values = self._transaction(number)
                 values[key] = value
-                if len(values) > _MAX_OPEN:
-                    raise MalformedDictRequest("too many values")
+                if len(values) > _MAX_ITEMS:
+                    raise MalformedDictRequest(f"more than {_MAX_ITEMS} values in a transaction")
             case "U", [number, key]:
                 self._transaction(number).pop(key, None)
             case "T", [number, *_]:
@@ -90,7 +90,7 @@ class DictSession:
 
     def _transaction(self, number: str) -> dict[str, str]:
         if number not in self._open:
-            raise MalformedDictRequest("no such transaction")
+            raise MalformedDictRequest(f"no open transaction {number[:20]!r}")
         return self._open[number]
 
 

@@ -38,9 +38,9 @@ def clean_file_name(field: str, text: str) -> str:
     name = re.split(r"[/\\]", text)[-1]
     check_text(field, name)
     if not name.strip(" ."):
-        raise invalid_field(field, "is not a file name")
+        raise invalid_field(field, "must contain more than spaces and dots")
     if len(name.encode()) > MAX_FILE_NAME_OCTETS:
-        raise invalid_field(field, f"is longer than {MAX_FILE_NAME_OCTETS} bytes")
+        raise invalid_field(field, f"must be at most {MAX_FILE_NAME_OCTETS} bytes in UTF-8")
     return name
 
 
@@ -48,15 +48,15 @@ def check_content_type(field: str, text: str) -> None:
     """Check a content type: `type/subtype` (RFC 6838 §4.2), neither multipart nor message."""
     match = _CONTENT_TYPE.fullmatch(text)
     if not match:
-        raise invalid_field(field, "is not of the form type/subtype")
+        raise invalid_field(field, "must have the form type/subtype, such as application/pdf")
     if match[1].lower() in ("multipart", "message"):
-        raise invalid_field(field, "must not be multipart/* nor message/*")
+        raise invalid_field(field, "must not be multipart/* or message/*")
 
 
 def check_content_id(field: str, text: str) -> None:
     """Check a content ID: 1 to 200 ASCII characters of an address. Raises INVALID_FIELD."""
     if not _CONTENT_ID.fullmatch(text):
-        raise invalid_field(field, "must be 1 to 200 letters, digits and characters of an address")
+        raise invalid_field(field, "must be 1 to 200 ASCII letters, digits and characters allowed in an address")
 
 
 def attachment_entity(field: str, attachment: OutgoingAttachment) -> MimeEntity:

@@ -31,17 +31,19 @@ def unsubscribe_fields(unsubscribe: Unsubscribe) -> str:
     """Return the header fields. INVALID_FIELD for an invalid URL or address, and for `one_click` without https."""
     url, uris = unsubscribe.url, list[str]()
     if not url and not unsubscribe.mailto:
-        raise invalid_field("list_unsubscribe", "needs url or mailto")
+        raise invalid_field("list_unsubscribe", "must have url or mailto")
     if unsubscribe.mailto:
         uris.append(f"<{_mailto_uri(unsubscribe.mailto)}>")
     if url:
         if not _URL.fullmatch(url):
-            raise invalid_field("list_unsubscribe.url", "is not an http or https URL in ASCII")
+            raise invalid_field("list_unsubscribe.url", "must be an http or https URL of at most 900 ASCII characters")
         uris.append(f"<{url}>")
     fields = fold("List-Unsubscribe", [f"{uri}," for uri in uris[:-1]] + uris[-1:])
     if unsubscribe.one_click:
         if not url.startswith("https://"):
-            raise invalid_field("list_unsubscribe.one_click", "needs an https url")
+            raise invalid_field(
+                "list_unsubscribe.one_click", "requires that list_unsubscribe's url begins with https://"
+            )
         fields += "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"
     return fields
 
@@ -49,10 +51,13 @@ def unsubscribe_fields(unsubscribe: Unsubscribe) -> str:
 def _mailto_uri(text: str) -> str:
     if text.startswith("mailto:"):
         if not re.fullmatch(rf"{_URI_CHAR}+", text) or not _MAILTO.fullmatch(text):
-            raise invalid_field("list_unsubscribe.mailto", "is not a mailto URI in ASCII")
+            raise invalid_field(
+                "list_unsubscribe.mailto",
+                "must be mailto:name@domain in ASCII, with an optional ?query of at most 400 characters",
+            )
         return text
     try:
         address = parse_address(text)
     except AddressError as error:
-        raise invalid_field("list_unsubscribe.mailto", error.reason) from None
+        raise invalid_field("list_unsubscribe.mailto", f"must be an address or a mailto URI: {error.reason}") from None
     return f"mailto:{quote(address.local_part, safe=_LOCAL_SAFE)}@{address.domain}"

@@ -192,14 +192,18 @@ async def _answer(call: AbstractAsyncContextManager[aiohttp.ClientResponse]) -> 
         yield answer
 
 
+class _AnswerTooLarge(Exception):
+    """The body of an answer exceeds the limit."""
+
+
 async def _body(answer: aiohttp.ClientResponse) -> bytes:
-    """The body of an answer, within 30 s and 4 MiB. Raises TimeoutError, ValueError."""
+    """The body of an answer, within 30 s and 4 MiB. Raises TimeoutError, _AnswerTooLarge."""
     body = bytearray()
     async with asyncio.timeout(_ANSWER_SECONDS):
         while piece := await answer.content.readany():
             body += piece
             if len(body) > _LONGEST_ANSWER:
-                raise ValueError("the answer is too long")
+                raise _AnswerTooLarge(f"the answer is larger than {_LONGEST_ANSWER >> 20} MiB")
     return bytes(body)
 
 
@@ -213,6 +217,8 @@ async def find_domain(server: RemoteServer, name: str) -> UUID:
             raise Failure(f"{server.url} does not answer: {error}") from error
         except _TemporaryError as error:
             raise Failure(f"{error}") from error
+        except _AnswerTooLarge as error:
+            raise Failure(f"Can't read the domains of {server.url}: {error}.", permanent=True) from error
         except _DECODE_ERRORS as error:
             raise Failure(f"{server.url} is not a Mailkeep server.", permanent=True) from error
     for domain in domains:
@@ -267,7 +273,7 @@ async def _raise_for_status(answer: aiohttp.ClientResponse) -> None:
     try:
         error = msgspec.json.decode(await _body(answer))["error"]
         message = f"{answer.url.host} answers {error['code']}: {error['message']}"
-    except (ValueError, KeyError, TypeError):
+    except (_AnswerTooLarge, ValueError, KeyError, TypeError):
         message = f"{answer.url.host} answers status {answer.status}"
     if answer.status == 429 or answer.status >= 500:
         raise _TemporaryError(message)

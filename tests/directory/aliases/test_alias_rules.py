@@ -88,11 +88,60 @@ def test_a_source_must_fit_into_an_address_of_its_domain() -> None:
         rules.check_length("x" * 64, ".".join(["d" * 60] * 3) + ".example")
 
 
-@pytest.mark.parametrize("refuse", [rules.refuse_loop, rules.refuse_chain])
-def test_no_loop_and_no_chain_is_not_refused(refuse: Callable[[list[str]], None]) -> None:
+CHAIN_BEHIND = "and an alias can't lead to another alias of its domain. Change the existing destinations first."
+
+
+@pytest.mark.parametrize(
+    "refuse, found, message",
+    [
+        (
+            rules.refuse_loop,
+            ["bob@a.test"],
+            "Mail for bob@a.test leads back to this alias. Remove it from the destinations.",
+        ),
+        (
+            rules.refuse_loop,
+            [f"{name}@a.test" for name in "edcba"],
+            (
+                "Mail for a@a.test, b@a.test, c@a.test and 2 more leads back to this alias. Remove it from the "
+                "destinations."
+            ),
+        ),
+        (
+            lambda found: rules.refuse_chain_ahead(found, "a.test"),
+            ["sales"],
+            "sales@a.test is itself an alias of this domain. Enter the final destinations instead.",
+        ),
+        (
+            lambda found: rules.refuse_chain_ahead(found, "a.test"),
+            ["sales", ""],
+            (
+                "@a.test (the catch-all), sales@a.test are themselves aliases of this domain. Enter the final "
+                "destinations instead."
+            ),
+        ),
+        (
+            lambda found: rules.refuse_chain_behind(found, "sales", "a.test"),
+            ["info"],
+            f"info@a.test already forwards to this address, {CHAIN_BEHIND}",
+        ),
+        (
+            lambda found: rules.refuse_chain_behind(found, "", "a.test"),
+            ["info", "help"],
+            (
+                "help@a.test, info@a.test already forward to an address that this catch-all would receive mail for, "
+                f"{CHAIN_BEHIND}"
+            ),
+        ),
+    ],
+)
+def test_loops_and_chains_are_refused_with_the_addresses_concerned(
+    refuse: Callable[[list[str]], None], found: list[str], message: str
+) -> None:
     refuse([])
-    with pytest.raises(Conflict):
-        refuse(["x"])
+    with pytest.raises(Conflict) as refused:
+        refuse(found)
+    assert refused.value.message == message
 
 
 def test_only_a_domain_admin_must_name_the_domain() -> None:

@@ -100,7 +100,7 @@ async def test_a_session_that_has_lost_its_access_is_disconnected(
         await api.mailbox(ALICE)  # another one, with the address of the first
     else:
         assert (await api.sue.patch(f"/mailboxes/{row['id']}", change)).status == 200
-    ended = "421 4.7.0 The account has changed: log in again"
+    ended = "421 4.7.0 Your password or access has changed: log in again"
     assert await client.ask("END-OF-MESSAGE", recipient_count=1, instance="1") == ended
     assert await client.ask("RCPT", recipient="a@far.test", instance="2") == ended
 

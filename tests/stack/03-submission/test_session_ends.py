@@ -131,7 +131,7 @@ def test_open_sessions_of_all_protocols_end_with_their_access(stack: Stack, way:
         for protocol in ("imap", "pop3", "sieve"):
             ending.wait_for_end(protocol)
         code, words = ending.begin_message()
-        assert (code, b"The account has changed: log in again" in words) == (421, True)
+        assert (code, b"Your password or access has changed: log in again" in words) == (421, True)
         assert ending.begin_message() == (0, b"")
         assert [protocol for protocol in PROTOCOLS if not staying.works(protocol)] == []
 

@@ -4103,7 +4103,7 @@ export interface components {
                 };
             };
         };
-        /** @description `UNSUPPORTED_MEDIA_TYPE` A body must be application/json, not encoded. */
+        /** @description `UNSUPPORTED_MEDIA_TYPE` The body must be application/json in UTF-8, without Content-Encoding. */
         "415.UNSUPPORTED_MEDIA_TYPE": {
             headers: {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];

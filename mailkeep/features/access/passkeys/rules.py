@@ -31,13 +31,20 @@ def refuse_over_limit(owner: Admin) -> None:
 def refuse_last_factor(owner: Admin, required: Collection[str]) -> None:
     """CONFLICT `last_factor` where the role requires a second factor and this passkey is the only one."""
     if owner.role.value in required and not owner.totp_enabled and owner.passkeys <= 1:
-        raise Conflict("Your role needs a second factor, and this is the last one.", reason="last_factor")
+        raise Conflict(
+            "Your role requires two-factor authentication and this is your only second factor. Add another passkey or "
+            "an authenticator first.",
+            reason="last_factor",
+        )
 
 
 def refuse_last_way_in(owner: Admin, password_hash: str) -> None:
     """CONFLICT `last_way_in` where the account has no password and no identity, and this is its only passkey."""
     if password_hash == NO_PASSWORD and owner.oidc_provider is None and owner.passkeys <= 1:
-        raise Conflict("You could not log in any more without this passkey.", reason="last_way_in")
+        raise Conflict(
+            "This passkey is your only way to sign in. Set a password or add another passkey first.",
+            reason="last_way_in",
+        )
 
 
 def matches_registration(

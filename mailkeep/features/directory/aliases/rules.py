@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from unicodedata import normalize
 
 from mailkeep.core.address import Address, AddressError, parse_address, parse_destination
 from mailkeep.core.errors import Conflict, FieldError, InvalidField, MissingFields, invalid_field
 from mailkeep.core.principal import Principal, Role
 from mailkeep.features.directory.aliases.model import MAX_DESTINATIONS
+
+_IN_TEXT = 3  # addresses in the text of an error; its details list all
 
 
 def parse_new(
@@ -83,12 +85,46 @@ def require_domain(who: Principal) -> None:
 def refuse_loop(destinations: Collection[str]) -> None:
     """CONFLICT `alias_loop` where destinations of an alias lead back to it."""
     if destinations:
-        raise Conflict("A destination leads back to the alias.", reason="alias_loop", destinations=sorted(destinations))
-
-
-def refuse_chain(sources: Collection[str]) -> None:
-    """CONFLICT `alias_chain` where the alias leads to other aliases of its domain (`sources`), or they to it."""
-    if sources:
+        named = sorted(destinations)
         raise Conflict(
-            "An alias can't lead to another alias of the same domain.", reason="alias_chain", aliases=sorted(sources)
+            f"Mail for {_list_some(named)} leads back to this alias. Remove it from the destinations.",
+            reason="alias_loop",
+            destinations=named,
         )
+
+
+def refuse_chain_ahead(sources: Collection[str], domain_name: str) -> None:
+    """CONFLICT `alias_chain` where an alias leads to other aliases (`sources`) of its domain."""
+    if sources:
+        named = sorted(sources)
+        what = "are themselves aliases" if len(named) > 1 else "is itself an alias"
+        addresses = _list_some([_describe(source, domain_name) for source in named])
+        raise Conflict(
+            f"{addresses} {what} of this domain. Enter the final destinations instead.",
+            reason="alias_chain",
+            aliases=named,
+        )
+
+
+def refuse_chain_behind(sources: Collection[str], source: str, domain_name: str) -> None:
+    """CONFLICT `alias_chain` where other aliases (`sources`) of the domain lead to the alias `source`."""
+    if sources:
+        named = sorted(sources)
+        verb = "forward" if len(named) > 1 else "forwards"
+        where = "this address" if source else "an address that this catch-all would receive mail for"
+        addresses = _list_some([_describe(each, domain_name) for each in named])
+        raise Conflict(
+            f"{addresses} already {verb} to {where}, and an alias can't lead to another alias of its domain. "
+            "Change the existing destinations first.",
+            reason="alias_chain",
+            aliases=named,
+        )
+
+
+def _describe(source: str, domain_name: str) -> str:
+    return f"{source}@{domain_name}" if source else f"@{domain_name} (the catch-all)"
+
+
+def _list_some(addresses: Sequence[str]) -> str:
+    more = f" and {len(addresses) - _IN_TEXT} more" if len(addresses) > _IN_TEXT else ""
+    return ", ".join(addresses[:_IN_TEXT]) + more

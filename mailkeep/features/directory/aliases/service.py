@@ -85,7 +85,7 @@ async def create(
         updated_at=at,
     )
     await store.insert(conn, alias, who.role.rank)
-    await _refuse_loops(conn, alias, None)
+    await _refuse_loops(conn, alias, None, domain)
     await audit.record(
         conn, who, at, AuditAction("alias.create", _target(alias, domain), after=wire.audit_fields(alias))
     )
@@ -124,7 +124,7 @@ async def change(
         return before
     after = replace(after, updated_at=at)
     await store.update(conn, after, who.role.rank)
-    await _refuse_loops(conn, after, before)
+    await _refuse_loops(conn, after, before, domain)
     states = (wire.audit_fields(before), wire.audit_fields(after))
     await audit.record_change(conn, who, at, "alias.update", _target(after, domain), states)
     return after
@@ -155,14 +155,15 @@ async def _refuse_lower_rank(conn: Conn, who: Principal, source: str, domain: Do
         mailbox_rules.refuse_lower_rank(who, await admins.find_owner_role(conn, Address(source, domain.name)))
 
 
-async def _refuse_loops(conn: Conn, alias: Alias, before: Alias | None) -> None:
+async def _refuse_loops(conn: Conn, alias: Alias, before: Alias | None, domain: Domain) -> None:
     """Refuse loops and chains of an alias that has been written."""
     if not alias.active:
         return
     rules.refuse_loop(await store.find_loop(conn, alias.id))
-    rules.refuse_chain(await store.find_chain_ahead(conn, alias.id))
+    rules.refuse_chain_ahead(await store.find_chain_ahead(conn, alias.id), domain.name)
     if before is None or not before.active:  # a change of destinations can't create chains from other aliases
-        rules.refuse_chain(await store.find_chain_behind(conn, alias))
+        behind = await store.find_chain_behind(conn, alias)
+        rules.refuse_chain_behind(behind, alias.source_local_part, domain.name)
 
 
 async def _require(conn: Conn, who: Principal, action: str, alias_id: UUID) -> Alias:

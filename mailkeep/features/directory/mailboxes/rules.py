@@ -20,7 +20,7 @@ def parse_local_part(text: str, *, ascii_only: bool = False) -> str:
     `ascii_only`: for Dovecot, which has no SMTPUTF8 (RFC 6531) and accepts no mail for other addresses.
     """
     if ascii_only and not text.isascii():
-        raise invalid_field("local_part", "must be of ASCII characters in the full profile")
+        raise invalid_field("local_part", "must contain only ASCII characters in the full profile")
     if "@" in text:
         raise invalid_field("local_part", "must not contain @")
     try:
@@ -86,7 +86,11 @@ def refuse_lower_rank(who: Principal, owner: Role | None) -> None:
 def refuse_loop(keys: Sequence[str]) -> None:
     """CONFLICT `alias_loop` where forwards lead back to the mailbox."""
     if keys:
-        raise Conflict("A forward leads back to the mailbox.", reason="alias_loop", destinations=list(keys))
+        raise Conflict(
+            f"Mail for {', '.join(keys)} leads back to this mailbox. Remove it from the forward's destinations.",
+            reason="alias_loop",
+            destinations=list(keys),
+        )
 
 
 def refuse_not_in_trash(mailbox: Mailbox) -> None:

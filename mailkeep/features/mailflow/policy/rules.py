@@ -12,10 +12,10 @@ from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.mailflow.abuse.rules import is_permanent
 
 UNAVAILABLE = "451 4.3.0 Temporary fault on our side, try again later"
-ACCESS_LOST = "421 4.7.0 The account has changed: log in again"
+ACCESS_LOST = "421 4.7.0 Your password or access has changed: log in again"
 SENDING_DISABLED = "550 5.7.1 Sending is disabled for this domain"
-DOMAIN_INACTIVE = "450 4.2.1 The domain is deactivated for now"
-UNKNOWN_SENDER = "553 5.1.7 The sender is no address of ours"
+DOMAIN_INACTIVE = "450 4.2.1 The sender's domain is inactive"
+UNKNOWN_SENDER = "553 5.1.7 The sender address does not exist on this server"
 FORWARD_LIMIT = "450 4.7.1 The domain forwards too much mail at present, try again later"
 UNKNOWN_USER = "550 5.1.1 User unknown"
 EXTERNAL = Route("deliver", (), 1)

@@ -121,7 +121,7 @@ async def _charge_forwards(app: App, at: datetime, message: UUID, envelope: Sequ
     limit = app.settings.limits.external_expansion
     if beyond := abuse.find_over_limit(found, limit):
         reason = f"{beyond.address} forwards the message to more than {limit} external recipients"
-        raise SendmailError(ExitCode.UNAVAILABLE, f"{reason} (limits.external_expansion)")
+        raise SendmailError(ExitCode.UNAVAILABLE, f"{reason} (setting limits.external_expansion)")
     if found and (refusal := await abuse.charge_forwards(app, at, str(message), abuse.copies_by_domain(found))):
         raise refusal
 
