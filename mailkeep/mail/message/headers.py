@@ -26,7 +26,8 @@ _PHRASE_OCTETS = 36
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _HEADER_NAME = re.compile(r"[Xx]-[!-9;-~]{1,73}")
-_RESERVED = ("x-svc-", "x-mailkeep-", "x-rspamd-", "x-spam")
+RESERVED_PREFIXES = ("x-svc-", "x-mailkeep-", "x-rspamd-", "x-spam")
+"""Prefixes of the names of fields that callers may not set; in lower case."""
 _ATOMS = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?: [A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 _MESSAGE_ID = re.compile(r"<[!-;=?-~]{1,900}>")
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -54,7 +55,7 @@ def check_header_name(name: str) -> None:
             "A header name must be X- and 1 to 73 visible ASCII characters without a colon.",
             header=name[:100],
         )
-    if name.lower().startswith(_RESERVED):
+    if name.lower().startswith(RESERVED_PREFIXES):
         raise InvalidHeader(
             "Headers X-Svc-*, X-Mailkeep-*, X-Rspamd-* and X-Spam* are reserved; use another name.", header=name
         )

@@ -1,6 +1,7 @@
 import { Badge, type Tone } from '../../ui/Badge'
+import type { EventKindName } from './kinds'
 
-const TONES: Readonly<Record<string, Tone>> = {
+const TONES: Readonly<Record<EventKindName, Tone>> = {
   'mail.sent': 'info',
   'mail.delivered': 'good',
   'mail.received': 'good',
@@ -8,9 +9,12 @@ const TONES: Readonly<Record<string, Tone>> = {
   'mail.bounced': 'bad',
   'mail.failed': 'bad',
   'mail.spam': 'warn',
+  'system.suspension': 'warn',
+  'system.alert': 'warn',
+  'system.webhook_disabled': 'warn',
 }
 
 /** The kind of an event. */
 export function EventKind({ kind }: { kind: string }) {
-  return <Badge tone={TONES[kind] ?? 'warn'}>{kind}</Badge>
+  return <Badge tone={TONES[kind as EventKindName] ?? 'warn'}>{kind}</Badge>
 }

@@ -17,7 +17,14 @@ from mailkeep.features.mailflow.sendmail.model import (
     SendmailError,
 )
 from mailkeep.mail.message.header_text import decode_words, parse_addresses
-from mailkeep.mail.message.headers import MailboxAddress, address_field, check_message_id, date_text, unstructured_field
+from mailkeep.mail.message.headers import (
+    RESERVED_PREFIXES,
+    MailboxAddress,
+    address_field,
+    check_message_id,
+    date_text,
+    unstructured_field,
+)
 
 MAX_HEAD = 256 << 10
 MAX_FIELDS = 1000
@@ -27,7 +34,6 @@ _FIELD = re.compile(rb"(?s)([!-9;-~]{1,200})[ \t]*:(.*)")
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _FOLD = re.compile(r"\r\n[ \t]+|[\r\n]+")
 _DROPPED = ("bcc", "resent-bcc", "return-path", "content-length", "sender", "from", "resent-from", "resent-sender")
-_RESERVED = ("x-svc-", "x-mailkeep-", "x-rspamd-", "x-spam")
 _ADDRESSES = ("to", "cc", "reply-to", "resent-to", "resent-cc")
 
 
@@ -184,7 +190,7 @@ def header(fields: HeaderFields, sender: MailboxAddress, at: datetime, header_id
 
 
 def _is_kept(name: str, body: SendmailBody) -> bool:
-    if name in _DROPPED or name == "message-id" or name.startswith(_RESERVED):
+    if name in _DROPPED or name == "message-id" or name.startswith(RESERVED_PREFIXES):
         return False
     return not (body.encode and name == "content-transfer-encoding")
 
