@@ -168,7 +168,7 @@ class ApiKeyDomainScope(Refusal):
 
 
 class DomainInactive(Refusal):
-    code, status, text = "DOMAIN_INACTIVE", 403, "The domain is deactivated."
+    code, status, text = "DOMAIN_INACTIVE", 403, "The domain is inactive."
 
 
 class SenderDomainUnknown(Refusal):

@@ -244,9 +244,9 @@ $$;
 CREATE OR REPLACE FUNCTION route_warnings(p_dead_ends jsonb[], p_own boolean) RETURNS jsonb
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT coalesce(jsonb_agg(DISTINCT (e.dead_end->>'address') || CASE e.dead_end->>'reason'
-               WHEN 'domain_inactive' THEN ' leads nowhere: its domain is deactivated'
+               WHEN 'domain_inactive' THEN ' leads nowhere: its domain is inactive'
                WHEN 'receiving_disabled' THEN ' leads nowhere: its domain does not receive mail'
-               WHEN 'mailbox_inactive' THEN ' leads nowhere: the mailbox is deactivated'
+               WHEN 'mailbox_inactive' THEN ' leads nowhere: the mailbox is inactive'
                WHEN 'no_administrator' THEN ' leads nowhere: no administrator has an address that receives mail'
                WHEN 'loop' THEN ' leads back to itself'
                ELSE ' leads nowhere: nobody has this address' END), '[]')

@@ -357,7 +357,7 @@ def test_an_address_is_routed_by_the_rules(tx: Conn, address: str, expected: lis
         (
             "sleepy@shop.test",
             [
-                "eve@asleep.test leads nowhere: its domain is deactivated",
+                "eve@asleep.test leads nowhere: its domain is inactive",
                 "ghost@bare.test leads nowhere: nobody has this address",
             ],
         ),

@@ -23,6 +23,9 @@ const DECISIONS: Readonly<Record<string, { tone: Tone; text: string }>> = {
   mailbox_inactive: { tone: 'bad', text: 'is rejected: the mailbox is inactive (550 5.2.1)' },
   receiving_disabled: { tone: 'bad', text: 'is rejected: receiving is disabled for the domain (550 5.7.1)' },
   domain_inactive: { tone: 'warn', text: 'is deferred: a domain on its route is inactive (450)' },
+  no_administrator: { tone: 'warn', text: 'is deferred: no administrator has an address that receives mail (451 4.3.5)' },
+  expansion_limit: { tone: 'bad', text: 'is rejected: the address has too many external destinations (550 5.7.1)' },
+  too_many_destinations: { tone: 'bad', text: 'is rejected: the address has too many destinations (550 5.7.1)' },
   not_managed: { tone: 'warn', text: 'is rejected: the domain is not hosted here (554 5.7.1)' },
 }
 
@@ -33,8 +36,25 @@ const STEPS: Readonly<Record<string, string>> = {
   plus: 'Address without the tag',
   catch_all: 'Catch-all',
   forward: 'Forwarding',
-  reject: 'Rejected',
+  postmaster: 'Administrators (postmaster and abuse)',
+  reject: 'Not delivered',
 }
+
+/** The results of the steps that are not clear by themselves. */
+const RESULTS: Readonly<Record<string, string>> = {
+  managed: 'hosted here',
+  not_managed: 'not hosted here',
+  server: "this server's host name",
+  stripped: 'tag removed',
+  no_copy: 'no copy kept',
+  domain_inactive: 'domain inactive',
+  receiving_disabled: 'receiving disabled for the domain',
+  no_administrator: 'no administrator receives mail',
+  expansion_limit: 'too many external destinations',
+  unknown_user: 'address does not exist',
+}
+
+const ROW_LABELS: Readonly<Record<string, string>> = { id: 'ID', name: 'domain', address: 'address', destinations: 'destinations' }
 
 function explainQuery(address: string) {
   return queryOptions({
@@ -152,9 +172,7 @@ function Result({ address, explanation }: { address: string; explanation: Explan
               <span className="strong">{STEPS[step.step] ?? step.step}</span>
               <span className="break">
                 <code>{step.address}</code>{' '}
-                <Badge tone={step.result === 'match' || step.result === 'explanation' ? 'good' : 'calm'}>
-                  {step.result.replaceAll('_', ' ')}
-                </Badge>
+                <Badge tone={step.result === 'match' ? 'good' : 'calm'}>{RESULTS[step.result] ?? step.result.replaceAll('_', ' ')}</Badge>
               </span>
               {step.row && <StepRow row={step.row} />}
             </li>
@@ -168,8 +186,9 @@ function Result({ address, explanation }: { address: string; explanation: Explan
 function StepRow({ row }: { row: Readonly<Record<string, unknown>> }) {
   return (
     <span className="muted small break">
+      Matching record:{' '}
       {Object.entries(row)
-        .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+        .map(([name, value]) => `${ROW_LABELS[name] ?? name} ${Array.isArray(value) ? value.join(', ') : String(value)}`)
         .join(' · ')}
     </span>
   )
