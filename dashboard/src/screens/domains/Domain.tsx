@@ -180,7 +180,7 @@ function DeleteDomain(props: { domain: Schema['DomainRecord']; opened: boolean; 
       message={`Deleted ${domain.unicode_name}.`}
       onDeleted={() => void navigate({ to: PATHS.domains })}
     >
-      Deletes the domain with its DKIM keys, webhooks and administrator assignments. Mail for it is rejected from now on.
+      Deletes the domain with its DKIM keys, its own webhooks and its administrator assignments. Mail for it is rejected from now on.
     </ConfirmDelete>
   )
 }

@@ -98,7 +98,7 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
         <TextInput
           label="Host"
           placeholder="smtp.example.net"
-          description="Delivers the domain's outbound mail. Blank: the server's relay, or direct delivery."
+          description="Delivers the domain's outbound mail. If blank, the server's relay is used, or mail is delivered directly."
           autoComplete="off"
           spellCheck={false}
           {...form.textField('relay_host')}
@@ -111,7 +111,7 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
             data={[
               { value: 'starttls', label: 'STARTTLS' },
               { value: 'tls', label: 'TLS' },
-              { value: 'none', label: 'None (no authentication)' },
+              { value: 'none', label: 'None (user name and password not allowed)' },
             ]}
             allowDeselect={false}
             {...form.field('relay_tls')}

@@ -42,6 +42,7 @@ const COLUMNS: readonly Column<Domain>[] = [
 /** The status of a domain. */
 export function DomainState({ domain }: { domain: Domain }) {
   if (!domain.active) return <Badge tone="warn">inactive</Badge>
+  if (!domain.sending_enabled && !domain.receiving_enabled) return <Badge tone="warn">neither sends nor receives</Badge>
   if (!domain.sending_enabled) return <Badge tone="warn">receives only</Badge>
   if (!domain.receiving_enabled) return <Badge tone="warn">sends only</Badge>
   return <Badge tone="good">active</Badge>

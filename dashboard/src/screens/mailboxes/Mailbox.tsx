@@ -141,8 +141,9 @@ function SuspensionNote({ mailbox }: { mailbox: MailboxRecord }) {
       <div>
         <p className="note-title">Sending is suspended: {why.reason || 'no reason given'}</p>
         <p>
-          By {why.by === 'rules' ? 'the abuse rules' : why.by}, <Time at={why.at} form="ago" />. It still receives mail. Lifting the
-          suspension resets the count of recipients.
+          By {why.by === 'rules' ? 'the abuse rules' : why.by}, <Time at={why.at} form="ago" />.{' '}
+          {mailbox.active ? 'It still receives mail.' : 'It is inactive, so it receives no mail either.'} Lifting the suspension resets the
+          count of recipients sent to, which the abuse rules limit.
         </p>
         <ErrorBar error={lift.error} />
         <div>
@@ -167,7 +168,7 @@ function DangerZone({ mailbox }: { mailbox: MailboxRecord }) {
   return (
     <Section title="Danger zone">
       <div className="between">
-        <p className="muted">A suspended mailbox can't send. It still receives mail.</p>
+        <p className="muted">A suspended mailbox can't send.{mailbox.active && ' It still receives mail.'}</p>
         <Allowed action="mailbox.write" disabledReason={mailbox.suspended ? 'Sending is already suspended.' : null}>
           <Button variant="default" onClick={() => setDialog('suspend')}>
             Suspend sending
@@ -215,7 +216,7 @@ function SuspendForm({ mailbox, onDone }: { mailbox: MailboxRecord; onDone: () =
     >
       <TextInput
         label="Reason"
-        description="Shown on the mailbox and in the rejection to senders."
+        description="Shown on the mailbox and under Suspensions."
         data-autofocus
         value={reason}
         onChange={(event) => setReason(event.currentTarget.value)}
@@ -246,10 +247,10 @@ function DeleteMailbox({ mailbox, ...dialog }: { mailbox: MailboxRecord; opened:
         </p>
         <div className="overlap">
           <p className={isPermanent ? undefined : 'invisible'} aria-hidden={!isPermanent}>
-            They are deleted permanently. This can't be undone.
+            Its mail is deleted permanently. This can't be undone.
           </p>
           <p className={isPermanent ? 'invisible' : undefined} aria-hidden={isPermanent}>
-            They stay in the trash for 30 days and can be restored.
+            Its mail stays in the trash for 30 days and can be restored.
           </p>
         </div>
         <Switch label="Delete its mail permanently" checked={isPermanent} onChange={(event) => setPermanent(event.currentTarget.checked)} />

@@ -73,7 +73,7 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
       />
       <NumberInput
         label="Quota"
-        description="0 = unlimited; blank = domain default"
+        description={mailbox ? '0 = unlimited; blank = unchanged' : '0 = unlimited; blank = domain default'}
         suffix={` ${unit.name}`}
         min={0}
         decimalScale={2}

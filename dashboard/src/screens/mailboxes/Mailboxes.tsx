@@ -80,7 +80,12 @@ function Restore({ mailbox }: { mailbox: Mailbox }) {
 }
 
 export function MailboxState({ mailbox }: { mailbox: Mailbox }) {
-  if (mailbox.suspended) return <Badge tone="bad">sending suspended</Badge>
+  if (mailbox.suspended)
+    return (
+      <>
+        <Badge tone="bad">sending suspended</Badge> {!mailbox.active && <Badge tone="warn">inactive</Badge>}
+      </>
+    )
   return mailbox.active ? <Badge tone="good">active</Badge> : <Badge tone="warn">inactive</Badge>
 }
 
