@@ -31,6 +31,18 @@ test('advice says what to do, and a wait time wins', () => {
   expect(describeError(new TypeError('x'))).toMatchObject({ code: 'UNEXPECTED_ERROR', advice: 'Reload the page.' })
 })
 
+test('a higher role is advised only where the role is the cause', () => {
+  expect(describeError(error('FORBIDDEN')).advice).toBe('Ask an administrator with a higher role.')
+  expect(describeError(error('FORBIDDEN', { reason: 'no_account' })).advice).toContain('create an account')
+  expect(describeError(error('FORBIDDEN', { reason: 'cross_site' })).advice).toBeNull()
+})
+
+test('addresses in the details are shown unless the message names them', () => {
+  expect(describeError(error('CONFLICT', { destinations: ['a@b.test', 'c@d.test'] })).advice).toBe('Addresses: a@b.test, c@d.test.')
+  const named = new ApiError({ code: 'CONFLICT', message: 'a@b.test is itself an alias.', details: { aliases: ['a@b.test'] } })
+  expect(describeError(named).advice).toBeNull()
+})
+
 test('only missing and expired sessions count as signed out', () => {
   expect([isSignedOut(error('SESSION_INVALID')), isSignedOut(error('AUTH_REQUIRED')), isSignedOut(error('FORBIDDEN'))]).toEqual([
     true,

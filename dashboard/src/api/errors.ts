@@ -83,12 +83,30 @@ const ADVICE: Readonly<Record<string, string>> = {
   SEND_UNAVAILABLE: 'The mail server does not accept mail at the moment. Nothing was sent. Try again later.',
 }
 
+/** The same for the reasons of FORBIDDEN that have nothing to do with the role. */
+const FORBIDDEN_ADVICE: Readonly<Record<string, string | null>> = {
+  no_account: 'Ask an administrator to create an account with your email address.',
+  higher_rank: ADVICE['FORBIDDEN'] ?? null,
+}
+
+function adviceFor({ code, details, message }: ApiError): string | null {
+  const reason = asText(details['reason'])
+  const advice = code === 'FORBIDDEN' && reason ? (FORBIDDEN_ADVICE[reason] ?? null) : (ADVICE[code] ?? null)
+  const addresses = ADDRESS_DETAILS.flatMap((name) => (Array.isArray(details[name]) ? details[name] : []))
+    .filter((each): each is string => typeof each === 'string' && each !== '' && !message.includes(each))
+    .join(', ')
+  return [addresses && `Addresses: ${addresses}.`, advice].filter(Boolean).join(' ') || null
+}
+
+/** The details that name the addresses concerned. */
+const ADDRESS_DETAILS = ['destinations', 'aliases'] as const
+
 /** The texts shown for an error. */
 export function describeError(error: unknown): { message: string; advice: string | null; code: string; requestId: string | null } {
   if (!(error instanceof ApiError))
     return { message: 'This page failed unexpectedly.', advice: 'Reload the page.', code: 'UNEXPECTED_ERROR', requestId: null }
   const wait = error.retryAfter ? `Try again in ${error.retryAfter} s.` : null
-  return { message: error.message, advice: wait ?? ADVICE[error.code] ?? null, code: error.code, requestId: error.requestId }
+  return { message: error.message, advice: wait ?? adviceFor(error), code: error.code, requestId: error.requestId }
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -226,7 +226,7 @@ async def require_recent_login(app: App, call: Call, current: str | None, action
     async with app.db.autocommit() as conn:
         opened_at = await sessions.find_login_time(conn, call.caller())
     if opened_at is None or abs(app.clock() - opened_at) > RECENT_LOGIN:
-        raise Forbidden("Log in again, or give your current password.", reason="login_again")
+        raise Forbidden("Sign in again, or enter your current password.", reason="login_again")
 
 
 async def verify_own_password(app: App, call: Call, current: str, action: str) -> None:

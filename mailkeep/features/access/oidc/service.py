@@ -222,7 +222,7 @@ async def _link_by_email_or_create(
         request_id=call.request_id,
     )
     if known is not None and not provider.trust_email:
-        raise Forbidden("Log in otherwise first, and link this identity.", reason="not_linked")
+        raise Forbidden("Sign in another way first, then link this identity.", reason="not_linked")
     if known is None:
         if person.email is None or not provider.auto_create_role:
             raise Forbidden("No account is linked to this identity.", reason="no_account")
@@ -261,7 +261,7 @@ async def disconnect(app: App, call: Call) -> None:
         if not await store.is_linked(conn, account.id):
             raise NotFound("No identity is linked to your account.")
         if account.password_hash == NO_PASSWORD and not account.passkeys:
-            raise Conflict("You could not log in any more: register a passkey first.", reason="last_way_in")
+            raise Conflict("This identity is your only way to sign in. Add a passkey first.", reason="last_way_in")
         await unlink(conn, who, at, account.id)
 
 
