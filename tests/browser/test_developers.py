@@ -92,7 +92,7 @@ async def test_a_webhook_is_created_tested_and_deleted(browser: Browser, scene: 
         await expect(dialog.get_by_text(f"For the webhook of {role}")).to_be_visible()
         await expect(dialog.get_by_text("status 200").first).to_be_visible()
         before = len(scene.sink.at(f"/200/{role}"))
-        await dialog.get_by_role("button", name="Redeliver").click()
+        await dialog.get_by_role("button", name="Replay", exact=True).click()
         await expect(page.get_by_text("Queued for delivery.")).to_be_visible()
         await _grows(scene, f"/200/{role}", before)
         await page.keyboard.press("Escape")
@@ -115,7 +115,7 @@ async def test_a_failing_webhook_shows_its_response_and_can_be_edited(browser: B
     async with watched(browser, scene, "super_admin") as page:
         await visit(page, scene.http, f"/webhooks/{made['id']}")
         await scene.send()
-        row = page.get_by_role("row").filter(has_text="retrying")
+        row = page.get_by_role("row").filter(has_text="waiting for retry")
         await row.get_by_role("button", name="mail.sent").click()
         dialog = page.get_by_role("dialog")
         await expect(dialog.get_by_text("status 500")).to_be_visible()

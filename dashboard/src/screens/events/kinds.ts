@@ -5,14 +5,14 @@ export type EventKindName = Exclude<Schema['WebhookCreate']['events'][number], '
 const MEANINGS: Readonly<Record<EventKindName, string>> = {
   'mail.sent': 'accepted for sending',
   'mail.delivered': 'accepted by the remote server',
-  'mail.bounced': 'rejected or deferred by the remote server',
-  'mail.failed': 'delivery failed permanently',
+  'mail.bounced': 'rejected by the remote server, or deferred at the first attempt',
+  'mail.failed': 'no server accepted it in time; not retried',
   'mail.received': 'delivered to a mailbox',
   'mail.received.full': 'delivered to a mailbox, with the message content',
   'mail.spam': 'classified as spam',
   'system.suspension': 'sending of an address is suspended',
   'system.alert': 'a problem needs attention',
-  'system.webhook_disabled': 'a webhook is disabled after repeated failures',
+  'system.webhook_disabled': 'Mailkeep disabled a webhook after repeated failures',
 }
 
 /** The event kinds with their descriptions. */

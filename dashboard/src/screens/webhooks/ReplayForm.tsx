@@ -54,7 +54,7 @@ export function ReplayForm({ webhook, onDone }: { webhook: Schema['WebhookRecord
         data-autofocus
       />
       <Switch
-        label="Failed deliveries only"
+        label="Abandoned deliveries only"
         description="Otherwise all events of the webhook, including delivered ones."
         checked={isFailed}
         onChange={(event) => setFailed(event.currentTarget.checked)}

@@ -105,7 +105,7 @@ function FailureNote({ webhook }: { webhook: WebhookRecord }) {
         </p>
         <p>
           {webhook.disabled_at
-            ? 'The webhook was disabled. Fix your application, activate the webhook, then replay the missed events.'
+            ? 'Mailkeep disabled the webhook after repeated failures. Fix your application, activate the webhook, then replay the missed events.'
             : 'See the responses of the deliveries below.'}
         </p>
       </div>

@@ -92,7 +92,7 @@ export function WebhookForm({ webhook, onCreated, onCancel }: Props) {
         <DomainSelect
           label="Domain"
           placeholder="All domains"
-          description="Deleted with its domain; can't be changed later."
+          description="Only events of this domain are sent. The webhook is deleted with the domain. Can't be changed later."
           clearable
           {...form.field('domain_id')}
         />

@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
 
 /** The status of a webhook. */
 export function WebhookState({ webhook }: { webhook: Webhook }) {
-  if (webhook.disabled_at) return <Badge tone="bad">disabled</Badge>
+  if (webhook.disabled_at) return <Badge tone="bad">disabled after failures</Badge>
   if (!webhook.active) return <Badge tone="warn">inactive</Badge>
   if (webhook.failing_since) return <Badge tone="warn">failing</Badge>
   return <Badge tone="good">active</Badge>
@@ -116,8 +116,8 @@ export function WebhookSecret({ created, action, onDone }: { created: Schema['We
         <div>
           <p className="note-title">Save the secret now. It is not shown again.</p>
           <p>
-            Your application verifies deliveries with it: HMAC-SHA256 of the body in <code>X-Svc-Signature</code>, or any Standard Webhooks
-            library.
+            Your application verifies deliveries with it: with any Standard Webhooks library (<code>webhook-signature</code>), or with the
+            simple signature in <code>X-Svc-Signature</code>, the HMAC-SHA256 of the body in hex.
           </p>
         </div>
       </div>
