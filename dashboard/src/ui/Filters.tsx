@@ -42,15 +42,31 @@ export function TextFilter({ name, label, hint = label, main = false }: { name: 
   )
 }
 
+interface Choice {
+  value: string
+  label: string
+  description?: string
+}
+
 /** A choice of one value. */
-export function ChoiceFilter({ name, label, data }: { name: string; label: string; data: readonly { value: string; label: string }[] }) {
+export function ChoiceFilter({ name, label, data }: { name: string; label: string; data: readonly Choice[] }) {
   const [params, change] = useSearchParams()
+  const descriptions = new Map(data.map((each) => [each.value, each.description]))
   return (
     <Select
       className="filter"
       aria-label={label}
       placeholder={label}
-      data={data.slice()}
+      data={data.map((each) => ({ value: each.value, label: each.label }))}
+      {...(data.some((each) => each.description) && {
+        comboboxProps: { width: 300, position: 'bottom-start' },
+        renderOption: ({ option }) => (
+          <div>
+            {option.label}
+            <div className="muted small">{descriptions.get(option.value)}</div>
+          </div>
+        ),
+      })}
       value={params[name] ?? null}
       onChange={(value) => change({ [name]: value ?? undefined })}
       clearable

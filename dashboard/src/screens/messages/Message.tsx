@@ -69,7 +69,7 @@ function facts(message: MessageRecord): (readonly [string, React.ReactNode])[] {
     ['To', message.to.join(', ') || '(no recipients)'],
     ...(message.cc.length ? [['Cc', message.cc.join(', ')] as const] : []),
     ['Size', formatBytes(message.size)],
-    ['Source', { api: 'API', smtp: 'SMTP', system: 'Mailkeep' }[message.source]],
+    ['Source', { api: 'API', smtp: 'SMTP', system: 'Mailkeep itself' }[message.source]],
     ['Domain', message.domain_id && <DomainName id={message.domain_id} />],
     ['Message-ID', <CopyableCode value={message.message_id} what="Message-ID" />],
     ...(message.queue_id ? [['Queue ID', <CopyableCode value={message.queue_id} what="queue ID" />] as const] : []),
@@ -86,9 +86,9 @@ function facts(message: MessageRecord): (readonly [string, React.ReactNode])[] {
           ] as const,
         ]
       : []),
-    ...Object.entries(message.metadata).map(([name, value]) => [name, String(value)] as const),
+    ...Object.entries(message.metadata).map(([name, value]) => [`Metadata: ${name}`, String(value)] as const),
     ...(checks.length ? [['Authentication', checks.join(' · ')] as const] : []),
-    ...(spam.score === null ? [] : [['Spam', `${spam.score} (${spam.action ?? 'no action'})`] as const]),
+    ...(spam.score === null ? [] : [['Spam', `score ${spam.score}, filter action: ${spam.action ?? 'none'}`] as const]),
   ]
 }
 
@@ -170,7 +170,7 @@ function Timeline({ message }: { message: MessageRecord }) {
           </li>
         ))}
       </ol>
-      {data.next && <p className="muted">The first 200 entries.</p>}
+      {data.next && <p className="muted">Only the first 200 entries are shown.</p>}
     </>
   )
 }

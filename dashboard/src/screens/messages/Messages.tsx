@@ -21,20 +21,20 @@ type Message = Schema['MessageResponse']
 
 const route = getRouteApi('/app/messages')
 
-const STATUSES: readonly Message['status'][] = [
-  'queued',
-  'deferred',
-  'delivered',
-  'relayed',
-  'bounced',
-  'failed',
-  'partial',
-  'received',
-  'rejected',
-  'submitting',
-  'unknown',
-  'lost',
-]
+const STATUSES: Readonly<Record<Message['status'], string>> = {
+  queued: 'accepted, waiting for its first delivery attempt',
+  deferred: 'waiting for another delivery attempt',
+  delivered: "accepted by the recipients' servers",
+  relayed: 'accepted by a smarthost, which reports no outcome',
+  bounced: "rejected by the recipient's server",
+  failed: 'no server accepted it in time',
+  partial: 'the statuses of the recipients differ',
+  received: 'delivered to a mailbox',
+  rejected: 'incoming mail that was refused',
+  submitting: 'being handed to the mail server',
+  unknown: 'the outcome is not known, because a connection or log was lost',
+  lost: 'did not reach the mail server',
+}
 const FILTERS = ['q', 'direction', 'status', 'domain', 'from', 'to', 'subject', 'message_id', 'queue_id', 'tag', 'since', 'until'] as const
 const MORE = ['from', 'to', 'subject', 'tag', 'message_id', 'queue_id', 'since', 'until'] as const
 
@@ -86,7 +86,11 @@ export function Messages() {
       <SiblingTabs screen="messages" label="Messages" />
       <Filters names={FILTERS}>
         <TextFilter name="q" label="Search by sender, recipient, subject, ID or tag" hint="Search messages" main />
-        <ChoiceFilter name="status" label="Status" data={STATUSES.map((value) => ({ value, label: value }))} />
+        <ChoiceFilter
+          name="status"
+          label="Status"
+          data={Object.entries(STATUSES).map(([value, description]) => ({ value, label: value, description }))}
+        />
         <ChoiceFilter
           name="direction"
           label="Direction"
