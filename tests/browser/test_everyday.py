@@ -417,7 +417,7 @@ async def test_the_overview_shows_unhealthy_services(browser: Browser, scene: Sc
         await expect(page.locator(".tile", has_text="Server")).to_contain_text("down")
         await expect(page.locator(".tile", has_text="Webhooks")).to_contain_text("1 disabled")
         await page.get_by_role("link", name="Webhooks").last.click()
-        await expect(page.get_by_text("disabled")).to_be_visible()
+        await expect(page.get_by_text("disabled after failures", exact=True)).to_be_visible()
 
 
 @pytest.mark.parametrize("role", ROLES)

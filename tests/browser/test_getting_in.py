@@ -144,7 +144,7 @@ async def test_an_authenticator_is_set_up_required_and_turned_off(browser: Brows
         await expect(shown).to_have_count(10)
         codes = await shown.all_inner_texts()
         await page.get_by_role("button", name="I've saved them").click()
-        await expect(page.get_by_text("enabled", exact=True)).to_be_visible()
+        await expect(page.get_by_text("on", exact=True)).to_be_visible()
         await sign_out(page)
         await sign_in(page, email, PASSWORD)
         await expect(page.get_by_role("heading", name="Two-factor authentication")).to_be_visible()

@@ -27,7 +27,7 @@ export function Authenticator({ account }: { account: Schema['OwnAccount'] }) {
     <Section
       title="Authenticator"
       lead="An app on your phone that shows a new code every 30 seconds, required after the password."
-      actions={account.totp_enabled ? <Badge tone="good">enabled</Badge> : <Badge tone="warn">disabled</Badge>}
+      actions={account.totp_enabled ? <Badge tone="good">on</Badge> : <Badge tone="warn">off</Badge>}
     >
       <Group>
         {account.totp_enabled ? (
@@ -76,7 +76,7 @@ function SetUpForm({ onDone }: { onDone: (codes: readonly string[]) => void }) {
   const verify = useApiMutation({
     request: () => fetchData(client.POST('/auth/totp/verify', { body: { code: code.replace(/\s/g, '') } })),
     invalidates: ['me'],
-    message: 'Authenticator enabled.',
+    message: 'Authenticator turned on.',
     onSuccess: (answer) => onDone(answer.recovery_codes),
   })
   if (setup.error) return <ErrorNote error={setup.error} />
@@ -124,7 +124,7 @@ function TurnOffForm({ onDone }: { onDone: () => void }) {
       return fetchData(client.DELETE('/auth/totp', { body: /^[0-9]{6}$/.test(plain) ? { code: plain } : { recovery_code: plain } }))
     },
     invalidates: ['me'],
-    message: 'Authenticator disabled.',
+    message: 'Authenticator turned off.',
     onSuccess: onDone,
   })
   return (

@@ -36,7 +36,10 @@ export function Passkeys({ account }: { account: Schema['OwnAccount'] }) {
       title="Passkeys"
       lead="Sign in with a fingerprint, a face or a security key instead of a password. Passkeys resist phishing."
       actions={
-        <Allowed action="factor.enrol" disabledReason={hasPasskeys() ? null : 'Passkeys require HTTPS or localhost.'}>
+        <Allowed
+          action="factor.enrol"
+          disabledReason={hasPasskeys() ? null : 'This browser has no passkeys, or the page was not opened over HTTPS or localhost.'}
+        >
           <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setDialog({ action: 'add' })}>
             Add a passkey
           </Button>

@@ -76,10 +76,10 @@ export function ApiKeyForm({ onDone, onCancel }: { onDone: (created: Schema['Api
         />
         <NumberInput
           label="Requests per minute"
-          placeholder="default"
+          placeholder="60"
           min={0}
           allowDecimal={false}
-          description="0 = unlimited"
+          description="0 = unlimited; blank = 60"
           {...form.field('rate_limit')}
         />
       </div>

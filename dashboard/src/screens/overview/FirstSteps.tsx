@@ -45,7 +45,7 @@ const STEPS: readonly Step[] = [
   },
   {
     title: 'Send a message',
-    text: 'To any address. In the sandbox, mail is captured instead of delivered.',
+    text: 'To any address. In the embedded profile, the sandbox captures mail instead of delivering it, unless the setting mta.mode says otherwise.',
     to: 'send',
     button: 'Send a message',
     action: 'send',
