@@ -3850,7 +3850,7 @@ export interface components {
         /**
          * @description `API_KEY_DOMAIN_SCOPE` The API key is not scoped to this.
          *
-         *     `DOMAIN_INACTIVE` The domain is deactivated.
+         *     `DOMAIN_INACTIVE` The domain is inactive.
          *
          *     `DOMAIN_NOT_FOUND` The sender's domain is not managed here.
          *
@@ -3878,7 +3878,7 @@ export interface components {
         /**
          * @description `API_KEY_DOMAIN_SCOPE` The API key is not scoped to this.
          *
-         *     `DOMAIN_INACTIVE` The domain is deactivated.
+         *     `DOMAIN_INACTIVE` The domain is inactive.
          *
          *     `FORBIDDEN` Your role or domains do not allow this.
          */
