@@ -31,7 +31,7 @@ async def test_undelivered_mail_is_held_released_and_deleted(browser: Browser, s
         row = page.get_by_role("row").filter(has_text=RECIPIENT)
         await expect(row).to_contain_text("deferred")
         await expect(row).to_contain_text("said: 45")
-        await expect(page.get_by_text("All matching messages on all pages")).to_be_visible()
+        await expect(page.get_by_text("All matching messages", exact=True)).to_be_visible()
         dialog = page.get_by_role("dialog")
         # Released mail is retried immediately.
         for name, now in (("Hold", "on hold"), ("Release", re.compile("^(active|deferred)$"))):
