@@ -71,14 +71,16 @@ async def _parent(conn: Conn, who: Principal) -> ApiKey | None:
 
 
 async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> ApiKey:
-    """Revoke a key and those that it created, at once; NOT_FOUND, FORBIDDEN."""
+    """Delete a key and its descendants (the keys that it created, and so on); NOT_FOUND, FORBIDDEN."""
     key = await store.find(conn, key_id)
     if key is None:
         raise NotFound
     rules.refuse_other_owner(who, key)
     descendants = await store.lock_descendants(conn, key_id)
+    # The foreign key of `parent_id` deletes the descendants with it.
     if not await store.delete(conn, key_id):
         raise NotFound
+    # No foreign key deletes rates. Those of this key may still be locked by requests; a later call deletes them.
     await store.delete_old_rates(conn, at - timedelta(hours=1))
     more = {"revoked_with_it": [str(each) for each in descendants]} if descendants else {}
     await audit.record(

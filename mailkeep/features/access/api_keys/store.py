@@ -82,20 +82,20 @@ async def insert(conn: Conn, key: ApiKey, token_hash: bytes) -> None:
 
 
 async def lock_descendants(conn: Conn, key_id: UUID) -> list[UUID]:
-    """The keys that a key created, and those that they created; all are locked, so that no more are created."""
+    """The keys that a key created, and those that they created. All are locked, so that none is added meanwhile."""
     await conn.execute("SELECT id FROM api_keys WHERE id = %(id)s FOR UPDATE", {"id": key_id})
-    found, makers = list[UUID](), [key_id]
-    while makers:
+    descendants, parents = list[UUID](), [key_id]
+    while parents:
         cursor = await conn.execute(
-            "SELECT id FROM api_keys WHERE parent_id = ANY(%(makers)s) ORDER BY id FOR UPDATE", {"makers": makers}
+            "SELECT id FROM api_keys WHERE parent_id = ANY(%(parents)s) ORDER BY id FOR UPDATE", {"parents": parents}
         )
-        makers = [row["id"] for row in await cursor.fetchall()]
-        found += makers
-    return found
+        parents = [row["id"] for row in await cursor.fetchall()]
+        descendants += parents
+    return descendants
 
 
 async def delete(conn: Conn, key_id: UUID) -> bool:
-    """Delete the key with its descendants; False if it does not exist."""
+    """Delete the key; the foreign key deletes its descendants. False if it does not exist."""
     cursor = await conn.execute("DELETE FROM api_keys WHERE id = %(id)s", {"id": key_id})
     return cursor.rowcount == 1
 

@@ -57,7 +57,7 @@ _UNKNOWN = "(unknown)"
 
 @dataclass(slots=True)
 class _OidcAttempt:
-    """What the audit log records if the login fails."""
+    """A login or linking in progress: what the audit log records if it fails."""
 
     provider: OidcProvider
     linking: LinkingSession | None = None
@@ -111,7 +111,7 @@ async def _redirect_to_provider(app: App, call: Call, attempt: _OidcAttempt, nex
     async with app.db.tx() as conn:
         await store.delete_expired_flows(conn, at)
         await store.insert_flow(conn, token_hash(state), token_hash(browser), flow)
-    question = {
+    parameters = {
         "response_type": "code",
         "client_id": provider.client_id,
         "redirect_uri": rules.callback_url(app.settings.http.public_url, provider),
@@ -122,7 +122,7 @@ async def _redirect_to_provider(app: App, call: Call, attempt: _OidcAttempt, nex
         "code_challenge_method": "S256",
     }
     return ProviderRedirect(
-        rules.authorization_url(metadata.authorization_endpoint, question), rules.set_cookie(browser)
+        rules.authorization_url(metadata.authorization_endpoint, parameters), rules.set_cookie(browser)
     )
 
 
@@ -133,19 +133,19 @@ async def finish_login(app: App, call: Call, provider_id: str) -> LocalRedirect:
         logins.refuse_network(app, call)
         answer = rules.read_response(call.query_pairs)
         flow = await _use_flow(app, call, attempt, answer)
-        person = await _verify_identity(app, attempt.provider, answer)
+        identity = await _verify_identity(app, attempt.provider, answer)
         async with app.db.tx() as conn:
             if attempt.linking is not None:
-                await _link(conn, _principal(call, attempt.linking), app.clock(), attempt.linking.admin_id, person)
+                await _link(conn, _principal(call, attempt.linking), app.clock(), attempt.linking.admin_id, identity)
                 return LocalRedirect(flow.next)
-            done = await _log_in(app, conn, call, attempt, person)
+            result = await _log_in(app, conn, call, attempt, identity)
     except Refusal as wrong:
         await _record_refusal(app, call, attempt, wrong)
         return LocalRedirect(rules.error_location(wrong))
-    if isinstance(done, SecondFactorChallenge):
-        return LocalRedirect(rules.factor_location(done.token, done.methods, flow.next))
+    if isinstance(result, SecondFactorChallenge):
+        return LocalRedirect(rules.factor_location(result.token, result.methods, flow.next))
     admins.remove_initial_password(app)
-    return LocalRedirect(flow.next, done.cookie)
+    return LocalRedirect(flow.next, result.cookie)
 
 
 async def _use_flow(app: App, call: Call, attempt: _OidcAttempt, answer: AuthorizationResponse) -> LoginFlow:
@@ -187,31 +187,37 @@ async def _verify_identity(app: App, provider: OidcProvider, answer: Authorizati
 
 
 async def _log_in(
-    app: App, conn: Conn, call: Call, attempt: _OidcAttempt, person: VerifiedIdentity
+    app: App, conn: Conn, call: Call, attempt: _OidcAttempt, identity: VerifiedIdentity
 ) -> CompletedLogin | SecondFactorChallenge:
+    """Log in the account of an identity, which may be linked or created first; the session, or the second factor to ask
+    for.
+
+    Sets `label` and `admin_id` of `attempt` as soon as they are known, for the audit entry of a failure. FORBIDDEN
+    without an account, SESSION_INVALID if its credentials change meanwhile.
+    """
     provider, at = attempt.provider, app.clock()
-    admin_id = await store.find_admin(conn, person.issuer, person.subject)
+    admin_id = await store.find_admin(conn, identity.issuer, identity.subject)
     if admin_id is None:
-        attempt.label = person.email.text if person.email else _UNKNOWN
-        admin_id = await _link_by_email_or_create(conn, call, provider, person, at)
+        attempt.label = identity.email.text if identity.email else _UNKNOWN
+        admin_id = await _link_by_email_or_create(conn, call, provider, identity, at)
     account = await logins.find_account(conn, call, admin_id)
     if account is None:
         raise Forbidden("No account is linked to this identity.", reason="no_account")
     attempt.label, attempt.admin_id = account.email, account.id
-    go_on = logins.open_session if rules.skips_second_factor(provider, person) else logins.continue_login
-    done = await go_on(app, conn, call, account, at, f"oidc:{provider.id}")
-    if done is None:
+    continue_with = logins.open_session if rules.skips_second_factor(provider, identity) else logins.continue_login
+    result = await continue_with(app, conn, call, account, at, f"oidc:{provider.id}")
+    if result is None:
         raise SessionInvalid(reason="credentials_changed")
-    return done
+    return result
 
 
 async def _link_by_email_or_create(
-    conn: Conn, call: Call, provider: OidcProvider, person: VerifiedIdentity, at: datetime
+    conn: Conn, call: Call, provider: OidcProvider, identity: VerifiedIdentity, at: datetime
 ) -> UUID:
     """The account for an identity that is not linked: the one with its email, or a new one; FORBIDDEN if neither is
     allowed.
     """
-    known = await admins.find_by_email(conn, person.email) if person.email else None
+    account = await admins.find_by_email(conn, identity.email) if identity.email else None
     who = Principal(
         None,
         f"oidc:{provider.id}",
@@ -221,30 +227,32 @@ async def _link_by_email_or_create(
         user_agent=call.user_agent,
         request_id=call.request_id,
     )
-    if known is not None and not provider.trust_email:
+    if account is not None and not provider.trust_email:
         raise Forbidden("Sign in another way first, then link this identity.", reason="not_linked")
-    if known is None:
-        if person.email is None or not provider.auto_create_role:
+    if account is None:
+        if identity.email is None or not provider.auto_create_role:
             raise Forbidden("No account is linked to this identity.", reason="no_account")
-        known = await admins.create(conn, who, at, NewAdmin(person.email, NO_PASSWORD, Role(provider.auto_create_role)))
-    await admins.lock(conn, known.id)
-    await _write_link(conn, who, at, known.id, person)
-    return known.id
+        account = await admins.create(
+            conn, who, at, NewAdmin(identity.email, NO_PASSWORD, Role(provider.auto_create_role))
+        )
+    await admins.lock(conn, account.id)
+    await _write_link(conn, who, at, account.id, identity)
+    return account.id
 
 
-async def _link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, person: VerifiedIdentity) -> None:
+async def _link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, identity: VerifiedIdentity) -> None:
     """Link the identity to the account of the linking session; the account's other sessions end."""
     if not await admins.lock(conn, admin_id):
         raise SessionInvalid(reason="session_over")
-    await _write_link(conn, who, at, admin_id, person)
+    await _write_link(conn, who, at, admin_id, identity)
     await admins.end_sessions(conn, who, at, admin_id)
 
 
-async def _write_link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, person: VerifiedIdentity) -> None:
-    await store.insert(conn, admin_id, person, at)
-    await admins.set_oidc_provider(conn, admin_id, person.provider, at)
-    before, after = {"oidc_provider": None}, {"oidc_provider": person.provider}
-    more = {"issuer": person.issuer, "subject": person.subject}
+async def _write_link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, identity: VerifiedIdentity) -> None:
+    await store.insert(conn, admin_id, identity, at)
+    await admins.set_oidc_provider(conn, admin_id, identity.provider, at)
+    before, after = {"oidc_provider": None}, {"oidc_provider": identity.provider}
+    more = {"issuer": identity.issuer, "subject": identity.subject}
     await audit.record(conn, who, at, AuditAction("oidc.link", AuditTarget("admin", admin_id), before, after, more))
 
 
@@ -321,10 +329,10 @@ def _principal(call: Call, linking: LinkingSession) -> Principal:
 
 
 def _provider(app: App, provider_id: str) -> OidcProvider:
-    found = next((one for one in app.settings.oidc.providers if one.id == provider_id), None)
-    if found is None:
+    provider = next((each for each in app.settings.oidc.providers if each.id == provider_id), None)
+    if provider is None:
         raise NotFound("No such identity provider.")
-    return found
+    return provider
 
 
 def _reach(app: App) -> OutboundAccess:
