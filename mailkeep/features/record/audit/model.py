@@ -108,7 +108,7 @@ class Seal:
     """Covers the entries after the `last` of the previous seal, up to its own `last`.
 
     Seals before `first_sequence` and entries before `dropped_before` had been deleted by retention when it was written;
-    `latest_id` is the greatest ID among its entries.
+    `latest_id` is the greatest ID among its entries. `leaves` has the ID and the SHA-256 of each of its entries.
     """
 
     sequence: int

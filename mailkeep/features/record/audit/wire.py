@@ -77,7 +77,9 @@ class ExportedEntry(AuditEntryResponse, frozen=True):
 
 
 class ExportedSeal(Struct, frozen=True):
-    """A seal; bytes in base64. `partial`: the export has filters, and only the seals that cover its entries."""
+    """A seal; bytes in base64. `leaves`: ID and SHA-256 of each entry that it covers, one after the other. `partial`:
+    the export has filters, and only the seals that cover its entries.
+    """
 
     sequence: int
     sealed_at: datetime
@@ -200,12 +202,12 @@ def leaf(found: ChainEntry) -> Leaf:
 
 
 def with_seals(line: bytes, seals: Sequence[Seal], public_key: bytes, partial: bool) -> bytes:
-    """The line of an entry with the seals that end behind it."""
-    exported = [_seal(each, public_key, partial) for each in seals]
+    """The line of an entry with the seals of which it is the last entry. `partial` as in `ExportedSeal`."""
+    exported = [_exported_seal(each, public_key, partial) for each in seals]
     return line[:-1] + b',"seals":' + msgspec.json.encode(exported) + b"}"
 
 
-def _seal(seal: Seal, public_key: bytes, partial: bool) -> ExportedSeal:
+def _exported_seal(seal: Seal, public_key: bytes, partial: bool) -> ExportedSeal:
     tx, last_id = seal.last
     return ExportedSeal(
         sequence=seal.sequence,
