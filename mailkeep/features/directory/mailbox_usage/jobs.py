@@ -1,10 +1,8 @@
-"""Counting mailboxes from their files; the node agent does it, as root.
+"""Counts the messages and bytes of mailboxes. Runs in the node agent, as root, and asks Dovecot for the counts.
 
-Dovecot counts
-
-- within seconds the mailboxes that are due after reports and deliveries, the longest due first, in batches, for at most
-  a tenth of the time; one that can't be counted is tried again after a minute;
-- in rounds through all mailboxes, each of at least a minute, those whose folders changed (`rules.needs_count`).
+- Mailboxes that are due after reports and deliveries are counted within seconds: the longest due first, in batches, for
+  at most a tenth of the time. One that can't be counted is tried again after a minute.
+- All mailboxes are checked in rounds of at least a minute, and counted if their folders changed (`rules.needs_count`).
 """
 
 from __future__ import annotations
@@ -47,7 +45,7 @@ class UsageCounter:
     app: App
     paths: InstancePaths
     count: Count = dovecot_count.count_mailboxes
-    _is_first_round: bool = True  # reports may have been lost before it
+    _is_first_round: bool = True  # before it, changes may have been missed while the agent was down
 
     async def keep_counting_due(self) -> None:
         """Count mailboxes that are due, until cancelled."""

@@ -35,7 +35,8 @@ def needs_count(mailbox: TrackedMailbox, folder_changed: datetime, at: datetime,
     """Whether the round counts a mailbox whose folder last changed at `folder_changed`.
 
     A mailbox that was never counted is. After a change that was reported, a day must have passed since the last count;
-    after one that was not reported, ten minutes, or nothing in the first round: reports were lost before it.
+    after one that was not reported, ten minutes. In the first round an unreported change is counted at once: reports
+    may have been missed while the agent was down.
     """
     if mailbox.counted_at is None:
         return True
