@@ -37,7 +37,7 @@ from mailkeep.settings import Settings
 log = structlog.get_logger("mailkeep.certificate")
 
 _DAYS = 3650
-_LOOK_SECONDS = 30.0
+_CHECK_SECONDS = 30.0
 _SERVED = "served"
 
 
@@ -162,16 +162,17 @@ class Renewal:
         """Check every 30 seconds, and when `requested` is set, until cancelled."""
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK_SECONDS):
+                async with asyncio.timeout(_CHECK_SECONDS):
                     await requested.wait()
-            is_requested, _ = requested.is_set(), requested.clear()
+            is_requested = requested.is_set()
+            requested.clear()
             try:
                 await self.renew_if_changed(utc_now(), force=is_requested)
             except Exception:
                 log.exception("checking the certificate failed")
 
     async def renew_if_changed(self, at: datetime, *, force: bool = False) -> bool:
-        """Put a renewed pair in place if it is valid; whether that was done. `force`: also if no file has changed."""
+        """Put a renewed pair in place if it is valid; returns whether it did. `force`: also if no file has changed."""
         stamp = self._stamp()
         if not self._settings.tls.certificate_file or (stamp == self._seen and not force):
             return False

@@ -217,7 +217,7 @@ async def test_files_are_checked_periodically_and_on_request(
     write(tmp_path, pair())
     asked.set()
     await reloaded(1)
-    monkeypatch.setattr(certificate, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(certificate, "_CHECK_SECONDS", 0.01)
     write(tmp_path, pair())
     asked.set()
     await reloaded(2)
