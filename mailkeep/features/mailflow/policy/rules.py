@@ -24,7 +24,7 @@ _SENDER_FIELD = "X-Mailkeep-Sender"
 
 
 def prepend_sender(mark: str, sender: str) -> str:
-    """The action that tells the filter the rewritten sender; `mark` proves that the field is ours."""
+    """The action that passes the rewritten sender to the filter in a header field; `mark` proves its origin."""
     return f"PREPEND {_SENDER_FIELD}: {mark} {b64encode(sender.encode()).decode()}"
 
 

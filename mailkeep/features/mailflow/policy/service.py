@@ -52,7 +52,7 @@ class PolicyServer:
 
     async def _answer(self, request: Mapping[str, str]) -> str:
         instance, context = request.get("instance", ""), request.get("policy_context", "")
-        # On the port for other servers the context ends with the mark of the field for the rewritten sender.
+        # On port 25 the context ends with a secret: the filter trusts the field with the rewritten sender only with it.
         context, _, mark = context.partition("/")
         match request.get("protocol_state"):
             case "RCPT" if context == "expanding":
@@ -89,7 +89,10 @@ class PolicyServer:
             return await mailbox_sessions.may_submit(conn, login.address, login.version)
 
     async def _check_recipient(self, request: Mapping[str, str], mark: str = "") -> str:
-        """Whether a recipient with external copies, or with mailboxes of a small quota, is accepted."""
+        """The action for a recipient whose route may have external copies or mailboxes that are nearly full.
+
+        `mark`: the secret for the field with the rewritten sender (SRS), "" where senders are not rewritten.
+        """
         address = request.get("recipient", "")
         if mark and self._rewriter.restore(address, self._app.clock()):
             return self._rewrite_sender(request, mark)
@@ -112,10 +115,10 @@ class PolicyServer:
         return DUNNO if rewritten is None else rules.prepend_sender(mark, rewritten)
 
     async def _check_redirect(self, request: Mapping[str, str]) -> str:
-        """Whether a recipient of mail that Sieve redirects is accepted; external ones count.
+        """The action for a recipient of mail that Sieve sends. External recipients of redirected mail count as copies.
 
-        Vacation replies and rejections have no sender and are no copies. Redirected mail without a sender is counted by
-        `run/processes/reinjection`.
+        Mail with the null sender is not counted here: vacation replies and rejections are not copies, and redirected
+        mail with the null sender is counted by `run/processes/reinjection`.
         """
         address, sender = request.get("recipient", ""), rules.parse_sender(request.get("sender", ""), "")
         async with self._app.db.autocommit() as conn:
@@ -125,7 +128,8 @@ class PolicyServer:
         if sender is None or route.decision != "not_managed":
             return DUNNO
         routes, limit = self._transaction(request.get("instance", "")).routes, self._app.settings.abuse.forward_per_hour
-        # The key is an address of the mailbox's domain, which is the forwarding domain.
+        # Copies are counted by the domain of each key. Here the sender's domain forwards, so the key is a
+        # made-up address in it, with the recipient as its local part.
         key = f"{address}@{sender.domain}"
         copies = receiving.count_copies(self._app, {**routes, key: rules.EXTERNAL}).get(sender.domain, 1)
         async with self._app.db.autocommit() as conn:
@@ -137,18 +141,18 @@ class PolicyServer:
     def _transaction(self, instance: str) -> Transaction:
         """The transaction of this instance. A Postfix process has one at a time: a new one replaces the one before."""
         process = instance.partition(".")[0]
-        known = self._transactions.get(process)
-        if known is None or known.instance != instance:
-            known = self._transactions[process] = Transaction(instance)
+        transaction = self._transactions.get(process)
+        if transaction is None or transaction.instance != instance:
+            transaction = self._transactions[process] = Transaction(instance)
         self._transactions.move_to_end(process)
         if len(self._transactions) > _MAX_TRANSACTIONS:
             self._transactions.popitem(last=False)
-        return known
+        return transaction
 
     def _end_transaction(self, instance: str) -> Transaction:
-        known = self._transaction(instance)
+        transaction = self._transaction(instance)
         del self._transactions[instance.partition(".")[0]]
-        return known
+        return transaction
 
     async def _charge_copies(self, request: Mapping[str, str], routes: Mapping[str, Route]) -> str:
         """Check the quotas, since the size is known now, and count the external copies."""
@@ -162,7 +166,7 @@ class PolicyServer:
         return DUNNO if refusal is None else rules.refusal_action(refusal)
 
     async def _check_submission(self, request: Mapping[str, str], collected: list[str]) -> str:
-        """Whether the login may send the message; it is counted, and its envelope stored."""
+        """The action for a submitted message; if it may be sent, it is counted and its envelope stored."""
         app, at = self._app, self._app.clock()
         if not await self._may_submit(request):
             return rules.ACCESS_LOST
@@ -170,7 +174,7 @@ class PolicyServer:
         sender = rules.parse_sender(request.get("sender", ""), login)
         if sender is None:
             return rules.UNKNOWN_SENDER
-        # The mailbox that logged in is counted and suspended: of tags and aliases there may be any number.
+        # The mailbox that logged in is counted and suspended, since it may use any number of tags and aliases.
         mailbox = rules.parse_sender(login, "") or sender
         async with app.db.autocommit() as conn:
             domain = await domains.find_by_name(conn, sender.domain)
