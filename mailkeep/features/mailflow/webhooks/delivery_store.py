@@ -1,4 +1,4 @@
-"""The SQL of webhook deliveries: list, replay, claim, settle, delete."""
+"""The SQL of webhook deliveries: list, replay, claim, write outcomes, delete."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ async def claim(conn: Conn, at: datetime, until: datetime, limits: ClaimLimits) 
             until=until,
             failures=row["failures"],
             url=row["url"],
-            sealed=WebhookSecrets(row["secret"], row["previous"]),
+            encrypted_secrets=WebhookSecrets(row["secret"], row["previous"]),
             content=contents.get(row["event_id"]),
         )
         for row in rows
@@ -194,7 +194,9 @@ async def _contents(conn: Conn, event_ids: list[UUID]) -> dict[UUID, EventConten
     return {row["event_id"]: EventContent(**row) for row in await cursor.fetchall()}
 
 
-async def settle(conn: Conn, outcomes: Sequence[WebhookOutcome], at: datetime, failing_before: datetime) -> list[UUID]:
+async def write_outcomes(
+    conn: Conn, outcomes: Sequence[WebhookOutcome], at: datetime, failing_before: datetime
+) -> list[UUID]:
     """Write the outcomes of attempts whose claim still holds, and `failing_since` of their webhooks.
 
     Returns the webhooks that abandoned a delivery and have been failing since before `failing_before`.
@@ -205,16 +207,16 @@ async def settle(conn: Conn, outcomes: Sequence[WebhookOutcome], at: datetime, f
             SELECT o.id, o.lease, o.state, o.failures, o.next_attempt_at, o.attempt
             FROM jsonb_to_recordset(%(outcomes)s) AS o(
                 id uuid, lease bigint, state text, failures integer, next_attempt_at timestamptz, attempt jsonb)
-        ), settled AS (
+        ), written AS (
             UPDATE webhook_deliveries d
             SET state = o.state, failures = o.failures, next_attempt_at = o.next_attempt_at, claimed_at = NULL,
                 attempts = append_webhook_attempt(d.attempts, o.attempt)
             FROM outcome o WHERE d.id = o.id AND d.lease = o.lease AND d.claimed_at IS NOT NULL
             RETURNING d.webhook_id, d.state
         ), webhook_result AS (
-            SELECT settled.webhook_id, bool_or(settled.state = 'delivered') AS succeeded,
-                   bool_or(settled.state = 'abandoned') AS abandoned
-            FROM settled GROUP BY settled.webhook_id
+            SELECT written.webhook_id, bool_or(written.state = 'delivered') AS succeeded,
+                   bool_or(written.state = 'abandoned') AS abandoned
+            FROM written GROUP BY written.webhook_id
         ), updated AS (
             UPDATE webhooks w SET failing_since = CASE WHEN r.succeeded THEN NULL ELSE %(at)s::timestamptz END
             FROM webhook_result r WHERE w.id = r.webhook_id AND (w.failing_since IS NOT NULL) = r.succeeded

@@ -122,7 +122,7 @@ class DeliveryWorker:
         return await asyncio.to_thread(rules.body, content, full)
 
     async def _post(self, job: DeliveryJob, content: EventContent, body: bytes) -> WebhookAttempt:
-        return await service.post(self._app, job.webhook_id, job.url, job.sealed, content, body)
+        return await service.post(self._app, job.webhook_id, job.url, job.encrypted_secrets, content, body)
 
     def _outcome(self, job: DeliveryJob, attempt: WebhookAttempt) -> WebhookOutcome:
         return rules.outcome(job, attempt, self._app.clock(), self._app.settings.webhooks.retry_seconds)
@@ -131,7 +131,7 @@ class DeliveryWorker:
         at = self._app.clock()
         failing_before = at - timedelta(hours=self._app.settings.webhooks.disable_after_hours)
         async with self._app.db.autocommit() as conn:
-            failing = await delivery_store.settle(conn, outcomes, at, failing_before)
+            failing = await delivery_store.write_outcomes(conn, outcomes, at, failing_before)
         for outcome in outcomes:
             self._app.counters.add("webhook_attempts", outcome.state)
         failpoint.reach("webhook.settled")

@@ -117,7 +117,7 @@ class DeliveryJob:
     until: datetime
     failures: int
     url: str
-    sealed: WebhookSecrets
+    encrypted_secrets: WebhookSecrets
     content: EventContent | None
 
 

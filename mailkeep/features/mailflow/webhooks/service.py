@@ -90,26 +90,26 @@ async def create(conn: Conn, app: App, who: Principal, at: datetime, new: NewWeb
         updated_at=at,
     )
     secret = signature.new_secret()
-    await store.insert(conn, webhook, _seal(app.vault, webhook.id, secret))
+    await store.insert(conn, webhook, _encrypt(app.vault, webhook.id, secret))
     await audit.record(conn, who, at, AuditAction("webhook.create", _target(webhook), after=wire.audit_fields(webhook)))
     return webhook, secret
 
 
 async def change(
-    conn: Conn, app: App, who: Principal, at: datetime, webhook_id: UUID, wanted: WebhookChanges
+    conn: Conn, app: App, who: Principal, at: datetime, webhook_id: UUID, changes: WebhookChanges
 ) -> Webhook:
     """Change a webhook and return it. Activating it resets `failing_since` and `disabled_at`.
 
     INVALID_URL, NOT_FOUND, API_KEY_DOMAIN_SCOPE.
     """
-    if wanted.url is not None:
-        _check_url(app, wanted.url)
+    if changes.url is not None:
+        _check_url(app, changes.url)
     before = _authorize(await store.find_for_update(conn, webhook_id), who, _WRITE)
     after = replace(
         before,
-        url=before.url if wanted.url is None else wanted.url,
-        events=before.events if wanted.events is None else rules.unique_kinds(wanted.events),
-        active=before.active if wanted.active is None else wanted.active,
+        url=before.url if changes.url is None else changes.url,
+        events=before.events if changes.events is None else rules.unique_kinds(changes.events),
+        active=before.active if changes.active is None else changes.active,
     )
     if after.active and not before.active:
         after = replace(after, failing_since=None, disabled_at=None)
@@ -137,7 +137,7 @@ async def rotate(conn: Conn, vault: Vault, who: Principal, at: datetime, webhook
     webhook = _authorize(await store.find_for_update(conn, webhook_id), who, _WRITE)
     secret = signature.new_secret()
     after = replace(webhook, rotating_until=at + ROTATION_OVERLAP, updated_at=at)
-    await store.rotate(conn, webhook_id, _seal(vault, webhook_id, secret), at + ROTATION_OVERLAP, at)
+    await store.rotate(conn, webhook_id, _encrypt(vault, webhook_id, secret), at + ROTATION_OVERLAP, at)
     await audit.record(conn, who, at, AuditAction("webhook.rotate_secret", _target(webhook)))
     return after, secret
 
@@ -150,11 +150,11 @@ async def test(app: App, who: Principal, webhook_id: UUID) -> tuple[UUID, Webhoo
     at = app.clock()
     async with app.db.autocommit() as conn:
         webhook = _authorize(await store.find(conn, webhook_id), who, _WRITE)
-        sealed = await store.secrets(conn, webhook_id, at)
+        encrypted_secrets = await store.secrets(conn, webhook_id, at)
     event_id = uuid7(at)
     content = rules.test_event(webhook, event_id, TEST_KIND, at)
     body = rules.body(content, msgspec.Raw(content.data.encode()))
-    attempt = await post(app, webhook_id, webhook.url, sealed, content, body)
+    attempt = await post(app, webhook_id, webhook.url, encrypted_secrets, content, body)
     more = {"delivered": attempt.is_success, "status": attempt.status, "error": attempt.error}
     async with app.db.tx() as conn:
         await audit.record(conn, who, app.clock(), AuditAction("webhook.test", _target(webhook), more=more))
@@ -227,11 +227,12 @@ async def disable(conn: Conn, at: datetime, webhook_id: UUID, failing_before: da
 
 
 async def post(
-    app: App, webhook_id: UUID, url: str, sealed: WebhookSecrets, content: EventContent, body: bytes
+    app: App, webhook_id: UUID, url: str, encrypted_secrets: WebhookSecrets, content: EventContent, body: bytes
 ) -> WebhookAttempt:
     """Make one attempt to post a signed body. Redirects are not followed. Failures are returned, not raised."""
     at, settings = app.clock(), app.settings.webhooks
-    secrets = [_open(app.vault, webhook_id, each) for each in (sealed.secret, sealed.previous) if each is not None]
+    encrypted = (encrypted_secrets.secret, encrypted_secrets.previous)
+    secrets = [_decrypt(app.vault, webhook_id, each) for each in encrypted if each is not None]
     request = OutboundRequest(
         method="POST",
         url=url,
@@ -267,12 +268,12 @@ def _path(text: str) -> Path | None:
     return Path(text) if text else None
 
 
-def _seal(vault: Vault, webhook_id: UUID, secret: str) -> bytes:
+def _encrypt(vault: Vault, webhook_id: UUID, secret: str) -> bytes:
     return vault.seal(_PURPOSE, secret.encode(), webhook_id.bytes)
 
 
-def _open(vault: Vault, webhook_id: UUID, sealed: bytes) -> str:
-    plain = vault.open(_PURPOSE, sealed, webhook_id.bytes)
+def _decrypt(vault: Vault, webhook_id: UUID, encrypted: bytes) -> str:
+    plain = vault.open(_PURPOSE, encrypted, webhook_id.bytes)
     if plain is None:
         raise ValueError(f"the secret of webhook {webhook_id} was encrypted with another master secret")
     return plain.decode()

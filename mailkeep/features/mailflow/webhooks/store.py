@@ -21,7 +21,7 @@ _SELECT = """
 
 
 async def insert(conn: Conn, webhook: Webhook, secret: bytes) -> None:
-    """Insert a webhook with its sealed secret; DOMAIN_NOT_FOUND if its domain has just been deleted."""
+    """Insert a webhook with its encrypted secret; DOMAIN_NOT_FOUND if its domain has just been deleted."""
     try:
         await conn.execute(
             """
@@ -82,7 +82,7 @@ async def find_for_update(conn: Conn, webhook_id: UUID) -> Webhook | None:
 
 
 async def secrets(conn: Conn, webhook_id: UUID, at: datetime) -> WebhookSecrets:
-    """The sealed secrets that sign at `at`."""
+    """The encrypted secrets that sign at `at`."""
     cursor = await conn.execute(
         """
         SELECT w.secret, CASE WHEN w.previous_secret_until > %(at)s THEN w.previous_secret END AS previous
