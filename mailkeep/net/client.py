@@ -117,8 +117,8 @@ class OutboundClient:
             raise OutboundError("protocol", _describe_error(error)) from error
         headers: dict[str, str] = {}
         for name, value in response.headers.items():
-            known = headers.get(name.lower())
-            headers[name.lower()] = value if known is None else f"{known}, {value}"
+            previous = headers.get(name.lower())
+            headers[name.lower()] = value if previous is None else f"{previous}, {value}"
         elapsed = round((loop.time() - started) * 1000)
         return OutboundResponse(response.status, headers, body, truncated, str(address), elapsed)
 
