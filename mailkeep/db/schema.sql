@@ -763,7 +763,6 @@ FUNCTION drop_partitions(p_at timestamp with time zone, p_messages_before timest
 FUNCTION emit_events(p_at timestamp with time zone, p_events jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION ensure_partition(p_parent text, p_month timestamp with time zone) RETURNS void; owner only
 FUNCTION ensure_partitions(p_at timestamp with time zone) RETURNS void SECURITY DEFINER; EXECUTE TO mailkeep_app
-FUNCTION file_messages(p_at timestamp with time zone, p_claims jsonb, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb, p_events jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION forward_subject(p_domain text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION forwarded_copies(p_at timestamp with time zone, p_domain text) RETURNS bigint; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION insert_messages(p_messages jsonb, p_recipients jsonb, p_search jsonb, p_tags jsonb, p_only uuid[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
@@ -775,6 +774,7 @@ FUNCTION mailboxes_end_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_a
 FUNCTION mailboxes_remove_mail() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION mailboxes_set_address_key() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION mailkeep_fold(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION mark_sends_accepted(p_at timestamp with time zone, p_status text, p_accepted jsonb, p_calls jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION monthly_tables() RETURNS text[]; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION mta_decode(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app, mailkeep_postfix
 FUNCTION mta_domain(p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
@@ -793,6 +793,7 @@ FUNCTION newest_row_at(p_parent text) RETURNS timestamp with time zone; EXECUTE 
 FUNCTION notify_nodes() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION partition_column(p_table regclass) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION record_audit_entries(p_entries jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION record_inbound(p_at timestamp with time zone, p_claims jsonb, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb, p_events jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION remember_revoked_api_key() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_address(p_address text, p_visible uuid[]) RETURNS TABLE(decision text, steps jsonb, deliveries jsonb, warnings jsonb, external integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_administrators(p_domain_id uuid, OUT own boolean, OUT addresses text[], OUT keys text[]) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
@@ -820,7 +821,6 @@ FUNCTION route_warnings_of(p_texts text[], p_keys text[], p_visible uuid[]) RETU
 FUNCTION send_minutes(p_at timestamp with time zone) RETURNS tstzrange; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION send_retry_after(p_subject text, p_at timestamp with time zone, p_surplus bigint) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION sender_logins(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app
-FUNCTION settle_sends(p_at timestamp with time zone, p_status text, p_accepted jsonb, p_calls jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION suspendable_domain(p_domain_id uuid) RETURNS TABLE(id uuid); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION uncount_forwards(p_queue_ids text[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION uncount_sends(p_at timestamp with time zone[], p_senders text[], p_recipients integer[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app

@@ -108,7 +108,7 @@ $$;
 
 -- Records the MTA's replies to API calls by accept_messages. p_calls is [{ids, entry}]: the call's audit entry is
 -- recorded if one of its messages is newly accepted.
-CREATE OR REPLACE FUNCTION settle_sends(p_at timestamptz, p_status text, p_accepted jsonb, p_calls jsonb) RETURNS void
+CREATE OR REPLACE FUNCTION mark_sends_accepted(p_at timestamptz, p_status text, p_accepted jsonb, p_calls jsonb) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
     fresh constant uuid[] := ARRAY(SELECT accept_messages(p_at, p_status, true, p_accepted));
@@ -118,10 +118,10 @@ BEGIN
 END
 $$;
 
--- Files mail that mailboxes accepted, or rejected permanently: claims it, [{queue_id, recipient, message_id}],
--- inserts its messages and emits its events, once per (queue ID, recipient). Returns the messages that were not filed
+-- Records mail that mailboxes accepted, or rejected permanently: claims it, [{queue_id, recipient, message_id}],
+-- inserts its messages and emits its events, once per (queue ID, recipient). Returns the messages that were not recorded
 -- before.
-CREATE OR REPLACE FUNCTION file_messages(
+CREATE OR REPLACE FUNCTION record_inbound(
     p_at timestamptz, p_claims jsonb, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb, p_events jsonb)
 RETURNS SETOF uuid LANGUAGE plpgsql AS $$
 DECLARE

@@ -40,7 +40,7 @@ class ParseLimits:
     content: int = 23 << 20
     children: int = 2
     large: int = 256 << 10  # bytes: from this message size, the result counts as large
-    large_held: int = 4  # large results at a time
+    large_held: int = 4  # large results in use at a time
     idle_seconds: float = 60.0
     messages: int = 1000  # per child
 
@@ -88,7 +88,7 @@ class Parser:
         self._folder = folder
         self.limits = limits or ParseLimits()
         self._free = asyncio.Semaphore(self.limits.children)
-        self._room = asyncio.Semaphore(self.limits.large_held)
+        self._large_slots = asyncio.Semaphore(self.limits.large_held)
         self._idle: list[_ParseChild] = []
         self._threads: ThreadPoolExecutor | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -115,16 +115,16 @@ class Parser:
         return await asyncio.shield(work)
 
     @asynccontextmanager
-    async def hold(self, content: Callable[[], Iterable[bytes]], size: int) -> AsyncGenerator[ParsedMessage]:
+    async def parse_and_hold(self, content: Callable[[], Iterable[bytes]], size: int) -> AsyncGenerator[ParsedMessage]:
         """Parse a message of `size` bytes for the duration of the block. Only a few large results exist at a time."""
         if size < self.limits.large:
             yield await self.parse(content)
             return
-        await self._wait_for(self._room)
+        await self._wait_for(self._large_slots)
         try:
             yield await self.parse(content)
         finally:
-            self._room.release()
+            self._large_slots.release()
 
     async def _wait_for(self, semaphore: asyncio.Semaphore) -> None:
         try:

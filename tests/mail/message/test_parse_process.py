@@ -219,13 +219,13 @@ async def test_a_cancelled_caller_leaves_the_child_usable():
 
 async def test_large_results_are_limited():
     async with open_parser(large=100, large_held=1, wait_seconds=0.1) as parser:
-        async with parser.hold(lambda: [MESSAGE], 100) as first:
+        async with parser.parse_and_hold(lambda: [MESSAGE], 100) as first:
             assert not first.truncated
-            async with parser.hold(lambda: [MESSAGE], 99):
+            async with parser.parse_and_hold(lambda: [MESSAGE], 99):
                 with pytest.raises(UnparsableMessage, match="too many messages"):
-                    async with parser.hold(lambda: [MESSAGE], 100):
+                    async with parser.parse_and_hold(lambda: [MESSAGE], 100):
                         pass
-        async with parser.hold(lambda: [MESSAGE], 100):
+        async with parser.parse_and_hold(lambda: [MESSAGE], 100):
             pass
 
 

@@ -112,7 +112,7 @@ async def test_what_is_filed_is_not_handed_over_again(agent: Agent) -> None:
     assert len(await events(agent)) == 2
 
 
-@pytest.mark.parametrize("place", ["lmtp.handed_over", "lmtp.filed"])
+@pytest.mark.parametrize("place", ["lmtp.handed_over", "lmtp.recorded"])
 @pytest.mark.parametrize("killed", [False, True])
 async def test_a_crash_after_dovecots_reply_leaves_one_copy_and_one_event(
     agent: Agent, monkeypatch: pytest.MonkeyPatch, place: str, killed: bool
@@ -128,7 +128,7 @@ async def test_a_crash_after_dovecots_reply_leaves_one_copy_and_one_event(
         await agent.start()
     assert (await agent.bring(ALICE))[0].startswith("250")
     assert len(agent.dovecot.copies) == 1
-    assert agent.dovecot.doubts == [False, True][: 1 if place == "lmtp.filed" else 2]
+    assert agent.dovecot.doubts == [False, True][: 1 if place == "lmtp.recorded" else 2]
     assert len(await events(agent)) == 1
     await agent.bring(ALICE, queue_id="4jW9T1xz0bz2")
     assert agent.dovecot.doubts[-1] is False

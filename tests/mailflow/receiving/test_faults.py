@@ -116,7 +116,7 @@ async def test_a_message_whose_filing_was_not_confirmed_is_taken_once(post: Post
         (maildir, "deliver", 1),
         (maildir, "deliver", 2),
         (content_file, "write", 1),
-        (service.messages, "file_all", 1),
+        (service.messages, "record_inbound", 1),
         (service.store, "insert_payload", 1),
         (service.store, "queue_forwards", 1),
         (mailboxes, "add_mail", 2),

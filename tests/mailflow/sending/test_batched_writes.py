@@ -42,9 +42,13 @@ async def send_all(post: Post, *senders: str) -> list[Answer]:
     return await asyncio.gather(*letters)
 
 
+CALLERS = {"begin": "begin", "mark_accepted": "record_results"}
+"""The function of `writes` that asks for each write of `store`."""
+
+
 def hold(monkeypatch: pytest.MonkeyPatch, name: str, calls: int) -> None:
     """The first write of its kind goes on when that many have asked for theirs: however slowly they come."""
-    ask, real = getattr(writes, name), getattr(store, name)
+    ask, real = getattr(writes, CALLERS[name]), getattr(store, name)
     asked: list[None] = []
 
     async def noted(*args: Any) -> Any:
@@ -57,7 +61,7 @@ def hold(monkeypatch: pytest.MonkeyPatch, name: str, calls: int) -> None:
                 await asyncio.sleep(0.001)
         return await real(*args)
 
-    monkeypatch.setattr(writes, name, noted)
+    monkeypatch.setattr(writes, CALLERS[name], noted)
     monkeypatch.setattr(store, name, held)
 
 
@@ -71,7 +75,7 @@ async def test_twenty_concurrent_sends_are_few_statements_with_complete_records(
 ):
     await post.send()  # connections and plans are made
     names = [f"sender{number:02}" for number in range(20)]
-    for write in ("begin", "settle"):
+    for write in ("begin", "mark_accepted"):
         hold(monkeypatch, write, len(names))
     with trace_statements(monkeypatch) as statements:
         answers = await send_all(post, *names)
@@ -79,7 +83,7 @@ async def test_twenty_concurrent_sends_are_few_statements_with_complete_records(
     asked = Counter(statement.name for statement in statements.own)
     assert asked["sessions.find_active"] == 20
     assert 1 <= asked["sending.begin"] <= 2
-    assert 1 <= asked["sending.settle"] <= 2
+    assert 1 <= asked["sending.mark_accepted"] <= 2
     assert len({answer.json["data"]["id"] for answer in answers}) == 20
     assert await subjects(post) == sorted([*names, "Your order"])
     assert len(await post.api.audit_entries("message.send")) == 21
@@ -100,9 +104,9 @@ async def test_one_that_is_suspended_by_its_rate_holds_up_nobody(post: Post):
     assert [answer.status for answer in after] == [200, 403, 200]
 
 
-@pytest.mark.parametrize("name", ["begin", "settle"])
+@pytest.mark.parametrize("name", ["begin", "mark_accepted"])
 async def test_a_message_that_the_database_refuses_fails_alone(post: Post, monkeypatch: pytest.MonkeyPatch, name: str):
-    ask, real = getattr(writes, name), getattr(store, name)
+    ask, real = getattr(writes, CALLERS[name]), getattr(store, name)
     groups: list[int] = []
     asked: list[None] = []
 
@@ -114,7 +118,7 @@ async def test_a_message_that_the_database_refuses_fails_alone(post: Post, monke
         given = args[2]  # ids, or what was accepted
         ids = [each["id"] if isinstance(each, dict) else each for each in given]
         found = await post.api.sql("SELECT id FROM messages WHERE subject = 'bad'")
-        bad = {row["id"] for row in found} if name == "settle" else await ids_of_bad(args)
+        bad = {row["id"] for row in found} if name == "mark_accepted" else await ids_of_bad(args)
         groups.append(len(ids))
         async with asyncio.timeout(60):
             while len(asked) < 5:  # so the others wait for the first of them
@@ -126,7 +130,7 @@ async def test_a_message_that_the_database_refuses_fails_alone(post: Post, monke
     async def ids_of_bad(args: Sequence[Any]) -> set[UUID]:
         return {UUID(str(row["id"])) for row in args[3]["messages"].obj if row["subject"] == "bad"}
 
-    monkeypatch.setattr(writes, name, noted)
+    monkeypatch.setattr(writes, CALLERS[name], noted)
     monkeypatch.setattr(store, name, picky)
     answers = await send_all(post, "anna", "bert", "bad", "carl", "dora")
     assert [answer.status for answer in answers] == [200, 200, 500, 200, 200]

@@ -59,7 +59,7 @@ async def test_where_the_database_has_no_room_before_the_send_nothing_is_sent(
 
 
 async def test_a_full_database_after_the_send_gets_the_result_later(post: Post, monkeypatch: pytest.MonkeyPatch):
-    calls = fail_once(monkeypatch, sending, "settle", fault=errors.DiskFull("no room for relation"))
+    calls = fail_once(monkeypatch, sending, "mark_accepted", fault=errors.DiskFull("no room for relation"))
     assert (await post.send()).status == 200
     assert calls() == 2
     assert await settled(post) == ["queued"]

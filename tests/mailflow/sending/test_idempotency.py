@@ -171,7 +171,7 @@ async def test_a_send_cut_off_before_its_acceptance_is_settled_by_reconciliation
         raise ConnectionResetError
 
     with monkeypatch.context() as cut:
-        cut.setattr("mailkeep.features.mailflow.sending.writes.settle", died)
+        cut.setattr("mailkeep.features.mailflow.sending.writes.record_results", died)
         assert (await ask(post.api.sue, "/send", letter())).status == 500
     await another_process(post.api)
     assert code(await ask(post.api.sue, "/send", letter())) == "IDEMPOTENCY_IN_PROGRESS"

@@ -64,9 +64,9 @@ class Flaky:
     answers_lost: int = 0
 
     def strike(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        real = store.settle
+        real = store.mark_accepted
 
-        async def settle(*what: Any) -> None:
+        async def mark_accepted(*what: Any) -> None:
             if self.away:
                 self.away -= 1
                 raise Unavailable
@@ -75,7 +75,7 @@ class Flaky:
                 self.answers_lost -= 1
                 raise Unavailable
 
-        monkeypatch.setattr(store, "settle", settle)
+        monkeypatch.setattr(store, "mark_accepted", mark_accepted)
 
 
 def break_way_out(post: Post, **how: Any) -> None:

@@ -1,4 +1,4 @@
-"""Applies the updates in the log to the history."""
+"""Applies Postfix's log to the message history."""
 
 from __future__ import annotations
 
@@ -241,7 +241,8 @@ async def _find_api_messages(conn: Conn, mails: Sequence[TrackedMessage]) -> dic
 async def _create_submitted_messages(
     conn: Conn, at: datetime, updates: Sequence[LogUpdate]
 ) -> tuple[dict[str, Message], Collection[str]]:
-    """File the messages of mail clients as accepted. Returns them by queue ID, and the queue IDs with a known envelope.
+    """Record the messages of mail clients as accepted. Returns them by queue ID, and the queue IDs with a known
+    envelope.
     A message without one is created with the first line about a recipient.
     """
     if not updates:

@@ -1,16 +1,16 @@
-"""Local delivery: Postfix's LMTP deliveries are passed on to Dovecot and filed in the history with their events.
+"""Local delivery: Postfix's LMTP deliveries are passed on to Dovecot and recorded in the history with their events.
 
 A message has its queue ID (XFORWARD IDENT) and, for each recipient, the original address before aliases (ORCPT). Its
 mailboxes are looked up after the data is read: while the database is away the reply is 451, before Dovecot has
 anything. Dovecot gets the message once for each mailbox, however many recipients lead there. What Dovecot accepts is
-filed: history, `mail.received`, `mail.spam`, `mail.received.full`. Each recipient gets Dovecot's reply after that
-commit. Concurrent messages are filed by one transaction.
+recorded: history, `mail.received`, `mail.spam`, `mail.received.full`. Each recipient gets Dovecot's reply after that
+commit. Concurrent messages are recorded by one transaction.
 
-There is exactly one event and one copy for each (queue ID, mailbox), also after crashes and retries. A filed message is
-not delivered again (`inbound_claims`). Each delivery has its ID in the field X-Mailkeep-Delivery; the field is removed
-from incoming mail. A delivery whose result is not known (the agent was killed, Dovecot or the database went away) is in
-the journal. When it is retried, the field says so; Dovecot then searches the mailbox for the first copy and drops the
-second (Sieve, `bin/delivered`; docs/decisions/0026).
+There is exactly one event and one copy for each (queue ID, mailbox), also after crashes and retries. A recorded message
+is not delivered again (`inbound_claims`). Each delivery has its ID in the field X-Mailkeep-Delivery; the field is
+removed from incoming mail. A delivery whose result is not known (the agent was killed, Dovecot or the database went
+away) is in the journal. When it is retried, the field says so; Dovecot then searches the mailbox for the first copy and
+drops the second (Sieve, `bin/delivered`; docs/decisions/0026).
 
 The verdict and the authentication results of the sender (SPF, DKIM, DMARC) are read from fields that Rspamd sets, and
 removes from incoming mail. External copies of spam also arrive here and end here (250): a rejection would send a bounce

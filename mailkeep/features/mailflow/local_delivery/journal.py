@@ -1,4 +1,4 @@
-"""The journal of deliveries that Dovecot may have and that are not filed: in memory, and in a file for after a crash.
+"""The journal of deliveries that Dovecot may have and that are not in the history yet: in memory, and in a file.
 
 A line is written before Dovecot gets a message, and another when the result is known. A delivery with the first line
 only is uncertain: Dovecot may or may not have a copy. Lines are not flushed to disk. A file of an earlier boot may lack
@@ -88,7 +88,7 @@ class Journal:
         return UncertainDelivery(since, max(each.not_before for each in uncertain)) if uncertain else None
 
     def end(self, queue_id: str, mailbox_ids: Collection[UUID]) -> None:
-        """Record that these deliveries have a result: filed, or refused permanently."""
+        """Record that these deliveries have a result: recorded, or refused permanently."""
         ended = [each for each in mailbox_ids if self._open.pop((queue_id, each), None)]
         try:
             if ended:

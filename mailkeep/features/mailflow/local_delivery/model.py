@@ -24,11 +24,11 @@ class LmtpRecipient:
 
 @dataclass(frozen=True, slots=True)
 class LocalMailbox:
-    """The mailbox of a recipient; `filed`: the history has the message for it already."""
+    """The mailbox of a recipient; `recorded`: the history already has the message for it."""
 
     home: TargetMailbox
     domain_active: bool
-    filed: bool
+    recorded: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Delivers messages to Dovecot and files what it accepts."""
+"""Delivers messages to Dovecot and records in the history what it accepts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ With a time (seconds since 1970), Dovecot drops it for mailboxes that have it fr
 ReportUsage = Callable[[UUID, int], None]
 """Called with the mailbox and the size in bytes of a message that Dovecot accepted. It must not block."""
 
-_MAX_BATCH = 100  # deliveries filed by one transaction
+_MAX_BATCH = 100  # deliveries recorded by one transaction
 _MIN_INTERVAL = 0.01  # seconds between transactions
 _NOT_FORWARDED = SmtpReply(250, "2.0.0", "Spam is not passed on")
 _DISCARDED = SmtpReply(250, "2.0.0", "Refused by the mailbox, and not sent back")
@@ -49,7 +49,7 @@ _EARLY = ("connect", "greeting", "ehlo", "envelope")  # stages in which Dovecot 
 
 @dataclass(slots=True)
 class DeliveryRecorder:
-    """Files deliveries; concurrent ones are written in one batch."""
+    """Records deliveries in the history; concurrent ones are written in one batch."""
 
     app: App
     report_usage: ReportUsage
@@ -66,34 +66,34 @@ class DeliveryRecorder:
         """The lock of a message: Postfix may retry while an abandoned attempt is still running."""
         return self._locks.setdefault(queue_id, asyncio.Lock())
 
-    async def file(self, delivery: LmtpDelivery) -> None:
-        """File a delivery; it is committed on return. Raises `Unavailable`."""
+    async def record(self, delivery: LmtpDelivery) -> None:
+        """Record a delivery; it is committed on return. Raises `Unavailable`."""
         await self._batch.add(delivery)
 
 
 async def deliver(
-    app: App, filing: DeliveryRecorder, mail: InboundMail, recipients: Sequence[LmtpRecipient], hand_over: Handover
+    app: App, recorder: DeliveryRecorder, mail: InboundMail, recipients: Sequence[LmtpRecipient], hand_over: Handover
 ) -> list[SmtpReply]:
-    """Deliver a message to its mailboxes; returns the reply for each recipient, in order: Dovecot's, after filing. If
-    Dovecot permanently refuses mail of another server (a full mailbox), it is filed as rejected and ends here.
+    """Deliver a message to its mailboxes; returns the reply for each recipient, in order: Dovecot's, after recording.
+    If Dovecot permanently refuses mail of another server (a full mailbox), it is recorded as rejected and not returned.
 
     Raises `Unavailable`, `ConnectionLost` or `SmtpRefusal`: Postfix must retry. Dovecot may have the message by then.
     """
-    async with filing.lock(mail.queue_id):
-        return await _deliver(app, filing, mail, recipients, hand_over)
+    async with recorder.lock(mail.queue_id):
+        return await _deliver(app, recorder, mail, recipients, hand_over)
 
 
 async def _deliver(
-    app: App, filing: DeliveryRecorder, mail: InboundMail, recipients: Sequence[LmtpRecipient], hand_over: Handover
+    app: App, recorder: DeliveryRecorder, mail: InboundMail, recipients: Sequence[LmtpRecipient], hand_over: Handover
 ) -> list[SmtpReply]:
     mailboxes = await _find_mailboxes(app, mail.queue_id, recipients)
-    filing.journal.end(mail.queue_id, [each.home.mailbox_id for each in mailboxes.values() if each.filed])
+    recorder.journal.end(mail.queue_id, [each.home.mailbox_id for each in mailboxes.values() if each.recorded])
     original: dict[UUID, list[str]] = {}
     homes: dict[UUID, TargetMailbox] = {}
     first: dict[UUID, str] = {}
     for each in recipients:
         mailbox = mailboxes.get(each.address)
-        if mailbox and mailbox.domain_active and not mailbox.filed:
+        if mailbox and mailbox.domain_active and not mailbox.recorded:
             mailbox_id = mailbox.home.mailbox_id
             homes[mailbox_id] = mailbox.home
             first.setdefault(mailbox_id, each.address)
@@ -101,19 +101,19 @@ async def _deliver(
     replies: dict[UUID, SmtpReply] = {}
     if homes:
         try:
-            replies = await _hand_over(filing.journal, mail, first, hand_over)
+            replies = await _hand_over(recorder.journal, mail, first, hand_over)
             for mailbox_id, reply in replies.items():
                 if reply.is_positive:
-                    filing.report_usage(mailbox_id, mail.size)
+                    recorder.report_usage(mailbox_id, mail.size)
             failpoint.reach("lmtp.handed_over")
             verdict, auth = rules.read_verdict(mail.head), rules.read_auth(mail.head)
-            await _record(app, filing, LmtpDelivery(mail, verdict, auth, homes, original, replies, None))
-            failpoint.reach("lmtp.filed")
+            await _record(app, recorder, LmtpDelivery(mail, verdict, auth, homes, original, replies, None))
+            failpoint.reach("lmtp.recorded")
             # A temporary reply is no result: Dovecot may answer 421 (shutting down) for a message that it has saved.
-            known = [mailbox_id for mailbox_id, reply in replies.items() if reply.is_positive or reply.is_permanent]
-            filing.journal.end(mail.queue_id, known)
+            ended = [mailbox_id for mailbox_id, reply in replies.items() if reply.is_positive or reply.is_permanent]
+            recorder.journal.end(mail.queue_id, ended)
         finally:
-            filing.journal.leave(mail.queue_id, homes)
+            recorder.journal.leave(mail.queue_id, homes)
     removed: set[str] = set()
     if mail.source == "smtp" and not rules.is_spam(mail.head):
         removed = await _record_removed_mailboxes(
@@ -160,7 +160,7 @@ def _reply(mail: InboundMail, mailbox: LocalMailbox | None, replies: dict[UUID, 
         return _NOT_FORWARDED if rules.is_spam(mail.head) else receiving.reply_to("unknown_user")
     if not mailbox.domain_active:
         return receiving.reply_to("domain_inactive")
-    if mailbox.filed:
+    if mailbox.recorded:
         return _DELIVERED
     reply = replies[mailbox.home.mailbox_id]
     # Postfix has accepted it: a refusal would bounce to the alleged sender of another server's mail.
@@ -183,8 +183,8 @@ async def _query_mailboxes(
         return await store.find_mailboxes(conn, lookups, always_full=app.settings.events.received_full)
 
 
-async def _record(app: App, filing: DeliveryRecorder, delivery: LmtpDelivery) -> None:
-    """File a delivery that has a result for a mailbox; the message is parsed if a webhook needs its content."""
+async def _record(app: App, recorder: DeliveryRecorder, delivery: LmtpDelivery) -> None:
+    """Record a delivery that has a result for a mailbox; the message is parsed if a webhook needs its content."""
     accepted = [delivery.homes[mailbox_id] for mailbox_id, reply in delivery.replies.items() if reply.is_positive]
     if not accepted and all(not reply.is_permanent for reply in delivery.replies.values()):
         return
@@ -192,18 +192,18 @@ async def _record(app: App, filing: DeliveryRecorder, delivery: LmtpDelivery) ->
         if any(home.wants_full for home in accepted):
             parsed = await receiving.parse_message(app, delivery.mail, stack)
             delivery = replace(delivery, parsed=parsed)
-        await filing.file(delivery)
+        await recorder.record(delivery)
 
 
 async def _record_batch(app: App, deliveries: Sequence[LmtpDelivery]) -> list[None]:
-    found = [(delivery, message) for delivery in deliveries for message in _build_messages(app, delivery)]
-    await asyncio.to_thread(_save_contents, app, found)
-    single = not any(delivery.parsed for delivery in deliveries)  # one statement, which commits by itself
-    async with app.db.autocommit() if single else app.db.tx() as conn:
-        copies = [_copy(delivery, message) for delivery, message in found]
-        fresh = await receiving.file_copies(conn, app.clock(), copies)
+    messages = [(delivery, message) for delivery in deliveries for message in _build_messages(app, delivery)]
+    await asyncio.to_thread(_save_contents, app, messages)
+    is_single_statement = not any(delivery.parsed for delivery in deliveries)
+    async with app.db.autocommit() if is_single_statement else app.db.tx() as conn:
+        copies = [_copy(delivery, message) for delivery, message in messages]
+        fresh = await receiving.record_copies(conn, app.clock(), copies)
     for delivery in deliveries:
-        statuses = [message.status for owner, message in found if owner is delivery and message.id in fresh]
+        statuses = [message.status for owner, message in messages if owner is delivery and message.id in fresh]
         receiving.count_deliveries(app, delivery.mail.source, statuses)
     return [None] * len(deliveries)
 
@@ -216,8 +216,8 @@ def _copy(delivery: LmtpDelivery, message: Message) -> MailboxCopy:
     return MailboxCopy(delivery.mail, message, rcpt_to, delivery.verdict or HAM, parsed)
 
 
-def _save_contents(app: App, found: Sequence[tuple[LmtpDelivery, Message]]) -> None:
-    contents = [(message.id, delivery.mail.content()) for delivery, message in found if message.status == "received"]
+def _save_contents(app: App, messages: Sequence[tuple[LmtpDelivery, Message]]) -> None:
+    contents = [(message.id, delivery.mail.content()) for delivery, message in messages if message.status == "received"]
     save_contents(app.data_dir, contents)
 
 
@@ -231,10 +231,10 @@ def _build_messages(app: App, delivery: LmtpDelivery) -> list[Message]:
 
 
 def _build_message(app: App, delivery: LmtpDelivery, home: TargetMailbox, reply: SmtpReply) -> Message:
-    said = ServerReply(reply.code, reply.enhanced or None, reply.text)
+    server_reply = ServerReply(reply.code, reply.enhanced or None, reply.text)
     status = "received" if reply.is_positive else "rejected"
     recipients = [
-        Recipient(address, status, 1, said) for address in dict.fromkeys(delivery.recipients[home.mailbox_id])
+        Recipient(address, status, 1, server_reply) for address in dict.fromkeys(delivery.recipients[home.mailbox_id])
     ]
-    filed = receiving.inbound_message(app.clock(), delivery.mail, home, recipients, delivery.verdict)
-    return replace(filed, auth=delivery.auth)
+    message = receiving.inbound_message(app.clock(), delivery.mail, home, recipients, delivery.verdict)
+    return replace(message, auth=delivery.auth)

@@ -21,7 +21,7 @@ async def find_mailboxes(
         """
         SELECT a.number, a.local, a.domain, m.id AS mailbox_id, d.id AS domain_id, d.name AS domain_name, m.quota_bytes,
                m.used_bytes, wants_full(d.id, %(always_full)s) AS wants_full, d.active,
-               s.queue_id IS NOT NULL AS filed
+               s.queue_id IS NOT NULL AS recorded
         FROM unnest(%(numbers)s::integer[], %(queue_ids)s::text[], %(locals)s::text[], %(domains)s::text[])
              AS a (number, queue_id, local, domain)
         CROSS JOIN LATERAL mta_mailbox_of(a.local, a.domain) m
@@ -46,5 +46,5 @@ async def find_mailboxes(
             row["used_bytes"],
             row["wants_full"],
         )
-        found[row["number"]][row["local"], row["domain"]] = LocalMailbox(home, row["active"], row["filed"])
+        found[row["number"]][row["local"], row["domain"]] = LocalMailbox(home, row["active"], row["recorded"])
     return found

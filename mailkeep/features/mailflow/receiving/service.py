@@ -41,7 +41,7 @@ from mailkeep.features.record.messages.model import (
     ServerReply,
     Source,
 )
-from mailkeep.features.record.messages.rules import inbound_message as new_inbound_message
+from mailkeep.features.record.messages.rules import inbound_message as basic_inbound_message
 from mailkeep.mail.mailbox import maildir
 from mailkeep.mail.message import content_file
 from mailkeep.mail.message.parse import UnparsableMessage
@@ -138,7 +138,7 @@ class _DeliveryPlan:
 
 
 async def deliver(app: App, mail: InboundMail) -> ReceiveOutcome:
-    """Deliver a message to its mailboxes and queue its external copies; all of it is on disk and filed on return.
+    """Deliver a message to its mailboxes and queue its external copies; returns when all is on disk and in the history.
 
     A full mailbox is skipped, with a row in the history, if the message has another destination. After an exception no
     copy is left, except under a queue ID that will be retried.
@@ -154,7 +154,7 @@ async def deliver(app: App, mail: InboundMail) -> ReceiveOutcome:
     async with AsyncExitStack() as stack:
         wants_full = any(home.wants_full for home in homes.values())
         parsed = await parse_message(app, mail, stack) if wants_full else None
-        await _carry_out(app, _DeliveryPlan(mail, verdict, originals, homes, full, outside, parsed))
+        await _write_copies(app, _DeliveryPlan(mail, verdict, originals, homes, full, outside, parsed))
     if mail.source == "smtp":
         count_deliveries(app, mail.source, ["received"] * len(mail.recipients))
     return "deliver"
@@ -167,13 +167,13 @@ def _no_room(full: Sequence[TargetMailbox], size: int) -> ReceiveOutcome:
 async def parse_message(app: App, mail: InboundMail, stack: AsyncExitStack) -> ParsedMessage | UnparsableMessage:
     """The parsed message, valid until `stack` ends."""
     try:
-        return await stack.enter_async_context(app.parser.hold(mail.content, mail.size))
+        return await stack.enter_async_context(app.parser.parse_and_hold(mail.content, mail.size))
     except UnparsableMessage as error:
         log.info("a message could not be parsed", queue_id=mail.queue_id, why=str(error))
         return error
 
 
-async def _carry_out(app: App, plan: _DeliveryPlan) -> None:
+async def _write_copies(app: App, plan: _DeliveryPlan) -> None:
     mail = plan.mail
     copies: dict[UUID, tuple[Message, maildir.MaildirDelivery]] = {}
     try:
@@ -184,7 +184,7 @@ async def _carry_out(app: App, plan: _DeliveryPlan) -> None:
             path = forward_path(app.data_dir, mail.queue_id)
             await asyncio.to_thread(content_file.write, path, _with_trace(mail.trace, mail))
         failpoint.reach("inbound.delivered")
-        await _file_reliably(app, plan, copies)
+        await _record_reliably(app, plan, copies)
         failpoint.reach("inbound.committed")
     except BaseException:
         # The sender will retry under another queue ID: these files would be a second copy.
@@ -196,15 +196,17 @@ async def _carry_out(app: App, plan: _DeliveryPlan) -> None:
         raise
 
 
-async def _file_reliably(
+async def _record_reliably(
     app: App, plan: _DeliveryPlan, copies: Mapping[UUID, tuple[Message, maildir.MaildirDelivery]]
 ) -> None:
-    """File again if the answer to a commit is lost (idempotent): a message in the history must not be refused."""
+    """Record the copies. Retried if the reply to a commit is lost (idempotent): a message that is in the history must
+    not be refused.
+    """
     for pause in (0.5, 2.0, None):
         committing = False
         try:
             async with app.db.tx() as conn:
-                await _file(app, conn, plan, copies)
+                await _record_copies(app, conn, plan, copies)
                 committing = True
             break
         except Unavailable:
@@ -213,11 +215,11 @@ async def _file_reliably(
             await asyncio.sleep(pause)
 
 
-async def _file(
+async def _record_copies(
     app: App, conn: Conn, plan: _DeliveryPlan, copies: Mapping[UUID, tuple[Message, maildir.MaildirDelivery]]
 ) -> None:
     mail, at = plan.mail, app.clock()
-    found = {
+    by_mailbox = {
         mailbox_id: MailboxCopy(
             mail,
             message,
@@ -227,8 +229,8 @@ async def _file(
         )
         for mailbox_id, (message, _) in copies.items()
     }
-    filed = await file_copies(conn, at, list(found.values())) if found else set[UUID]()
-    fresh = [mailbox_id for mailbox_id, copy in found.items() if copy.message.id in filed]
+    recorded = await record_copies(conn, at, list(by_mailbox.values())) if by_mailbox else set[UUID]()
+    fresh = [mailbox_id for mailbox_id, copy in by_mailbox.items() if copy.message.id in recorded]
     if fresh:
         await messages.insert_messages(conn, [_full_mailbox_message(app, plan, home) for home in plan.full])
     if plan.outside:
@@ -238,21 +240,21 @@ async def _file(
         await mailboxes.add_mail(conn, mailbox_id, copies[mailbox_id][1].size)
 
 
-async def file_copies(conn: Conn, at: datetime, copies: Sequence[MailboxCopy]) -> set[UUID]:
-    """File messages in the history with their recipients and events, once for each (queue ID, mailbox), by one
-    statement; the content of an event takes another one. Returns the IDs of the messages that were not yet filed.
+async def record_copies(conn: Conn, at: datetime, copies: Sequence[MailboxCopy]) -> set[UUID]:
+    """Record messages in the history with their recipients and events, once for each (queue ID, mailbox), by one
+    statement; the content of an event takes another one. Returns the IDs of the messages that were not yet recorded.
     """
     content_events = [event for copy in copies for event in _content_events(copy)]
-    filed = await messages.file_all(conn, at, [copy.message for copy in copies], content_events)
-    parsed = {copy.mail.queue_id: copy for copy in copies if copy.parsed and copy.message.id in filed}
+    recorded = await messages.record_inbound(conn, at, [copy.message for copy in copies], content_events)
+    parsed = {copy.mail.queue_id: copy for copy in copies if copy.parsed and copy.message.id in recorded}
     for queue_id, copy in parsed.items():
         assert copy.parsed
         await store.insert_payload(conn, queue_id, wire.payload(copy.mail, copy.parsed), at)
-    return filed
+    return recorded
 
 
 def count_deliveries(app: App, source: Source, statuses: Sequence[str]) -> None:
-    """Count a message that was filed, and the status of each delivery of it."""
+    """Count a message that was recorded, and the status of each delivery of it."""
     if "received" in statuses:
         app.counters.add("messages_accepted", "inbound", source)
     for status in statuses:
@@ -325,8 +327,8 @@ def forward_path(data_dir: Path, queue_id: str) -> Path:
 
 
 def _message(app: App, plan: _DeliveryPlan, home: TargetMailbox) -> Message:
-    said = ServerReply(250, "2.0.0", "Delivered")
-    recipients = [Recipient(address, "received", 1, said) for address in plan.originals[home.mailbox_id]]
+    server_reply = ServerReply(250, "2.0.0", "Delivered")
+    recipients = [Recipient(address, "received", 1, server_reply) for address in plan.originals[home.mailbox_id]]
     spam = plan.verdict if plan.verdict.is_spam else None
     return inbound_message(app.clock(), plan.mail, home, recipients, spam)
 
@@ -334,7 +336,9 @@ def _message(app: App, plan: _DeliveryPlan, home: TargetMailbox) -> Message:
 def inbound_message(
     at: datetime, mail: InboundMail, home: TargetMailbox, recipients: list[Recipient], verdict: SpamVerdict | None
 ) -> Message:
-    """The history's row of a message for one mailbox; all its recipients have the same status."""
+    """The history's row of a message for one mailbox, whose recipients have the same status; `verdict`: the spam
+    filter's result to store.
+    """
     head = mail.head
     header = HeaderSummary(
         head.message_id,
@@ -346,7 +350,7 @@ def inbound_message(
     )
     domain = MessageDomain(home.domain_id, home.domain_name)
     return replace(
-        new_inbound_message(at, mail.source, domain, header, mail.mail_from, recipients),
+        basic_inbound_message(at, mail.source, domain, header, mail.mail_from, recipients),
         queue_id=mail.queue_id,
         mailbox_id=home.mailbox_id,
         spam_score=verdict.score if verdict else None,
@@ -358,8 +362,8 @@ def inbound_message(
 def _full_mailbox_message(app: App, plan: _DeliveryPlan, home: TargetMailbox) -> Message:
     """The history's row for a full mailbox."""
     reply = rules.NO_COPY
-    said = ServerReply(reply.code, reply.enhanced, reply.text)
-    recipients = [Recipient(address, "rejected", 1, said) for address in plan.originals[home.mailbox_id]]
+    server_reply = ServerReply(reply.code, reply.enhanced, reply.text)
+    recipients = [Recipient(address, "rejected", 1, server_reply) for address in plan.originals[home.mailbox_id]]
     return replace(_message(app, plan, home), status="rejected", recipients=recipients)
 
 

@@ -240,7 +240,7 @@ async def open_message(app: App, sandbox_id: UUID) -> AsyncGenerator[SandboxCont
     head = parse_head(await asyncio.to_thread(_first_bytes, path))
     async with AsyncExitStack() as stack:
         try:
-            held = app.parser.hold(lambda: content_file.read(path), path.stat().st_size)
+            held = app.parser.parse_and_hold(lambda: content_file.read(path), path.stat().st_size)
             parsed: ParsedMessage | UnparsableMessage = await stack.enter_async_context(held)
         except UnparsableMessage as error:
             parsed = error

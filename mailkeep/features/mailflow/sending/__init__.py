@@ -1,4 +1,4 @@
-"""Sending: `/send` and `/send/batch`, and the filing of outbound messages for sendmail.
+"""Sending: `/send` and `/send/batch`, and the recording of outbound messages for sendmail.
 
 The attempt (Message-ID, recipients, no body) is committed first. The message is then composed while it is written to a
 pooled SMTP connection. Acceptance, `mail.sent` and the audit entry are one transaction afterwards; no transaction is

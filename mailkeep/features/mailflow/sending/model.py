@@ -72,7 +72,7 @@ class SenderDomain:
 
 @dataclass(frozen=True, slots=True)
 class PreparedMessage:
-    """A checked message, ready to be filed and submitted. `envelope` has each recipient once."""
+    """A checked message, ready to be recorded and submitted. `envelope` has each recipient once."""
 
     id: UUID
     sender: MailboxAddress

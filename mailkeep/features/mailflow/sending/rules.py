@@ -171,7 +171,7 @@ def is_heavy(requests: Iterable[SendRequest]) -> bool:
 
 
 def split_batch(requests: Sequence[SendRequest | Refusal]) -> Iterator[Sequence[SendRequest | Refusal]]:
-    """The messages in order, in groups of at most 1,000 recipients (or one message), each filed by one statement."""
+    """The messages in order, in groups of at most 1,000 recipients (or one message), each recorded by one statement."""
     start = recipients = 0
     for place, each in enumerate(requests):
         more = 0 if isinstance(each, Refusal) else len(each.to) + len(each.cc) + len(each.bcc)

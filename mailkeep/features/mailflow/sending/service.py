@@ -114,9 +114,11 @@ async def _send_group(
     failpoint.reach("send.attempt_written")
     submitted = await _submit_batch(app, app.mta, ready)
     results = dict(zip((each.id for each in ready), submitted, strict=True))
-    settling = writes.settle(app, who, [(attempts[message_id], result) for message_id, result in results.items()])
+    recording = writes.record_results(
+        app, who, [(attempts[message_id], result) for message_id, result in results.items()]
+    )
     accepted = [each for each in ready if isinstance(results[each.id], AcceptedSubmission)]
-    await asyncio.gather(_save_contents(app, accepted), settling)
+    await asyncio.gather(_save_contents(app, accepted), recording)
     failpoint.reach("send.committed")
     return [
         each if isinstance(each, Refusal) else _outcome(app, attempts[each.id].message, results[each.id])
@@ -331,7 +333,7 @@ async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage) -> Submiss
 
 
 async def submit(app: App, domain: str | None, submission: OutgoingEnvelope, body: Iterable[bytes]) -> SubmissionResult:
-    """Submit a message that another feature has checked and filed; `domain` is the sender's, if it is managed."""
+    """Submit a message that another feature has checked and recorded; `domain` is the sender's, if it is managed."""
     if app.mta is None:
         return ConnectionLost("sending is not configured (mta.mode)", "connect")
     return await _submit_to(app, app.mta, domain, submission, (body, False))

@@ -51,14 +51,14 @@ async def begin(
     return [SendVerdict(**row) for row in await cursor.fetchall()]
 
 
-async def settle(
+async def mark_accepted(
     conn: Conn, at: datetime, status: str, accepted: Sequence[dict[str, Any]], calls: Sequence[dict[str, Any]]
 ) -> None:
     """Mark messages (`messages.acceptance_rows`) as accepted. A call (`ids` and `entry`) gets its audit entry if any of
     its messages was not yet marked. Idempotent.
     """
     await conn.execute(
-        "SELECT settle_sends(%(at)s, %(status)s, %(accepted)s, %(calls)s)",
+        "SELECT mark_sends_accepted(%(at)s, %(status)s, %(accepted)s, %(calls)s)",
         {
             "at": at,
             "status": status,

@@ -1,4 +1,4 @@
-"""Files outbound messages of the API and of sendmail: their attempts before the MTA gets them, the results afterwards.
+"""Records outbound messages of the API and of sendmail: their attempts before the MTA gets them, then the results.
 
 Small calls that come at the same time are written together, in one statement and one commit.
 """
@@ -109,13 +109,13 @@ async def _begin_batch(app: App, calls: Sequence[_BeginCall]) -> list[list[Refus
 
 
 @dataclass(frozen=True, slots=True)
-class _SettleCall:
+class _ResultsCall:
     who: Principal | None
     messages: Sequence[Message]
     accepted: Sequence[tuple[Message, AcceptedSubmission]]
 
 
-async def settle(app: App, who: Principal | None, results: Results) -> None:
+async def record_results(app: App, who: Principal | None, results: Results) -> None:
     """Record the results of attempts, with an audit entry of the call unless `who` is None.
 
     UNAVAILABLE says which messages are submitted; recording them is then retried in the background.
@@ -158,7 +158,7 @@ async def _record_results(app: App, who: Principal | None, results: Results) -> 
     """
     accepted = [(each.message, result) for each, result in results if isinstance(result, AcceptedSubmission)]
     failed = [(each, result) for each, result in results if not isinstance(result, AcceptedSubmission)]
-    call = _SettleCall(who, [each.message for each, _ in results], accepted)
+    call = _ResultsCall(who, [each.message for each, _ in results], accepted)
     if failed or any(result.rejected for _, result in accepted):
         at = app.clock()
         async with app.db.tx() as conn:
@@ -169,14 +169,14 @@ async def _record_results(app: App, who: Principal | None, results: Results) -> 
             await abuse.uncount_forwards(conn, [str(each.message.id) for each in unsent])
             await abuse.uncount(conn, [each.count for each in unsent])
     elif len(results) <= _SMALL_CALL:
-        await app.write_in_batch(_settle_batch, call)
+        await app.write_in_batch(_accept_batch, call)
     else:
-        await _settle_batch(app, [call])
+        await _accept_batch(app, [call])
     if accepted:
         app.counters.add("messages_accepted", "outbound", accepted[0][0].source, times=len(accepted))
 
 
-async def _settle_batch(app: App, calls: Sequence[_SettleCall]) -> list[None]:
+async def _accept_batch(app: App, calls: Sequence[_ResultsCall]) -> list[None]:
     async with app.db.autocommit() as conn:
         await _accept(app, conn, app.clock(), calls)
     return [None] * len(calls)
@@ -194,7 +194,7 @@ async def _end_failed(
     return [attempt for attempt, status, _ in endings if attempt.message.id in ended and status != "unknown"]
 
 
-async def _accept(app: App, conn: Conn, at: datetime, calls: Sequence[_SettleCall]) -> None:
+async def _accept(app: App, conn: Conn, at: datetime, calls: Sequence[_ResultsCall]) -> None:
     accepted = [(message, result.queue_id or "") for call in calls for message, result in call.accepted]
     audited = [
         {
@@ -205,7 +205,7 @@ async def _accept(app: App, conn: Conn, at: datetime, calls: Sequence[_SettleCal
         if call.who
     ]
     rows = messages.acceptance_rows(at, accepted)
-    await store.settle(conn, at, rules.first_status(app.settings.mta.mode), rows, audited)
+    await store.mark_accepted(conn, at, rules.first_status(app.settings.mta.mode), rows, audited)
 
 
 async def _record_rejected_recipients(
@@ -213,8 +213,8 @@ async def _record_rejected_recipients(
 ) -> None:
     for message, result in accepted:
         for address, reply in result.rejected.items():
-            said = ServerReply(reply.code, reply.enhanced, reply.text, app.settings.mta.host or None)
-            await messages.record_outcome(conn, at, DeliveryOutcome(message.id, address, "bounced", 1, said))
+            server_reply = ServerReply(reply.code, reply.enhanced, reply.text, app.settings.mta.host or None)
+            await messages.record_outcome(conn, at, DeliveryOutcome(message.id, address, "bounced", 1, server_reply))
 
 
 def send_action(sent: Sequence[Message], succeeded: int) -> AuditAction:

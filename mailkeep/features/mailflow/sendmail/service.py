@@ -142,7 +142,7 @@ async def _submit(app: App, sender: Sender, attempt: SendAttempt, content: tuple
         contents = [(attempt.message.id, chain((head,), rules.body_chunks(body)))]
         await asyncio.to_thread(content_files.save_contents, app.data_dir, contents)
     with contextlib.suppress(Unavailable):  # the exit code is the MTA's answer; recording is retried
-        await writes.settle(app, sender.who if sender.who.key_id else None, [(attempt, result)])
+        await writes.record_results(app, sender.who if sender.who.key_id else None, [(attempt, result)])
     if isinstance(result, AcceptedSubmission):
         rejected = ", ".join(f"{each}: {reply}" for each, reply in result.rejected.items())
         return f"not accepted for {rejected}" if rejected else ""

@@ -182,13 +182,15 @@ def _attempt(at: datetime, outcome: DeliveryOutcome, number: int | None) -> Deli
     )
 
 
-async def file_all(conn: Conn, at: datetime, messages: Sequence[Message], more: Sequence[Event] = ()) -> set[UUID]:
-    """File messages that were delivered to a mailbox, or rejected there (status `rejected`), once for each (queue ID,
+async def record_inbound(
+    conn: Conn, at: datetime, messages: Sequence[Message], more: Sequence[Event] = ()
+) -> set[UUID]:
+    """Insert messages that were delivered to a mailbox, or rejected there (status `rejected`), once for each (queue ID,
     mailbox), in one statement. Emits `mail.received` for those delivered, and the events `more` about these messages.
-    Returns the IDs of the messages that were not filed before.
+    Returns the IDs of the messages that were not in the history before.
     """
     received = [rules.received_event(message) for message in messages if message.status == "received"]
-    return await store.file_all(conn, messages, [events.event_row(at, event) for event in (*received, *more)], at)
+    return await store.record_inbound(conn, messages, [events.event_row(at, event) for event in (*received, *more)], at)
 
 
 async def find(conn: Conn, message_id: UUID) -> Message | None:

@@ -227,15 +227,15 @@ async def delete_claims(conn: Conn, before: datetime) -> None:
     await conn.execute("DELETE FROM inbound_claims WHERE claimed_at < %(before)s", {"before": before})
 
 
-async def file_all(
+async def record_inbound(
     conn: Conn, messages: Sequence[Message], events: Sequence[dict[str, Any]], at: datetime
 ) -> set[UUID]:
-    """Claim (queue ID, mailbox, received or not) for messages; insert those that were not filed before, and their
+    """Claim (queue ID, mailbox, received or not) for messages; insert those that were not claimed before, and their
     events. Returns their IDs.
     """
     cursor = await conn.execute(
         """
-        SELECT file_messages(%(at)s, %(claims)s, %(messages)s, %(rows)s, %(search)s, %(tags)s, %(events)s) AS id
+        SELECT record_inbound(%(at)s, %(claims)s, %(messages)s, %(rows)s, %(search)s, %(tags)s, %(events)s) AS id
         """,
         {
             "at": at,
