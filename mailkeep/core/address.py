@@ -26,13 +26,13 @@ MAX_LOCAL_OCTETS = 64
 MAX_DOMAIN_OCTETS = 253
 
 _ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]"
-_WIDE_ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\x80-\U0010ffff-]"
+_UTF8_ATEXT = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~\x80-\U0010ffff-]"
 _LOCAL = re.compile(rf"{_ATEXT}+(?:\.{_ATEXT}+)*")
-_WIDE_LOCAL = re.compile(rf"{_WIDE_ATEXT}+(?:\.{_WIDE_ATEXT}+)*")
+_UTF8_LOCAL = re.compile(rf"{_UTF8_ATEXT}+(?:\.{_UTF8_ATEXT}+)*")
 _ENCODED_WORD = re.compile(r"=\?[^?]*\?[^?]*\?.*\?=")
 _LDH_LABEL = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_UPPER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
+_TO_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _REFUSED_CATEGORIES = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"})
 _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0") | {
     chr(code) for span in (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0)) for code in span
@@ -86,7 +86,7 @@ def normalize_domain(text: str, *, min_labels: int = 1) -> str:
         raise AddressError("the domain is empty")
     if len(text) > MAX_DOMAIN_OCTETS:
         raise AddressError("the domain is longer than 253 characters (in ASCII form)")
-    labels = [_normalize_label(label) for label in text.translate(_UPPER).split(".")]
+    labels = [_normalize_label(label) for label in text.translate(_TO_LOWER).split(".")]
     name = ".".join(labels)
     if len(name) > MAX_DOMAIN_OCTETS:
         raise AddressError("the domain is longer than 253 characters (in ASCII form)")
@@ -130,9 +130,9 @@ def _unicode_label(label: str) -> str:
     if len(label) > 63:
         raise _long_label(label)
     try:
-        wide = idna.ulabel(label)
-        if idna.alabel(wide) == label.encode():
-            return wide
+        u_label = idna.ulabel(label)
+        if idna.alabel(u_label) == label.encode():
+            return u_label
     except (ValueError, OverflowError):
         pass
     raise AddressError(f"{label!r} in the domain is not the valid ASCII (punycode) form of an international name")
@@ -158,9 +158,9 @@ def fold_local(local: str) -> str:
 
 
 def strip_tag(local: str, delimiter: str) -> str | None:
-    """The local part before the first `delimiter` (`alice` of `alice+news`), None without a tag.
+    """The local part before the first `delimiter` (`alice` of `alice+news`), or None without a tag.
 
-    Also None if the rest is not a valid local part (`+x`, `a.+x`). `delimiter` is one ASCII atext
+    Also None if that is not a valid local part (`+x`, `a.+x`). `delimiter` is one ASCII atext
     character; folding before or after gives the same result.
     """
     base, separator, _ = local.partition(delimiter)
@@ -173,13 +173,13 @@ def parse_address(text: str, *, min_labels: int = 1) -> Address:
     Nothing is trimmed, unfolded or repaired. Raises AddressError, also for local parts over 64 octets,
     addresses over 254, and control, space, bidi, format, invisible or unassigned characters.
     """
-    local, at, domain = text.partition("@")
-    if not at:
+    local, separator, domain = text.partition("@")
+    if not separator:
         raise AddressError("the address has no @")
     if len(text) > MAX_ADDRESS_OCTETS:
         raise AddressError(f"the address is longer than {MAX_ADDRESS_OCTETS} bytes")
     if not _LOCAL.fullmatch(local):
-        _check_wide_local(local)
+        _check_utf8_local(local)
     # RFC 2047 §5 forbids them in an addr-spec, but parsers decode them there, into any text.
     if "=?" in local and _ENCODED_WORD.search(local):
         raise AddressError("the part before the @ must not contain an encoded word (=?…?=)")
@@ -193,17 +193,14 @@ def parse_address(text: str, *, min_labels: int = 1) -> Address:
 
 def parse_destination(text: str) -> Address:
     """`parse_address` for a forwarding destination; its domain must contain a dot to be deliverable."""
-    address = parse_address(text)
-    if "." not in address.domain:
-        raise AddressError(f"the domain {address.domain!r} contains no dot")
-    return address
+    return parse_address(text, min_labels=2)
 
 
-def _check_wide_local(local: str) -> None:
+def _check_utf8_local(local: str) -> None:
     """Refuse a local part that is not a Dot-string before and after NFC (U+037E becomes a semicolon)."""
     if not local:
         raise AddressError("the part before the @ is empty")
-    if not _WIDE_LOCAL.fullmatch(local) or not _WIDE_LOCAL.fullmatch(normalize("NFC", local)):
+    if not _UTF8_LOCAL.fullmatch(local) or not _UTF8_LOCAL.fullmatch(normalize("NFC", local)):
         raise AddressError("the part before the @ contains a forbidden character (such as a space), or a misplaced dot")
     if any(category(char) in _REFUSED_CATEGORIES or char in _INVISIBLE for char in local):
         raise AddressError("the part before the @ contains an invisible, control or unassigned character")

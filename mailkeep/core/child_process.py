@@ -20,34 +20,34 @@ import_module(sys.argv[2]).main(*map(int, sys.argv[3:6]), *sys.argv[6:])
 class ChildProcess:
     """Calls `main(descriptor, cpu_seconds, memory, *modules)` of `worker` in a child, where `descriptor` is a socket.
 
-    `socket` is our end of it; `served` counts requests. The child must end when the socket closes.
+    `socket` is the parent's end of it; `served` counts requests. The child must end when the socket closes.
     """
 
     def __init__(
         self, worker: str, cpu_seconds: int, memory: int, *modules: str, kind: socket.SocketKind = socket.SOCK_STREAM
     ) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
-        number = theirs.fileno()
-        arguments = (worker, str(number), str(cpu_seconds), str(memory), *modules)
+        own_end, child_end = socket.socketpair(socket.AF_UNIX, kind)
+        descriptor = child_end.fileno()
+        arguments = (worker, str(descriptor), str(cpu_seconds), str(memory), *modules)
         try:
             self.process = subprocess.Popen(
                 [sys.executable, "-I", "-c", _PROGRAM, str(Path(__file__).parents[2]), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=(number,),
+                pass_fds=(descriptor,),
                 env={},
             )
         except BaseException:
-            ours.close()
+            own_end.close()
             raise
         finally:
-            theirs.close()
-        self.socket = ours
+            child_end.close()
+        self.socket = own_end
         self.served: int = 0
 
     def end(self) -> None:
-        """Close the socket, which ends the child; kill it if it is still running after a moment."""
+        """Close the socket, which ends the child; kill it if it is still running half a second later."""
         self.socket.close()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(0.5)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypedDict
 
 MAX_FIELD_ERRORS = 100
 """The maximum number of fields in one error, which limits the size of the response."""
-_IN_TEXT = 5
+_MAX_IN_MESSAGE = 5
 _REQUIRED = "is required"
 
 
@@ -45,10 +45,10 @@ def rebuild_refusal(
     kind: type[Refusal], message: str, details: Mapping[str, Any] | None, retry_after: int | None
 ) -> Refusal:
     """Rebuild a refusal that another process pickled."""
-    wrong = kind.__new__(kind)
-    Refusal.__init__(wrong, message, **(details or {}))
-    wrong.retry_after = retry_after
-    return wrong
+    refusal = kind.__new__(kind)
+    Refusal.__init__(refusal, message, **(details or {}))
+    refusal.retry_after = retry_after
+    return refusal
 
 
 class BadRequest(Refusal):
@@ -76,16 +76,16 @@ class InvalidJson(Refusal):
 class MissingFields(Refusal):
     code, status, text = "MISSING_FIELDS", 400, "Required fields are missing."
 
-    def __init__(self, missing: Sequence[str | FieldError], others: Sequence[FieldError] = ()) -> None:
-        """`others` are faults of other fields: a required field is often missing because its name is misspelt."""
+    def __init__(self, missing: Sequence[str | FieldError], other_faults: Sequence[FieldError] = ()) -> None:
+        """`other_faults`: of other fields, since a required field is often missing because its name is misspelt."""
         faults = [FieldError(field=each, reason=_REQUIRED) if isinstance(each, str) else each for each in missing]
-        more = " and more" if len(faults) > _IN_TEXT else ""
-        names = ", ".join(fault["field"] for fault in faults[:_IN_TEXT])
+        more = " and more" if len(faults) > _MAX_IN_MESSAGE else ""
+        names = ", ".join(fault["field"] for fault in faults[:_MAX_IN_MESSAGE])
         text = f"Required fields are missing: {names}{more}."
         super().__init__(
-            f"{text} {_in_words(others)}." if others else text,
-            # The others first: they are few, and usually the cause.
-            fields=[*others[:MAX_FIELD_ERRORS], *faults][:MAX_FIELD_ERRORS],
+            f"{text} {_describe(other_faults)}." if other_faults else text,
+            # `other_faults` first: they are few, and usually the cause.
+            fields=[*other_faults[:MAX_FIELD_ERRORS], *faults][:MAX_FIELD_ERRORS],
         )
 
 
@@ -93,11 +93,11 @@ class InvalidField(Refusal):
     code, status, text = "INVALID_FIELD", 400, "A field has an invalid value."
 
     def __init__(self, faults: Sequence[FieldError]) -> None:
-        super().__init__(f"{_in_words(faults)}.", fields=list(faults[:MAX_FIELD_ERRORS]))
+        super().__init__(f"{_describe(faults)}.", fields=list(faults[:MAX_FIELD_ERRORS]))
 
 
-def _in_words(faults: Sequence[FieldError]) -> str:
-    return "; ".join(f"{fault['field'] or 'The body'}: {fault['reason']}" for fault in faults[:_IN_TEXT])
+def _describe(faults: Sequence[FieldError]) -> str:
+    return "; ".join(f"{fault['field'] or 'The body'}: {fault['reason']}" for fault in faults[:_MAX_IN_MESSAGE])
 
 
 def invalid_field(field: str, reason: str) -> InvalidField:
@@ -106,7 +106,7 @@ def invalid_field(field: str, reason: str) -> InvalidField:
 
 
 class InvalidPagination(Refusal):
-    code, status, text = "INVALID_PAGINATION", 400, "Malformed cursor, limit, sort or order."
+    code, status, text = "INVALID_PAGINATION", 400, "cursor, limit, sort or order is malformed."
 
 
 class InvalidSender(Refusal):
@@ -164,7 +164,7 @@ class Forbidden(Refusal):
 
 
 class ApiKeyDomainScope(Refusal):
-    code, status, text = "API_KEY_DOMAIN_SCOPE", 403, "The API key is not scoped to this."
+    code, status, text = "API_KEY_DOMAIN_SCOPE", 403, "The API key is limited to other domains."
 
 
 class DomainInactive(Refusal):
@@ -174,7 +174,7 @@ class DomainInactive(Refusal):
 class SenderDomainUnknown(Refusal):
     """DOMAIN_NOT_FOUND of the sending endpoints: the sender's domain is not managed here."""
 
-    code, status, text = "DOMAIN_NOT_FOUND", 403, "The sender's domain is not managed here."
+    code, status, text = "DOMAIN_NOT_FOUND", 403, "The sender's domain does not exist on this server."
 
 
 class MailboxSuspended(Refusal):
@@ -188,17 +188,17 @@ class NotFound(Refusal):
 class DomainNotFound(Refusal):
     """DOMAIN_NOT_FOUND except in sending: no domain has this `domain_id`."""
 
-    code, status, text = "DOMAIN_NOT_FOUND", 404, "No domain has this id."
+    code, status, text = "DOMAIN_NOT_FOUND", 404, "No domain has this ID."
 
 
 class MethodNotAllowed(Refusal):
-    code, status, text = "METHOD_NOT_ALLOWED", 405, "The path does not take this method."
+    code, status, text = "METHOD_NOT_ALLOWED", 405, "The path does not support this method."
 
 
 class Conflict(Refusal):
     """`details.reason` names the kind of conflict in snake_case."""
 
-    code, status, text = "CONFLICT", 409, "The change conflicts with what exists."
+    code, status, text = "CONFLICT", 409, "The change conflicts with an existing object."
 
 
 class DomainExists(Refusal):
@@ -240,11 +240,11 @@ class RateLimitExceeded(Refusal):
 
 
 class InternalError(Refusal):
-    code, status, text = "INTERNAL_ERROR", 500, "Something went wrong on our side."
+    code, status, text = "INTERNAL_ERROR", 500, "An internal error occurred; the server's log has the details."
 
 
 class SendFailed(Refusal):
-    code, status, text = "SEND_FAILED", 500, "The mail transfer agent did not take the message."
+    code, status, text = "SEND_FAILED", 500, "The mail transfer agent did not accept the message."
 
 
 class SendUnavailable(Refusal):

@@ -12,7 +12,8 @@ class OidcProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     `id` is used in paths, `name` is displayed. `trust_email`: a verified email from the provider logs in the account
     with this email and links the identity to it. `auto_create_role`: a user without an account gets one with this
-    role. `allowed_email_domains` limits both. `trusted_mfa`: a token that reports a second factor replaces ours.
+    role. `allowed_email_domains` limits both. `trusted_mfa`: after a login whose
+    token reports a second factor, Mailkeep asks for none.
     """
 
     id: str
@@ -34,7 +35,7 @@ class OidcProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is reached without TLS (on loopback only)."""
+        """Whether the provider is reached without TLS (on loopback only)."""
         return self.issuer.startswith("http://")
 
     def __repr__(self) -> str:

@@ -40,5 +40,5 @@ class MinuteLimit(Generic[T]):
     def pop_exceeded(self, at: datetime | None) -> list[Minute[T]]:
         """Remove and return the minutes before `at` (None: all) that exceeded the limit."""
         now = None if at is None else int(at.timestamp()) // 60
-        over = [key for key in self._minutes if key[1] != now]
-        return [minute for key in over if (minute := self._minutes.pop(key)).exceeded]
+        past = [key for key in self._minutes if key[1] != now]
+        return [minute for key in past if (minute := self._minutes.pop(key)).exceeded]

@@ -24,7 +24,7 @@ def parse_network(text: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def source_of(address: str) -> str:
-    """What limits count as one source: an IPv4 address, or the /64 network of an IPv6 address. Other text unchanged."""
+    """The source that limits count: an IPv4 address, the /64 network of an IPv6 address, or other text unchanged."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:
@@ -48,10 +48,10 @@ def _is_within(address: str, networks: tuple[str, ...]) -> bool:
     return any(ip in _network(network) for network in networks)
 
 
-def covers(wide: Sequence[str], narrow: str) -> bool:
-    """Whether `narrow` is a subnet of one of the networks."""
-    inner = _network(narrow)
-    return any(_is_subnet(inner, _network(outer)) for outer in wide)
+def covers(networks: Sequence[str], subnet: str) -> bool:
+    """Whether `subnet` is a subnet of one of the networks."""
+    inner = _network(subnet)
+    return any(_is_subnet(inner, _network(outer)) for outer in networks)
 
 
 @lru_cache(maxsize=4096)

@@ -49,7 +49,9 @@ def parse_limit(text: str | None) -> int:
     if text is None:
         return DEFAULT_LIMIT
     if not (text.isascii() and text.isdigit() and len(text) <= 3 and 1 <= int(text) <= MAX_LIMIT):
-        raise InvalidPagination(f"limit must be 1 to {MAX_LIMIT}.", field="limit")
+        raise InvalidPagination(
+            f"limit must be a whole number from 1 to {MAX_LIMIT} (got {text[:20]!r}).", field="limit"
+        )
     return int(text)
 
 
@@ -64,10 +66,13 @@ def open_cursor(vault: Vault, cursor: str, bound_to: bytes, now: datetime) -> Ke
     sealed = decode_base64url(cursor)
     plain = vault.open("cursor", sealed, bound_to) if sealed else None
     if plain is None:
-        raise InvalidPagination("The cursor is malformed or belongs to another list.", field="cursor")
+        raise InvalidPagination(
+            "The cursor is malformed or belongs to another list or caller; start again from the first page.",
+            field="cursor",
+        )
     created_at, parts = msgspec.json.decode(plain)
     if now.timestamp() - created_at > CURSOR_LIFETIME.total_seconds():
-        raise InvalidPagination("The cursor is older than 24 hours.", field="cursor")
+        raise InvalidPagination("The cursor is older than 24 hours; start again from the first page.", field="cursor")
     return tuple(_untag(part) for part in parts)
 
 

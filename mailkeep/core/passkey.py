@@ -98,11 +98,11 @@ def relying_party(public_url: str) -> RelyingParty | None:
         pass
     else:
         return None
-    local = host == "localhost" or host.endswith(".localhost")
-    if not host or (parts.scheme != "https" and not local):
+    is_local = host == "localhost" or host.endswith(".localhost")
+    if not host or (parts.scheme != "https" and not is_local):
         return None
-    usual = {"https": 443, "http": 80}[parts.scheme]
-    port = "" if parts.port in (None, usual) else f":{parts.port}"
+    default_port = {"https": 443, "http": 80}[parts.scheme]
+    port = "" if parts.port in (None, default_port) else f":{parts.port}"
     return RelyingParty(host, f"{parts.scheme}://{host}{port}")
 
 
@@ -111,13 +111,13 @@ def parse_registration(credential: Mapping[str, Any]) -> CredentialResponse:
     response = _response(credential)
     client_data = _bytes(response, "clientDataJSON")
     transports = response.get("transports")
-    named = cast(list[object], transports) if isinstance(transports, list) else []
+    values = cast(list[object], transports) if isinstance(transports, list) else []
     return CredentialResponse(
         credential_id=_credential_id(credential),
         challenge=_challenge(client_data),
         client_data=client_data,
         attestation=_bytes(response, "attestationObject"),
-        transports=tuple(name for name in _TRANSPORTS if name in named),
+        transports=tuple(name for name in _TRANSPORTS if name in values),
     )
 
 
@@ -142,7 +142,7 @@ def verify_registration(response: CredentialResponse, party: RelyingParty) -> Re
     """
     try:
         verified = _verify(response, party)
-    except Exception as fault:  # noqa: BLE001 - four libraries are given a stranger's bytes
+    except Exception as fault:  # noqa: BLE001 - untrusted input passes through four libraries
         reason = str(fault)[:200].encode("ascii", "backslashreplace").decode()
         raise invalid_field("credential", f"can't be verified: {reason}") from None
     if verified.credential_id != response.credential_id:
@@ -174,20 +174,22 @@ def _verify(response: CredentialResponse, party: RelyingParty) -> VerifiedRegist
         raise ValueError("attestationObject has trailing bytes")
     data = parse_cbor(response.attestation)["authData"]
     _check_layout(data, attested=True)
-    bare = encode_cbor({"fmt": "none", "attStmt": {}, "authData": data})
-    made = verify_registration_response(
+    unattested = encode_cbor({"fmt": "none", "attStmt": {}, "authData": data})
+    verified = verify_registration_response(
         credential=RegistrationCredential(
             id=bytes_to_base64url(response.credential_id),
             raw_id=response.credential_id,
-            response=AuthenticatorAttestationResponse(response.client_data, bare),
+            response=AuthenticatorAttestationResponse(response.client_data, unattested),
         ),
         expected_challenge=response.challenge,
         expected_rp_id=party.id,
         expected_origin=party.origin,
         supported_pub_key_algs=[COSEAlgorithmIdentifier(number) for number in ALGORITHMS],
     )
-    decoded_public_key_to_cryptography(decode_credential_public_key(made.credential_public_key))  # it is a key
-    return made
+    decoded_public_key_to_cryptography(
+        decode_credential_public_key(verified.credential_public_key)
+    )  # raises if malformed
+    return verified
 
 
 def verify_assertion(
@@ -204,7 +206,7 @@ def verify_assertion(
 
     try:
         _check_layout(response.authenticator_data, attested=False)
-        used = verify_authentication_response(
+        verified = verify_authentication_response(
             credential=AuthenticationCredential(
                 id=bytes_to_base64url(response.credential_id),
                 raw_id=response.credential_id,
@@ -219,10 +221,10 @@ def verify_assertion(
             credential_current_sign_count=0,
             require_user_verification=user_verified,
         )
-    except Exception:  # noqa: BLE001 - four libraries are given a stranger's bytes
+    except Exception:  # noqa: BLE001 - untrusted input passes through four libraries
         return None
-    eligible = used.credential_device_type.value == "multi_device"
-    return VerifiedAssertion(used.new_sign_count, eligible, used.credential_backed_up)
+    eligible = verified.credential_device_type.value == "multi_device"
+    return VerifiedAssertion(verified.new_sign_count, eligible, verified.credential_backed_up)
 
 
 def _check_layout(data: object, *, attested: bool) -> None:
@@ -231,8 +233,8 @@ def _check_layout(data: object, *, attested: bool) -> None:
         raise ValueError(f"authenticatorData is not a byte string of at least {_HEAD} bytes")
     flags, end = data[32], _HEAD
     if bool(flags & _ATTESTED) is not attested:
-        used, needed = ("login", "registration") if attested else ("registration", "login")
-        raise ValueError(f"authenticatorData belongs to a {used}, not a {needed}")
+        received, needed = ("login", "registration") if attested else ("registration", "login")
+        raise ValueError(f"authenticatorData belongs to a {received}, not a {needed}")
     if attested:
         key = _HEAD + 18 + int.from_bytes(data[_HEAD + 16 : _HEAD + 18], "big")
         end = _end_of_item(data, key, _DEPTH)
@@ -245,17 +247,17 @@ def _check_layout(data: object, *, attested: bool) -> None:
 
 
 def _end_of_item(data: bytes, start: int, depth: int) -> int:
-    """Where the CBOR item ends that begins at `start` (RFC 8949 §3). Raises ValueError for what CTAP2 forbids."""
+    """The end of the CBOR item that begins at `start` (RFC 8949 §3). Raises ValueError for what CTAP 2.1 §8 forbids."""
     if depth < 0:
         raise ValueError(f"the CBOR data is nested deeper than {_DEPTH} levels")
     if start >= len(data):
         raise ValueError("the CBOR data is incomplete")
-    major, small = data[start] >> 5, data[start] & 0x1F
-    if major == 6 or small > 27:
+    major, additional = data[start] >> 5, data[start] & 0x1F
+    if major == 6 or additional > 27:
         raise ValueError("the CBOR data has a tag or an item of indefinite length")
-    width = (1 << (small - 24)) if small >= 24 else 0
+    width = (1 << (additional - 24)) if additional >= 24 else 0
     end = start + 1 + width
-    size = int.from_bytes(data[start + 1 : end], "big") if width else small
+    size = int.from_bytes(data[start + 1 : end], "big") if width else additional
     if major in (2, 3):
         end += size
     elif major in (4, 5):
@@ -276,42 +278,42 @@ def _response(credential: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _credential_id(credential: Mapping[str, Any]) -> bytes:
-    found = _decode(credential.get("id"), _ID_BYTES)
-    if not found:
+    credential_id = _decode(credential.get("id"), _ID_BYTES)
+    if not credential_id:
         raise invalid_field("credential.id", f"must be 1 to {_ID_BYTES} bytes in base64url without padding")
-    return found
+    return credential_id
 
 
 def _bytes(response: Mapping[str, Any], name: str) -> bytes:
-    found = _decode(response.get(name), _SIZES[name])
-    if found is None:
+    content = _decode(response.get(name), _SIZES[name])
+    if content is None:
         raise invalid_field(
             f"credential.response.{name}", f"must be at most {_SIZES[name]} bytes in base64url without padding"
         )
-    return found
+    return content
 
 
 def _decode(text: object, size: int) -> bytes | None:
     if not isinstance(text, str) or len(text) > size * 4 // 3 + 4:
         return None
-    found = decode_base64url(text)
-    return found if found is not None and len(found) <= size else None
+    content = decode_base64url(text)
+    return content if content is not None and len(content) <= size else None
 
 
 def _challenge(client_data: bytes) -> bytes:
-    """The challenge that the authenticator answered, by the browser's own account (§5.8.1)."""
-    where = "credential.response.clientDataJSON"
+    """The challenge in the client data, which the browser writes (§5.8.1)."""
+    name = "credential.response.clientDataJSON"
     try:
         content: object = json.loads(client_data.decode("utf-8"))
     except (ValueError, RecursionError):
-        raise invalid_field(where, "must be JSON") from None
+        raise invalid_field(name, "must be JSON") from None
     values = cast(dict[str, object], content) if isinstance(content, dict) else {}
     challenge = values.get("challenge")
     if not isinstance(challenge, str) or not isinstance(values.get("origin"), str):
-        raise invalid_field(where, "must have the strings challenge and origin")
-    found = decode_base64url(challenge)
-    if found is None:
-        raise invalid_field(where, "must have a challenge in base64url")
+        raise invalid_field(name, "must have the strings challenge and origin")
+    decoded = decode_base64url(challenge)
+    if decoded is None:
+        raise invalid_field(name, "must have a challenge in base64url")
     if values.get("crossOrigin") not in (None, False):
-        raise invalid_field(where, "must not come from a frame in a page of another site")
-    return found
+        raise invalid_field(name, "must not come from a frame (iframe) in a page of another site")
+    return decoded

@@ -37,24 +37,24 @@ _DES_CRYPT = re.compile(r"[./A-Za-z0-9]{13}")
 _YESCRYPT = re.compile(r"\$y\$(?:j75|j85|j[789ABCD]T)\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}")
 _PBKDF2 = re.compile(rf"\$1\$[^$]+\${_NUMBER}\$[0-9a-fA-F]+")
 _SCRAM = re.compile(rf"{_NUMBER},[A-Za-z0-9+/=]+,[A-Za-z0-9+/=]+,[A-Za-z0-9+/=]+")
-_MALFORMED = "is malformed"
+_MALFORMED = "is not a valid hash of its scheme"
 
 
 def check_password_hash(text: str) -> str | None:
     """The reason why this hash is not accepted, or None if it is."""
     match = _HASH.fullmatch(text)
     if not match:
-        return "must be {SCHEME} and the hash, as Dovecot writes it"
+        return "must be a hash in Dovecot's form, such as {ARGON2ID}$argon2id$…"
     scheme, encoding = match[1].upper(), (match[2] or "").upper()
     if encoding not in _ENCODINGS:
-        return f"has an encoding that Dovecot does not know: {match[2]}"
+        return f"has the unknown encoding {match[2]} (use B64, BASE64 or HEX)"
     if scheme in _CLEAR:
-        return "must not be a password in clear text; send that as password"
+        return "must not be a password in clear text; send the password in the field password"
     if scheme in _FIXED:
         return None
     check = _CHECKS.get(scheme)
     if check is None:
-        return f"has a scheme that is not accepted: {match[1]}"
+        return f"has the scheme {match[1]}, which is not accepted (use ARGON2ID, BLF-CRYPT or SHA512-CRYPT)"
     decoded = _decode(match[3], encoding)
     return check(decoded) if decoded is not None else _MALFORMED
 
@@ -131,7 +131,7 @@ def _crypt(text: str) -> str | None:
         if text.startswith(prefix):
             return check(text)
     if text.startswith(("$", "_")):
-        return "is of a kind or cost that is not accepted (yescrypt: at most 256 MiB)"
+        return "is a crypt(3) hash of a method or cost that is not accepted (yescrypt: at most 256 MiB)"
     return _des_crypt(text)
 
 

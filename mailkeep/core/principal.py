@@ -152,17 +152,20 @@ def allow(who: Principal, action: str) -> None:
     """Refuse if the caller's role or kind of credential does not allow `action` on any object."""
     rule = POLICY[action]
     if who.blocked_by is BlockReason.NETWORK:
-        raise Forbidden("Calls are not allowed from this network.", reason=who.blocked_by.value)
+        raise Forbidden(
+            "Calls from this network are not allowed (auth.allowed_networks, or allowed_networks of the API key).",
+            reason=who.blocked_by.value,
+        )
     if who.blocked_by is BlockReason.SECOND_FACTOR and not rule.without_second_factor:
-        raise Forbidden("Your role needs a second factor: enrol one first.", reason=who.blocked_by.value)
+        raise Forbidden("Your role requires a second factor: set one up first.", reason=who.blocked_by.value)
     if who.role.rank < rule.role.rank:
         raise Forbidden
     if who.key_id is None:
         return
     if rule.scope is ActionScope.CREDENTIALS:
-        raise Forbidden("This call needs a session, not an API key.")
+        raise Forbidden("This call requires a session; API keys cannot make it.")
     if rule.scope is ActionScope.GLOBAL and who.scope is not None:
-        raise ApiKeyDomainScope
+        raise ApiKeyDomainScope("API keys that are limited to domains cannot make this call.")
 
 
 def allow_on(who: Principal, action: str, domain_id: UUID) -> None:

@@ -43,8 +43,8 @@ def match(secret: bytes, code: str, at: datetime) -> int | None:
     if not _CODE.fullmatch(code):
         return None
     now = step_of(at)
-    hits = [step for step in (now - 1, now, now + 1) if hmac.compare_digest(hotp(secret, step), code)]
-    return hits[0] if hits else None
+    matching_steps = [step for step in (now - 1, now, now + 1) if hmac.compare_digest(hotp(secret, step), code)]
+    return matching_steps[0] if matching_steps else None
 
 
 def provisioning_uri(secret: bytes, account: str, issuer: str) -> str:

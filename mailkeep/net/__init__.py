@@ -5,8 +5,8 @@ checked against a table of special-purpose networks, and the connection goes to 
 could return another one (DNS rebinding). Only global unicast addresses, and networks allowed in the settings, are
 reachable.
 
-- `url`: strict parsing of URLs; those that browsers and resolvers read differently are rejected.
-- `guard`: the table of networks, and hosts in all their notations.
+- `url`: strict parsing of URLs; URLs that browsers and resolvers interpret differently are rejected.
+- `guard`: the table of special-purpose networks, and the parsing of hosts.
 - `resolver`: the addresses of a host, from `dns.servers` or the system.
 - `client`: `OutboundClient`, one per process, in `App.outbound`. `send` takes an `OutboundRequest` and returns an
   `OutboundResponse` with any status (redirects are not followed), or raises `OutboundError`.

@@ -26,10 +26,10 @@ from mailkeep.net.url import MalformedUrl, ParsedUrl, parse_url
 FAILURE_KINDS = ("url", "dns", "address_refused", "connect", "tls", "timeout", "protocol")
 USER_AGENT = f"Mailkeep/{__version__}"
 
-_IN_USE = 512
-_IN_USE_PER_ENDPOINT = 64
-_KEPT_ENDPOINTS = 128
-_KEPT_SECONDS = 15.0
+_MAX_IN_USE = 512
+_MAX_IN_USE_PER_ENDPOINT = 64
+_MAX_IDLE_ENDPOINTS = 128
+_IDLE_SECONDS = 15.0
 _CONTEXTS = 16
 _LARGE_BODY = 64 * 1024
 _MAX_READ = 2 * 1024 * 1024  # per response, with chunk sizes and trailers; larger than every `max_answer`
@@ -39,7 +39,7 @@ class OutboundError(Exception):
     """A request got no response. `kind` is one of FAILURE_KINDS:
 
     url: malformed or not allowed · dns: the host has no address · address_refused: it has a forbidden address ·
-    connect: no connection · tls: the server's certificate or TLS failed · timeout: the time is over · protocol: the
+    connect: no connection · tls: the server's certificate or TLS failed · timeout: no response in time · protocol: the
     response is not HTTP, or incomplete.
 
     `detail` has no secrets but may name internal addresses: it is for logs and operators only. `certificate` is the
@@ -92,10 +92,10 @@ class OutboundClient:
 
     def __init__(self, dns_servers: Sequence[tuple[str, int]] = (), resolver: Resolver | None = None) -> None:
         self._resolver = resolver or Resolver(dns_servers)
-        self._slots = asyncio.Semaphore(_IN_USE)
+        self._slots = asyncio.Semaphore(_MAX_IN_USE)
         self._sessions: dict[bool, aiohttp.ClientSession] = {}  # by whether connections are kept alive
         self._contexts: OrderedDict[tuple[str, int, int] | None, ssl.SSLContext] = OrderedDict()
-        self._kept_endpoints: OrderedDict[tuple[str, int, str, int], float] = OrderedDict()
+        self._idle_endpoints: OrderedDict[tuple[str, int, str, int], float] = OrderedDict()
 
     async def send(self, request: OutboundRequest) -> OutboundResponse:
         """Send the request; raises OutboundError. There is no retry after a connection was established."""
@@ -142,14 +142,14 @@ class OutboundClient:
         """The head of the response, from the first address that accepts a connection."""
         share = max(1.0, request.timeout / len(addresses))
         for address in addresses:
-            last = address is addresses[-1]
+            is_last = address is addresses[-1]
             try:
-                return await self._request(request, target, address, context, None if last else share), address
+                return await self._request(request, target, address, context, None if is_last else share), address
             except (aiohttp.ClientConnectorCertificateError, aiohttp.ClientConnectorSSLError) as error:
                 detail = f"{target.host.text} at {address}: {_describe_error(error)}"
                 raise OutboundError("tls", detail, _certificate_fault(error)) from error
             except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
-                if last:
+                if is_last:
                     raise OutboundError(
                         "connect", f"{target.host.text} at {address}: {_describe_error(error)}"
                     ) from error
@@ -183,17 +183,17 @@ class OutboundClient:
     def _may_keep_alive(self, target: ParsedUrl, address: Address, context: ssl.SSLContext | None) -> bool:
         """Whether to keep the connection alive; limits the number of idle connections."""
         now = asyncio.get_running_loop().time()
-        while self._kept_endpoints and next(iter(self._kept_endpoints.values())) < now - _KEPT_SECONDS:
-            self._kept_endpoints.popitem(last=False)
+        while self._idle_endpoints and next(iter(self._idle_endpoints.values())) < now - _IDLE_SECONDS:
+            self._idle_endpoints.popitem(last=False)
         endpoint = (str(address), target.port, target.host.text, id(context))
-        if endpoint not in self._kept_endpoints and len(self._kept_endpoints) >= _KEPT_ENDPOINTS:
+        if endpoint not in self._idle_endpoints and len(self._idle_endpoints) >= _MAX_IDLE_ENDPOINTS:
             return False
-        self._kept_endpoints[endpoint] = now
-        self._kept_endpoints.move_to_end(endpoint)
+        self._idle_endpoints[endpoint] = now
+        self._idle_endpoints.move_to_end(endpoint)
         return True
 
     def _context(self, extra_ca_file: Path | None) -> ssl.SSLContext:
-        """A TLS context with the CAs of the system and of the file; read again if the file has changed."""
+        """A TLS context with the CAs of the system and of the file; created again if the file has changed."""
         key = None
         if extra_ca_file is not None:
             try:
@@ -209,24 +209,24 @@ class OutboundClient:
                 try:
                     context.load_verify_locations(extra_ca_file)
                 except (OSError, ssl.SSLError) as error:
-                    raise OutboundError("tls", f"{extra_ca_file} holds no certificates in PEM.") from error
+                    raise OutboundError("tls", f"{extra_ca_file} contains no certificates in PEM.") from error
             self._contexts[key] = context
             if len(self._contexts) > _CONTEXTS:
                 self._contexts.popitem(last=False)
         return context
 
-    def _session(self, keep: bool) -> aiohttp.ClientSession:
-        if keep not in self._sessions:
-            options: dict[str, Any] = {"keepalive_timeout": _KEPT_SECONDS} if keep else {"force_close": True}
+    def _session(self, keep_alive: bool) -> aiohttp.ClientSession:
+        if keep_alive not in self._sessions:
+            options: dict[str, Any] = {"keepalive_timeout": _IDLE_SECONDS} if keep_alive else {"force_close": True}
             connector = BoundedConnector(
                 max_read=_MAX_READ,
                 limit=0,
-                limit_per_host=_IN_USE_PER_ENDPOINT,
+                limit_per_host=_MAX_IN_USE_PER_ENDPOINT,
                 use_dns_cache=False,
                 resolver=_NoResolver(),
                 **options,
             )
-            self._sessions[keep] = aiohttp.ClientSession(
+            self._sessions[keep_alive] = aiohttp.ClientSession(
                 connector=connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
@@ -236,7 +236,7 @@ class OutboundClient:
                 max_field_size=8190,
                 max_headers=100,
             )
-        return self._sessions[keep]
+        return self._sessions[keep_alive]
 
     async def close(self) -> None:
         """End all connections."""
@@ -255,7 +255,7 @@ class _NoResolver(AbstractResolver):
 
 
 async def _read(response: aiohttp.ClientResponse, limit: int) -> tuple[bytes, bool]:
-    """The body up to `limit` bytes, and whether there is more; then the connection is not kept."""
+    """The body up to `limit` bytes, and whether there is more, in which case the connection is closed."""
     content = bytearray()
     try:
         while len(content) <= limit:
@@ -275,7 +275,7 @@ def _certificate_fault(error: BaseException) -> str | None:
 
 
 def _describe_error(error: BaseException) -> str:
-    """The message of an error on one line; if aiohttp wraps a system error, that one's."""
+    """The message of an error on one line; if aiohttp wraps a system error, the message of the system error."""
     inner = getattr(error, "certificate_error", None) or getattr(error, "os_error", None) or error
     text = str(inner) or type(error).__name__
     return " ".join(text.split())[:300]

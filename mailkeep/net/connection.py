@@ -40,7 +40,7 @@ class BoundedConnection(ResponseHandler):
         super().feed_data(data, size)
 
     def data_received(self, data: bytes) -> None:
-        """Parse data; abort if the server sends more than allowed or something that is not HTTP."""
+        """Parse data; abort if the server sends more than allowed, or data that is not HTTP."""
         if not data:
             super().data_received(data)
             return
@@ -57,7 +57,7 @@ class BoundedConnection(ResponseHandler):
             self.transport.abort()
 
     def _excess(self) -> str | None:
-        """Why the server may not send more; None if it may."""
+        """The limit that the server has exceeded, as an error message; None if it has not."""
         if not self._head_complete:
             return "The head of the response is too long." if self._read > MAX_HEAD else None
         if self._payload is not None and self._payload.is_eof():
@@ -80,7 +80,7 @@ class BoundedConnection(ResponseHandler):
 
 
 class BoundedConnector(aiohttp.TCPConnector):
-    """A connector that creates such connections."""
+    """A connector that creates `BoundedConnection`s."""
 
     def __init__(self, *, max_read: int | None, **options: Any) -> None:
         super().__init__(**options)  # pyright: ignore[reportUnknownMemberType] socket_factory

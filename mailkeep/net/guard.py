@@ -90,13 +90,13 @@ class Host:
 
 
 class MalformedHost(ValueError):
-    """A host that not all software reads alike; the message continues "host …"."""
+    """A host that some software reads differently; the message is a clause about it."""
 
 
 def refuse_address(ip: Address, allowed_networks: Sequence[Network] = ()) -> str | None:
     """Why an address is forbidden; None if it is global unicast or in an allowed network.
 
-    An address that embeds others is only allowed if they are.
+    An address that embeds an IPv4 address is only allowed if that is allowed too.
     """
     if isinstance(ip, ipaddress.IPv6Address) and ip.scope_id is not None:
         return "has a zone"
@@ -116,12 +116,12 @@ def _special_v4(ip: ipaddress.IPv4Address) -> str | None:
 
 @lru_cache(maxsize=4096)
 def _special_v6(ip: ipaddress.IPv6Address) -> str | None:
-    named = next((name for network, name in _V6_TABLE if ip in network), None)
-    if named is None and ip not in _GLOBAL_UNICAST:
+    name = next((name for network, name in _V6_TABLE if ip in network), None)
+    if name is None and ip not in _GLOBAL_UNICAST:
         return "not allocated (RFC 4291)"
-    if named is None and _is_isatap(ip):
+    if name is None and _is_isatap(ip):
         return "ISATAP (RFC 5214)"
-    return named
+    return name
 
 
 def _is_isatap(ip: ipaddress.IPv6Address) -> bool:
@@ -164,24 +164,24 @@ def parse_host(text: str) -> Host:
     try:
         name = normalize_domain(plain)
     except AddressError as error:
-        raise MalformedHost(f"has an invalid host name: {error.reason.replace('the domain', 'the name')}") from error
+        raise MalformedHost(error.reason.replace("the domain", "the name")) from error
     if _ends_in_number(name):
-        raise MalformedHost(f"has an invalid host name: {name!r} ends in a number")
+        raise MalformedHost(f"the name {name!r} ends in a number")
     return Host(name)
 
 
 def _parse_ipv6_literal(text: str) -> Host:
     inner = text[1:-1]
     if not (text.startswith("[") and text.endswith("]")) or "%" in inner:
-        raise MalformedHost("is not an IPv6 address in brackets")
+        raise MalformedHost("it is not an IPv6 address in brackets")
     try:
         address = ipaddress.IPv6Address(inner)
     except ValueError as error:
-        raise MalformedHost("is not an IPv6 address in brackets") from error
+        raise MalformedHost("it is not an IPv6 address in brackets") from error
     return Host(str(address), address)
 
 
 def _ends_in_number(name: str) -> bool:
-    """Whether inet_aton and browsers would read it as a number (WHATWG URL, "ends in a number")."""
+    """Whether inet_aton and browsers would read the name as an IPv4 address (WHATWG URL, "ends in a number")."""
     last = name.rpartition(".")[2]
     return last.isdigit() or (last.startswith("0x") and all(digit in "0123456789abcdef" for digit in last[2:]))

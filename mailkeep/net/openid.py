@@ -1,8 +1,8 @@
 """A relying party of OpenID Connect, without product rules (Discovery 1.0, Core 1.0 §3.1; RFC 6749, 7636, 9207).
 
-A provider's metadata and keys are cached for an hour; if they can't be fetched again, for a day. A token with an
-unknown key has the keys fetched again, at most every 30 seconds, since anyone can invent key ids. A failed fetch is not
-repeated for 5 seconds, so that logins are not delayed by a provider that is down.
+A provider's metadata and keys are cached for an hour; if they can't be fetched again, for a day. For a token with an
+unknown key, the keys are fetched again, at most every 30 seconds, since anyone can invent key IDs. A failed fetch is
+not repeated for 5 seconds, so that logins are not delayed by a provider that is down.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _MAX_DOCUMENT = 256 * 1024
 
 
 class ProviderError(Exception):
-    """An error of the provider, not of the person who signs in: it is down, unreachable, or configured differently.
+    """An error of the provider, not of the person who signs in: it is down, unreachable or misconfigured.
 
     `reason` is one word; `detail` is for logs and operators.
     """
@@ -80,7 +80,7 @@ class Metadata:
     jwks_uri: str
     userinfo_endpoint: str | None
     secret_in_body: bool  # the client secret is sent in the body, not in Authorization
-    says_issuer: bool  # responses have `iss` (RFC 9207)
+    sends_issuer: bool  # responses have `iss` (RFC 9207)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,49 +129,49 @@ class OpenIdClient:
         self._metadata: dict[OidcProvider, _Cached[Metadata]] = {}
         self._keys: dict[tuple[OidcProvider, str], _Cached[tuple[PublicKey, ...]]] = {}
 
-    async def get_metadata(self, provider: OidcProvider, reach: OutboundAccess, at: datetime) -> Metadata:
-        """The provider's metadata; ProviderError if it can't be fetched or has invalid URLs."""
+    async def get_metadata(self, provider: OidcProvider, access: OutboundAccess, at: datetime) -> Metadata:
+        """The provider's metadata. Raises ProviderError if it can't be fetched or has invalid URLs."""
         cached = self._metadata.setdefault(provider, _Cached[Metadata]())
-        return await cached.get(at, lambda: self._discover(provider, reach))
+        return await cached.get(at, lambda: self._discover(provider, access))
 
     async def get_keys(
-        self, provider: OidcProvider, reach: OutboundAccess, at: datetime, max_age: timedelta = CACHE_TIME
+        self, provider: OidcProvider, access: OutboundAccess, at: datetime, max_age: timedelta = CACHE_TIME
     ) -> tuple[PublicKey, ...]:
         """The provider's signature keys; fetched again if they are older than `max_age`."""
-        uri = (await self.get_metadata(provider, reach, at)).jwks_uri
+        uri = (await self.get_metadata(provider, access, at)).jwks_uri
         cached = self._keys.setdefault((provider, uri), _Cached[tuple[PublicKey, ...]]())
-        return await cached.get(at, lambda: self._fetch_keys(provider, reach, uri), max_age)
+        return await cached.get(at, lambda: self._fetch_keys(provider, access, uri), max_age)
 
     async def exchange_code(
-        self, provider: OidcProvider, reach: OutboundAccess, code: Mapping[str, str], nonce: str, at: datetime
+        self, provider: OidcProvider, access: OutboundAccess, code: Mapping[str, str], nonce: str, at: datetime
     ) -> TokenClaims:
         """Exchange a code (`code`, `code_verifier`, `redirect_uri`) for the identity of the person.
 
-        InvalidCode; InvalidToken if the ID token is not valid; ProviderError.
+        Raises InvalidCode, InvalidToken (the ID token is not valid) or ProviderError.
         """
-        tokens = await self._exchange(provider, reach, code, at)
-        token, access = tokens.get("id_token"), tokens.get("access_token")
+        tokens = await self._exchange(provider, access, code, at)
+        token, text = tokens.get("id_token"), tokens.get("access_token")
         if not isinstance(token, str):
             raise InvalidToken("missing")
-        access_token = access if isinstance(access, str) and access.isascii() and access.isprintable() else None
-        head = parse_header(token)
-        key = find_key(await self.get_keys(provider, reach, at), head)
+        access_token = text if isinstance(text, str) and text.isascii() and text.isprintable() else None
+        header = parse_header(token)
+        key = find_key(await self.get_keys(provider, access, at), header)
         if key is None:
-            key = find_key(await self.get_keys(provider, reach, at, REFETCH), head)
+            key = find_key(await self.get_keys(provider, access, at, REFETCH), header)
         if key is None:
             raise InvalidToken("unknown_key")
         expected = ExpectedClaims(provider.issuer, provider.client_id, nonce, at, access_token)
-        return TokenClaims(verify_token(token, head, key, expected), access_token)
+        return TokenClaims(verify_token(token, header, key, expected), access_token)
 
     async def get_userinfo(
-        self, provider: OidcProvider, reach: OutboundAccess, identity: TokenClaims, at: datetime
+        self, provider: OidcProvider, access: OutboundAccess, identity: TokenClaims, at: datetime
     ) -> Mapping[str, Any]:
         """More claims of the same person (Core §5.3); none if the provider has no such endpoint."""
-        endpoint = (await self.get_metadata(provider, reach, at)).userinfo_endpoint
+        endpoint = (await self.get_metadata(provider, access, at)).userinfo_endpoint
         if endpoint is None or identity.access_token is None:
             return {}
         headers = {"Accept": "application/json", "Authorization": f"Bearer {identity.access_token}"}
-        answer = await self._send(provider, reach, OutboundRequest(method="GET", url=endpoint, headers=headers))
+        answer = await self._send(provider, access, OutboundRequest(method="GET", url=endpoint, headers=headers))
         if answer.status != 200:
             raise ProviderError("userinfo", f"{endpoint} answered {answer.status}.")
         claims = _document(answer, endpoint)
@@ -179,13 +179,13 @@ class OpenIdClient:
             raise InvalidToken("userinfo_subject")
         return claims
 
-    async def _discover(self, provider: OidcProvider, reach: OutboundAccess) -> Metadata:
+    async def _discover(self, provider: OidcProvider, access: OutboundAccess) -> Metadata:
         url = f"{provider.issuer.removesuffix('/')}/.well-known/openid-configuration"
-        document = await self._get(provider, reach, url)
+        document = await self._get(provider, access, url)
         if document.get("issuer") != provider.issuer:
-            raise ProviderError("issuer", f"{url} is of the issuer {document.get('issuer')!r}, not {provider.issuer}.")
+            raise ProviderError("issuer", f"{url} has the issuer {document.get('issuer')!r}, not {provider.issuer}.")
         methods: object = document.get("token_endpoint_auth_methods_supported")
-        offered = cast(list[object], methods) if isinstance(methods, list) else ["client_secret_basic"]
+        auth_methods = cast(list[object], methods) if isinstance(methods, list) else ["client_secret_basic"]
         return Metadata(
             authorization_endpoint=_endpoint(document, "authorization_endpoint", provider),
             token_endpoint=_endpoint(document, "token_endpoint", provider),
@@ -193,20 +193,20 @@ class OpenIdClient:
             userinfo_endpoint=(
                 _endpoint(document, "userinfo_endpoint", provider) if document.get("userinfo_endpoint") else None
             ),
-            secret_in_body="client_secret_basic" not in offered and "client_secret_post" in offered,
-            says_issuer=document.get("authorization_response_iss_parameter_supported") is True,
+            secret_in_body="client_secret_basic" not in auth_methods and "client_secret_post" in auth_methods,
+            sends_issuer=document.get("authorization_response_iss_parameter_supported") is True,
         )
 
-    async def _fetch_keys(self, provider: OidcProvider, reach: OutboundAccess, uri: str) -> tuple[PublicKey, ...]:
-        keys = await asyncio.to_thread(parse_keys, await self._get(provider, reach, uri))
+    async def _fetch_keys(self, provider: OidcProvider, access: OutboundAccess, uri: str) -> tuple[PublicKey, ...]:
+        keys = await asyncio.to_thread(parse_keys, await self._get(provider, access, uri))
         if not keys:
             raise ProviderError("keys", f"{uri} has no key that can verify signatures.")
         return keys
 
     async def _exchange(
-        self, provider: OidcProvider, reach: OutboundAccess, code: Mapping[str, str], at: datetime
+        self, provider: OidcProvider, access: OutboundAccess, code: Mapping[str, str], at: datetime
     ) -> Mapping[str, Any]:
-        metadata = await self.get_metadata(provider, reach, at)
+        metadata = await self.get_metadata(provider, access, at)
         form = {"grant_type": "authorization_code", **code}
         headers = {"Accept": "application/json", "Content-Type": "application/x-www-form-urlencoded"}
         if not provider.client_secret:
@@ -218,7 +218,7 @@ class OpenIdClient:
             headers["Authorization"] = f"Basic {b64encode(pair.encode()).decode()}"
         url = metadata.token_endpoint
         request = OutboundRequest(method="POST", url=url, headers=headers, body=urlencode(form).encode())
-        answer = await self._send(provider, reach, request)
+        answer = await self._send(provider, access, request)
         if answer.status == 200:
             return _document(answer, url)
         error = _document(answer, url).get("error") if answer.status in (400, 401) else None
@@ -226,26 +226,26 @@ class OpenIdClient:
             raise InvalidCode
         raise ProviderError("token_endpoint", f"{url} answered {answer.status}, error {str(error)[:100]!r}.")
 
-    async def _get(self, provider: OidcProvider, reach: OutboundAccess, url: str) -> dict[str, Any]:
+    async def _get(self, provider: OidcProvider, access: OutboundAccess, url: str) -> dict[str, Any]:
         request = OutboundRequest(method="GET", url=url, headers={"Accept": "application/json"})
-        answer = await self._send(provider, reach, request)
+        answer = await self._send(provider, access, request)
         if answer.status != 200:
             raise ProviderError("status", f"{url} answered {answer.status}.")
         return _document(answer, url)
 
-    async def _send(self, provider: OidcProvider, reach: OutboundAccess, request: OutboundRequest) -> OutboundResponse:
-        whole = replace(
+    async def _send(self, provider: OidcProvider, access: OutboundAccess, request: OutboundRequest) -> OutboundResponse:
+        full_request = replace(
             request,
-            allowed_networks=reach.allowed_networks,
-            extra_ca_file=reach.extra_ca_file,
+            allowed_networks=access.allowed_networks,
+            extra_ca_file=access.extra_ca_file,
             timeout=_SECONDS,
             max_answer=_MAX_DOCUMENT,
             allow_http=provider.is_plain,
         )
         try:
-            return await self._outbound.send(whole)
-        except OutboundError as failed:
-            raise ProviderError(failed.kind, failed.detail) from failed
+            return await self._outbound.send(full_request)
+        except OutboundError as error:
+            raise ProviderError(error.kind, error.detail) from error
 
 
 def code_challenge(verifier: str) -> str:
@@ -258,7 +258,7 @@ def _endpoint(document: Mapping[str, Any], name: str, provider: OidcProvider) ->
     url = document.get(name)
     try:
         if not isinstance(url, str):
-            raise MalformedUrl("is absent")
+            raise MalformedUrl("is missing")
         target = parse_url(url, allow_http=provider.is_plain)
     except MalformedUrl as error:
         raise ProviderError("endpoint", f"{provider.issuer}: its {name} {error}.") from error

@@ -86,12 +86,12 @@ class ExpectedClaims:
 
 def parse_keys(document: Mapping[str, Any]) -> tuple[PublicKey, ...]:
     """The usable keys of a JWK Set (RFC 7517 §5); keys for other uses and malformed ones are skipped."""
-    listed: object = document.get("keys")
-    if not isinstance(listed, list):
+    jwks: object = document.get("keys")
+    if not isinstance(jwks, list):
         return ()
-    given = cast(list[object], listed)[:_MAX_KEYS]
-    found = (_read_key(cast(dict[str, Any], jwk)) for jwk in given if isinstance(jwk, dict))
-    return tuple(key for key in found if key is not None)
+    first = cast(list[object], jwks)[:_MAX_KEYS]
+    keys = (_read_key(cast(dict[str, Any], jwk)) for jwk in first if isinstance(jwk, dict))
+    return tuple(key for key in keys if key is not None)
 
 
 def _read_key(jwk: dict[str, Any]) -> PublicKey | None:
@@ -116,7 +116,7 @@ def _read_key(jwk: dict[str, Any]) -> PublicKey | None:
 
 
 def parse_header(token: str) -> TokenHeader:
-    """The header of a token; InvalidToken if the algorithm is not allowed, or it is not a plain ID token."""
+    """The header of an ID token. Raises InvalidToken for another type of token or a forbidden algorithm."""
     if len(token) > _MAX_TOKEN or not token.isascii() or token.count(".") != 2:
         raise InvalidToken("malformed")
     raw = decode_base64url(token.partition(".")[0])
@@ -136,27 +136,27 @@ def parse_header(token: str) -> TokenHeader:
     return TokenHeader(algorithm, key_id)
 
 
-def find_key(keys: Sequence[PublicKey], head: TokenHeader) -> PublicKey | None:
+def find_key(keys: Sequence[PublicKey], header: TokenHeader) -> PublicKey | None:
     """The one key that fits the header; None if there is none or more than one (Core §10.1)."""
-    kind, curve, _ = _ALGORITHMS[head.algorithm]
+    kind, curve, _ = _ALGORITHMS[header.algorithm]
     matching = [
         key
         for key in keys
         if key.kind == kind
         and (curve is None or key.curve == curve)
-        and key.algorithm in (None, head.algorithm)
-        and (head.key_id is None or key.key_id == head.key_id)
+        and key.algorithm in (None, header.algorithm)
+        and (header.key_id is None or key.key_id == header.key_id)
     ]
     return matching[0] if len(matching) == 1 else None
 
 
-def verify_token(token: str, head: TokenHeader, key: PublicKey, expected: ExpectedClaims) -> Mapping[str, Any]:
-    """Verify signature and claims, and return the claims; InvalidToken for the first mismatch."""
+def verify_token(token: str, header: TokenHeader, key: PublicKey, expected: ExpectedClaims) -> Mapping[str, Any]:
+    """Verify signature and claims, and return the claims. Raises InvalidToken for the first mismatch."""
     try:
         with warnings.catch_warnings():
             # RFC 9864 prefers the name Ed25519; providers still use EdDSA.
             warnings.simplefilter("ignore", SecurityWarning)
-            signed = jws.deserialize_compact(token, key.key, algorithms=[head.algorithm])
+            signed = jws.deserialize_compact(token, key.key, algorithms=[header.algorithm])
     except (JoseError, ValueError, TypeError) as error:
         raise InvalidToken("signature") from error
     claims = _json_object(signed.payload)
@@ -171,7 +171,7 @@ def verify_token(token: str, head: TokenHeader, key: PublicKey, expected: Expect
     if not isinstance(subject, str) or not 1 <= len(subject) <= 255 or not subject.isprintable():
         raise InvalidToken("subject")
     if expected.access_token is not None and "at_hash" in claims:
-        digest = hashlib.new(_ALGORITHMS[head.algorithm][2], expected.access_token.encode()).digest()
+        digest = hashlib.new(_ALGORITHMS[header.algorithm][2], expected.access_token.encode()).digest()
         if claims["at_hash"] != encode_base64url(digest[: len(digest) // 2]):
             raise InvalidToken("at_hash")
     return claims
@@ -184,18 +184,18 @@ def _check_parties(claims: Mapping[str, Any], expected: ExpectedClaims) -> None:
     audiences = cast(list[object], audience) if isinstance(audience, list) else [audience]
     if expected.client_id not in audiences:
         raise InvalidToken("audience")
-    party = claims.get("azp")
-    if party != expected.client_id and (party is not None or len(audiences) > 1):
+    authorized_party = claims.get("azp")
+    if authorized_party != expected.client_id and (authorized_party is not None or len(audiences) > 1):
         raise InvalidToken("azp")
 
 
 def _check_times(claims: Mapping[str, Any], now: float) -> None:
-    expires, issued, since = (_number(claims.get(name)) for name in ("exp", "iat", "nbf"))
+    expires, issued, not_before = (_number(claims.get(name)) for name in ("exp", "iat", "nbf"))
     if expires is None or expires + CLOCK_SKEW_SECONDS <= now:
         raise InvalidToken("expired")
     if issued is None or not now - _OLDEST_SECONDS <= issued <= now + CLOCK_SKEW_SECONDS:
         raise InvalidToken("issued_at")
-    if "nbf" in claims and (since is None or since > now + CLOCK_SKEW_SECONDS):
+    if "nbf" in claims and (not_before is None or not_before > now + CLOCK_SKEW_SECONDS):
         raise InvalidToken("not_before")
 
 

@@ -42,20 +42,20 @@ class Resolver:
         self._threads = asyncio.Semaphore(_SYSTEM_LOOKUPS)
 
     async def resolve(self, name: str) -> list[Address]:
-        """The IPv4 and IPv6 addresses of a name, at most 16; DnsLookupError if there is none, or none in time."""
+        """The IPv4 and IPv6 addresses of a name, at most 16. Raises DnsLookupError if there is none, or no answer."""
         try:
             async with asyncio.timeout(LOOKUP_SECONDS):
-                found = await (self._by_servers(name) if self._servers else self._by_system(name))
+                addresses = await (self._by_servers(name) if self._servers else self._by_system(name))
         except TimeoutError as error:
             raise DnsLookupError(f"no answer within {LOOKUP_SECONDS:.0f} s") from error
-        if not found:
+        if not addresses:
             raise DnsLookupError("the name has no address")
-        return found[:MAX_ADDRESSES]
+        return addresses[:MAX_ADDRESSES]
 
     async def reverse(self, address: Address) -> list[str]:
         """The names in the PTR records of an address, lower case without the trailing dot; empty if there are none.
 
-        DnsLookupError if no server responds in time. Without `servers`, the system's name servers are used.
+        Raises DnsLookupError if no server responds in time. Without `servers`, the system's name servers are used.
         """
         resolver = self._dns_resolver()
         try:
@@ -78,22 +78,22 @@ class Resolver:
         return resolver
 
     async def _by_system(self, name: str) -> list[Address]:
-        """In a thread of its own, at most 32: getaddrinfo blocks, even after our timeout.
+        """Look up a name in a thread of its own (at most 32), because getaddrinfo blocks, even after our timeout.
 
         These threads are not taken from the executor's, and the process does not wait for them when it ends.
         """
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[list[str]] = loop.create_future()
 
-        def set_answer(found: list[str] | OSError) -> None:
+        def set_answer(result: list[str] | OSError) -> None:
             self._threads.release()
             if not answer.done():
-                answer.set_exception(found) if isinstance(found, OSError) else answer.set_result(found)
+                answer.set_exception(result) if isinstance(result, OSError) else answer.set_result(result)
 
         def look_up() -> None:
-            found = _getaddrinfo(name)
+            result = _getaddrinfo(name)
             with contextlib.suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(set_answer, found)
+                loop.call_soon_threadsafe(set_answer, result)
 
         await self._threads.acquire()
         threading.Thread(target=look_up, name="lookup", daemon=True).start()
@@ -104,18 +104,18 @@ class Resolver:
         return list(dict.fromkeys(ipaddress.ip_address(row) for row in rows))
 
     async def _by_servers(self, name: str) -> list[Address]:
-        found = self._lookup_hosts_file(name)
-        if found:
-            return found
+        addresses = self._lookup_hosts_file(name)
+        if addresses:
+            return addresses
         resolver = self._dns_resolver()
         answers = await asyncio.gather(
             *(_query(resolver, name, kind) for kind in ("A", "AAAA")), return_exceptions=True
         )
-        found = [address for answer in answers if not isinstance(answer, BaseException) for address in answer]
+        addresses = [address for answer in answers if not isinstance(answer, BaseException) for address in answer]
         for answer in answers:
-            if isinstance(answer, BaseException) and not (found and isinstance(answer, DnsLookupError)):
+            if isinstance(answer, BaseException) and not (addresses and isinstance(answer, DnsLookupError)):
                 raise answer
-        return found
+        return addresses
 
     def _lookup_hosts_file(self, name: str) -> list[Address]:
         """The addresses in /etc/hosts, which is read each time, as the system does."""
@@ -123,15 +123,15 @@ class Resolver:
             lines = self._hosts.read_text("utf-8", "replace")[:_MAX_HOSTS_BYTES].splitlines()
         except OSError:
             return []
-        found: list[Address] = []
+        addresses: list[Address] = []
         for line in lines:
             address, *names = line.partition("#")[0].split() or [""]
-            if name in (listed.lower() for listed in names):
+            if name in (alias.lower() for alias in names):
                 try:
-                    found.append(ipaddress.ip_address(address))
+                    addresses.append(ipaddress.ip_address(address))
                 except ValueError:
                     continue
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(addresses))
 
 
 def _getaddrinfo(name: str) -> list[str] | OSError:

@@ -21,7 +21,7 @@ _URL = re.compile(
 
 
 class MalformedUrl(ValueError):
-    """A URL that is not allowed; the message continues "URL …"."""
+    """A URL that is not allowed; the message fits after "the URL"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +55,18 @@ def parse_url(url: str, *, allow_http: bool = False) -> ParsedUrl:
     """
     if len(url) > _MAX_LENGTH:
         raise MalformedUrl(f"is longer than {_MAX_LENGTH} characters")
-    found = _URL.fullmatch(url)
-    if found is None:
+    match = _URL.fullmatch(url)
+    if match is None:
         raise MalformedUrl("is not of the form https://host[:port][/path][?query]")
-    scheme = found["scheme"].lower()
+    scheme = match["scheme"].lower()
     if scheme == "http" and not allow_http:
         raise MalformedUrl("does not start with https://")
     try:
-        host = parse_host(found["host"])
+        host = parse_host(match["host"])
     except MalformedHost as error:
-        raise MalformedUrl(f"has a host that {_as_clause(str(error))}") from error
-    port = int(found["port"]) if found["port"] else _PORTS[scheme]
+        raise MalformedUrl(f"has an invalid host: {error}") from error
+    port = int(match["port"]) if match["port"] else _PORTS[scheme]
     if not 1 <= port <= 65535:
-        raise MalformedUrl("has a port that is not 1 to 65535")
-    path = (found["path"] or "/") + (f"?{found['query']}" if found["query"] is not None else "")
+        raise MalformedUrl(f"has the port {port}, which is not 1 to 65535")
+    path = (match["path"] or "/") + (f"?{match['query']}" if match["query"] is not None else "")
     return ParsedUrl(scheme, host, port, path)
-
-
-def _as_clause(reason: str) -> str:
-    return reason if reason.startswith("is ") else f"is invalid: {reason}"

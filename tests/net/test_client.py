@@ -325,7 +325,7 @@ async def test_a_connection_with_an_answer_that_was_cut_is_not_kept(outbound: Ou
 
 
 async def test_few_endpoints_keep_connections(outbound: OutboundClient, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(outbound_client, "_KEPT_ENDPOINTS", 1)
+    monkeypatch.setattr(outbound_client, "_MAX_IDLE_ENDPOINTS", 1)
     async with serving() as first, serving() as second:
         for server in (first, second, first, second):
             await outbound.send(asking(server))
@@ -436,7 +436,7 @@ async def test_authorities_are_read_again_when_their_file_changes(outbound: Outb
 
 
 async def test_many_at_once_wait_for_their_turn(outbound: OutboundClient, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(outbound_client, "_IN_USE_PER_ENDPOINT", 4)
+    monkeypatch.setattr(outbound_client, "_MAX_IN_USE_PER_ENDPOINT", 4)
     busy = most = 0
     together = asyncio.Barrier(4)
 

@@ -32,7 +32,7 @@ async def test_a_destination_without_a_dot_is_refused(api: Api, destination: str
     body = {"domain_id": str(DOMAIN_IDS[EXAMPLE]), "source_local_part": "sales", "destination": destination}
     answer = await api.sue.post("/aliases", body)
     assert (answer.status, answer.code) == (400, "INVALID_FIELD")
-    assert "contains no dot" in answer.json["error"]["message"]
+    assert "must have at least 2 parts" in answer.json["error"]["message"]
     made = await api.alias(f"team@{EXAMPLE}", ["x@far.test"])
     assert (await api.sue.patch(f"/aliases/{made}", {"destination": destination})).code == "INVALID_FIELD"
     box = await api.mailbox()

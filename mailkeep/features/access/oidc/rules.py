@@ -62,11 +62,11 @@ def refuse_error(answer: AuthorizationResponse) -> None:
     raise Forbidden("The identity provider did not let you in.", reason=known)
 
 
-def refuse_foreign_issuer(answer: AuthorizationResponse, provider: OidcProvider, *, says_issuer: bool) -> None:
+def refuse_foreign_issuer(answer: AuthorizationResponse, provider: OidcProvider, *, sends_issuer: bool) -> None:
     """Refuse the response of another provider, or one without an issuer where the provider announces it (RFC 9207
     §2.4).
     """
-    if answer.issuer is None and not says_issuer:
+    if answer.issuer is None and not sends_issuer:
         return
     if answer.issuer != provider.issuer:
         raise refuse("mix_up")

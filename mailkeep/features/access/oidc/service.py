@@ -170,7 +170,7 @@ async def _verify_identity(app: App, provider: OidcProvider, answer: Authorizati
     """The identity of a response; INVALID_CREDENTIALS if it is invalid, UNAVAILABLE if the provider fails."""
     reach, at = _reach(app), app.clock()
     metadata = await _translate_failures(app.openid.get_metadata(provider, reach, at))
-    rules.refuse_foreign_issuer(answer, provider, says_issuer=metadata.says_issuer)
+    rules.refuse_foreign_issuer(answer, provider, sends_issuer=metadata.sends_issuer)
     rules.refuse_error(answer)
     code = {
         "code": answer.code,
