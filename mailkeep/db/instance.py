@@ -14,7 +14,7 @@ from pathlib import Path
 from mailkeep.core.errors import Failure
 
 _ID = re.compile(r"[0-9a-f]{12}")
-_RUN_AS_ROOT = Path("/run/mailkeep")
+_RUN_FOLDER_OF_ROOT = Path("/run/mailkeep")
 
 INSTANCE_ID = "instance-id"
 _LOCK_ATTEMPTS, _LOCK_PAUSE = 10, 0.05
@@ -32,20 +32,20 @@ class InstanceLock:
 
 
 def acquire_lock(data_dir: Path) -> InstanceLock:
-    """Lock the data directory for this process. Fails within half a second, with the process that holds it."""
+    """Lock the data directory for this process. Fails within half a second, naming the process that holds it."""
     fd = os.open(data_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     for _ in range(_LOCK_ATTEMPTS):
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             break
         except BlockingIOError:
-            # It may only be a moment's check by `lock_holder`.
+            # `lock_holder` locks the file too, for a moment.
             time.sleep(_LOCK_PAUSE)
     else:
         holder = _read_pid(fd)
         os.close(fd)
-        named = f"process {holder}" if holder else "another process"
-        raise Failure(f"Mailkeep already runs on {data_dir} ({named}).", permanent=True)
+        process = f"process {holder}" if holder else "another process"
+        raise Failure(f"Mailkeep already runs on {data_dir} ({process}); stop it first.", permanent=True)
     os.ftruncate(fd, 0)
     os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
     return InstanceLock(fd)
@@ -80,20 +80,21 @@ def instance_id(data_dir: Path) -> str:
         text = secrets.token_hex(6)
         write_atomically(path, text + "\n")
     if not _ID.fullmatch(text):
-        raise Failure(f"{path} must hold 12 hex digits; restore it from a backup.", permanent=True)
+        raise Failure(f"{path} must contain 12 hex digits; restore it from a backup.", permanent=True)
     return text
 
 
 def run_folder(data_dir: Path) -> Path:
-    """Return the folder of this instance's sockets, creating it if needed. It is short: a socket's path has 107 bytes.
+    """Return the folder of this instance's sockets, creating it if needed. It is short: a socket's path has at most
+    107 bytes.
 
-    `/run/mailkeep/<id>` (0711) for root, `/tmp/mailkeep-<uid>/<id>` (0700) for others. Refuses a folder that is a link
-    or belongs to another account: its owner could listen instead of us.
+    `/run/mailkeep/<id>` (0711) for root, `/tmp/mailkeep-<uid>/<id>` (0700) for other accounts. Fails if the folder is a
+    link or belongs to another account, whose owner could listen there instead.
     """
     uid = os.geteuid()
     mode = 0o711 if uid == 0 else 0o700
     temporary = Path(f"/tmp/mailkeep-{uid}")  # noqa: S108 - its owner and mode are checked
-    base = _RUN_AS_ROOT if uid == 0 else temporary
+    base = _RUN_FOLDER_OF_ROOT if uid == 0 else temporary
     try:
         ensure_own_folder(base, mode)
     except OSError:
@@ -107,15 +108,17 @@ def run_folder(data_dir: Path) -> Path:
 
 
 def ensure_own_folder(path: Path, mode: int) -> None:
-    """Create a folder that only we can write, or make sure that the existing one is."""
+    """Create a folder of this account with `mode`, or give an existing one this mode. Fails if it is not a folder of
+    it.
+    """
     try:
         path.mkdir(mode=mode)
     except FileExistsError:
         pass
-    found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+    status = path.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         raise Failure(f"{path} is not a folder of this account; remove it and start again.", permanent=True)
-    if found.st_mode & 0o777 != mode:
+    if status.st_mode & 0o777 != mode:
         path.chmod(mode)
 
 

@@ -14,7 +14,8 @@ from mailkeep.db.pool import Conn, DatabasePool, is_alive, map_transient_errors
 class LivenessLock:
     """An ID of the process, held as an advisory lock by a session that ends with the process.
 
-    If the session ends earlier (a restart of the database), this ID counts as gone, and the next `hold` uses a new one.
+    If the session ends earlier (a restart of the database), the process with this ID counts as ended, and the next
+    `hold` uses a new ID.
     """
 
     def __init__(self, db: DatabasePool) -> None:
@@ -24,7 +25,7 @@ class LivenessLock:
         self._holding = asyncio.Lock()
 
     async def hold(self) -> UUID:
-        """Return the ID under which the process is alive now. Raises `Unavailable` without the database."""
+        """Return the ID of this process, whose lock is held now. Raises `Unavailable` without the database."""
         async with self._holding:
             if self._conn is None or not await is_alive(self._conn):
                 await self.release()
@@ -42,10 +43,10 @@ class LivenessLock:
             raise
         return conn
 
-    async def is_process_gone(self, conn: Conn, other: UUID) -> bool:
+    async def is_process_gone(self, conn: Conn, process: UUID) -> bool:
         """Whether the process with this ID has ended. Concurrent checks do not disturb each other."""
         cursor = await conn.execute(
-            "SELECT pg_try_advisory_xact_lock_shared(hashtextextended(%(name)s, 0)) AS gone", {"name": _name(other)}
+            "SELECT pg_try_advisory_xact_lock_shared(hashtextextended(%(name)s, 0)) AS gone", {"name": _name(process)}
         )
         row = await cursor.fetchone()
         assert row is not None

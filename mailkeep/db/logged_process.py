@@ -41,7 +41,7 @@ class LoggedProcess(subprocess.Popen[bytes]):
         """Return the exit status, once all output is in the log; None while the process runs."""
         status = super().poll()
         if status is not None:
-            self._pipe.settle()
+            self._pipe.wait_until_written()
         return status
 
 
@@ -54,20 +54,20 @@ class _Pipe:
         self._file = -1
         self._whole_line = True
         self._busy = False
-        self._settled = False
+        self._all_written = False
 
     def begin(self) -> None:
         os.close(self.writer)
         threading.Thread(target=self._copy, name=f"log {self._log.name}", daemon=True).start()
 
-    def settle(self) -> None:
-        """Wait until the output of an ended process is in the file. Its children may still hold the pipe."""
+    def wait_until_written(self) -> None:
+        """Wait up to a second until an ended process's output is in the file. Its children may keep the pipe open."""
         deadline = time.monotonic() + _FINAL_OUTPUT_SECONDS
-        while not self._settled and time.monotonic() < deadline:
-            self._settled = not self._busy and not self._waiting()
-            time.sleep(0 if self._settled else 0.005)
+        while not self._all_written and time.monotonic() < deadline:
+            self._all_written = not self._busy and not self._unread_bytes()
+            time.sleep(0 if self._all_written else 0.005)
 
-    def _waiting(self) -> int:
+    def _unread_bytes(self) -> int:
         try:
             return struct.unpack("i", fcntl.ioctl(self._reader, termios.FIONREAD, b"\0" * 4))[0]
         except (OSError, ValueError):  # closed: all output is in the file
@@ -77,7 +77,7 @@ class _Pipe:
         readable = select.poll()
         readable.register(self._reader, select.POLLIN)
         while readable.poll():
-            self._busy = True  # before the pipe is empty: `settle` waits for one or the other
+            self._busy = True  # before the pipe is empty: `wait_until_written` checks both
             if not (content := os.read(self._reader, _CHUNK)):
                 break
             with suppress(OSError):  # a full disk loses lines, never the daemon
@@ -113,7 +113,7 @@ def open_log(path: Path) -> int:
 def is_rotated(path: Path, file: int) -> bool:
     """Whether the log's path no longer leads to the open file."""
     try:
-        found, ours = path.stat(), os.fstat(file)
+        current, opened = path.stat(), os.fstat(file)
     except FileNotFoundError:
         return True
-    return (found.st_dev, found.st_ino) != (ours.st_dev, ours.st_ino)
+    return (current.st_dev, current.st_ino) != (opened.st_dev, opened.st_ino)

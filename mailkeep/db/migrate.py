@@ -1,4 +1,4 @@
-"""The database schema: numbered migrations, and the functions that every migrate replaces.
+"""The database schema: numbered migrations, and the functions that every change of the schema replaces.
 
 `migrations/NNNN_name.sql` hold tables, indexes and data moves. They count up from 0001 without a gap, and each is
 applied once. `functions/*.sql` hold the current text of every function, trigger and grant, one topic per file. They are
@@ -8,7 +8,7 @@ applied in full when one of them or a migration is new; functions and triggers t
 A run is one transaction: everything is applied, or nothing. The tables `schema_migrations` and `schema_functions`
 record what was applied, when, by which version of the program and with which content. A migration that has changed
 since it was applied is refused, and so is a database that a newer program has migrated. An advisory lock lets one
-runner work at a time.
+process migrate at a time.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ CREATE TABLE IF NOT EXISTS schema_functions (
 );
 """
 
-# Functions and triggers of the owner that this transaction has not written: they are no longer in the files.
+# Functions and triggers that this transaction has not written: they are no longer in the files.
 _STALE = """
 SELECT format('DROP TRIGGER %I ON %s', t.tgname, t.tgrelid::regclass) AS statement
   FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
@@ -102,7 +102,7 @@ Step = Migration | Functions
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """What the program has."""
+    """The migrations and functions of the program."""
 
     migrations: tuple[Migration, ...]
     functions: Functions
@@ -110,7 +110,7 @@ class Schema:
 
 @dataclass(frozen=True, slots=True)
 class AppliedMigration:
-    """One row of `schema_migrations`, as far as it is compared."""
+    """A row of `schema_migrations`, with the columns that are compared."""
 
     number: int
     name: str
@@ -120,7 +120,7 @@ class AppliedMigration:
 
 @dataclass(frozen=True, slots=True)
 class AppliedSchema:
-    """What the database has; `functions` is the checksum of its function files, None before the first migrate."""
+    """What the database has; `functions`: the checksum of the applied function files, None before the first run."""
 
     migrations: tuple[AppliedMigration, ...] = ()
     functions: str | None = None
@@ -154,7 +154,9 @@ async def migrate(owner_url: str, clock: Clock, *, folder: Path = FOLDER, dry_ru
 
 
 async def pending(url: str, folder: Path = FOLDER) -> list[Step]:
-    """Return what `migrate` would apply; only reads. Fails like `migrate` if the database does not fit the program."""
+    """Return what `migrate` would apply, without changing anything. Fails like `migrate` if the database does not fit
+    the program.
+    """
     async with _session(url) as conn:
         return await missing_in(conn, read_schema(folder))
 
@@ -191,17 +193,19 @@ def find_missing(schema: Schema, applied: AppliedSchema) -> list[Step]:
     if len(applied.migrations) > len(schema.migrations):
         last = applied.migrations[-1]
         raise Failure(
-            f"The database was migrated by Mailkeep {last.program_version} (migration {last.number:04d}), "
-            f"and this is {__version__}, which knows {len(schema.migrations):04d}. Start that version or a newer "
+            f"The database was migrated by Mailkeep {last.program_version} (migration {last.number:04d}), but this is "
+            f"Mailkeep {__version__}, which knows {len(schema.migrations):04d}. Start that version or a newer "
             "one, or restore a backup from before the upgrade.",
             permanent=True,
         )
-    for ours, row in zip(schema.migrations, applied.migrations, strict=False):
-        if row.number != ours.number:
-            raise Failure(f"Migration {ours.file} was never applied, but later ones were.", permanent=True)
-        if row.checksum != ours.checksum or row.name != ours.name:
+    for migration, row in zip(schema.migrations, applied.migrations, strict=False):
+        if row.number != migration.number:
             raise Failure(
-                f"Migration {ours.file} is not what version {row.program_version} applied: an applied file "
+                f"Migration {migration.file} was never applied, but later ones were. Restore a backup.", permanent=True
+            )
+        if row.checksum != migration.checksum or row.name != migration.name:
+            raise Failure(
+                f"Migration {migration.file} is not what version {row.program_version} applied: an applied file "
                 "must not change. Install the release again, or put the change into a new migration.",
                 permanent=True,
             )
@@ -293,7 +297,7 @@ async def _execute(conn: Conn, file: File) -> None:
             permanent=not is_transient(error),
         ) from error
     if conn.info.transaction_status != TransactionStatus.INTRANS:
-        raise Failure(f"{file.file} ends its own transaction.", permanent=True)
+        raise Failure(f"{file.file} ends its own transaction: remove COMMIT or ROLLBACK.", permanent=True)
 
 
 def _line_of(error: psycopg.Error, sql: bytes) -> str:

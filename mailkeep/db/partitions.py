@@ -1,8 +1,8 @@
 """Monthly partitions of the history: created ahead of time, dropped when they are old.
 
-Both need a moment without readers. If a table is locked for longer (by a dump, for example), they give up after 3
-seconds, so that no query queues behind them, and the next call does it. Rows without a partition for their month stay
-in the default partition until then.
+Both need a moment without readers. If a table is locked for longer (by a dump, for example), creating or dropping gives
+up after 3 seconds, so that no query queues behind it, and the next call does it. Rows without a partition for their
+month stay in the default partition until then.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ async def ensure_partitions(conn: Conn, at: datetime) -> None:
         async with conn.transaction():
             await conn.execute("SELECT ensure_partitions(%(at)s)", {"at": at})
     except LockNotAvailable:
-        log.info("partitions are created later: the tables are being read")
+        log.info("new partitions could not be created, because the tables are in use; the next run creates them")
 
 
 async def confirm_prune_time(conn: Conn, table: str, at: datetime) -> datetime | None:
@@ -54,6 +54,6 @@ async def drop_partitions(
             )
             row = await cursor.fetchone()
     except LockNotAvailable:
-        log.info("old partitions are dropped later: the tables are being read")
+        log.info("old partitions could not be dropped, because the tables are in use; the next run drops them")
         return 0
     return row["dropped"] if row else 0

@@ -109,7 +109,7 @@ class DatabasePool:
 
     @asynccontextmanager
     async def autocommit(self) -> AsyncGenerator[Conn]:
-        """Lend a connection on which each statement commits by itself."""
+        """Take a connection from the pool, on which each statement commits by itself."""
         with map_transient_errors():
             async with self._connection() as conn:
                 yield conn
@@ -153,8 +153,8 @@ class DatabasePool:
         are dead. Here they are discarded at once, and the pool opens new ones.
         """
         self._wait_limit.restart()
-        left = self._wait_limit.remaining()
-        deadline = monotonic() + min(self._pool.timeout, self._pool.timeout if left is None else left)
+        remaining = self._wait_limit.remaining()
+        deadline = monotonic() + min(self._pool.timeout, self._pool.timeout if remaining is None else remaining)
         while True:
             try:
                 conn = await self._pool.getconn(max(0.001, deadline - monotonic()))
@@ -191,8 +191,10 @@ def map_transient_errors() -> Generator[None]:
     except psycopg.Error as error:
         if not is_transient(error):
             raise
-        full = isinstance(error, errors.DiskFull)
-        raise Unavailable("The disk is full." if full else "The database is not available.") from error
+        is_disk_full = isinstance(error, errors.DiskFull)
+        raise Unavailable(
+            "The database's disk is full." if is_disk_full else "The database is not available."
+        ) from error
 
 
 async def is_alive(conn: Conn) -> bool:
@@ -208,10 +210,10 @@ async def is_alive(conn: Conn) -> bool:
 
 
 def _conninfo(url: str, application_name: str) -> str:
-    given = conninfo_to_dict(url)
+    parameters = conninfo_to_dict(url)
     return make_conninfo(
         url,
-        options=f"{given.get('options') or ''} {_SESSION}".strip(),
-        application_name=given.get("application_name") or application_name,
-        connect_timeout=given.get("connect_timeout") or 5,
+        options=f"{parameters.get('options') or ''} {_SESSION}".strip(),
+        application_name=parameters.get("application_name") or application_name,
+        connect_timeout=parameters.get("connect_timeout") or 5,
     )

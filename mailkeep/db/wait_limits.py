@@ -2,9 +2,9 @@
 
 A database that fails returns an error at once. A database that hangs (stopped backends, a lock that is never released)
 returns nothing, and no timeout of the server helps against stopped backends. So each wait of a call
-(`limit_database_waits`) is limited from the last answer that it received. Slow answers shorten the rest (a call in a
-queue of locks waits several times). After a timeout, further waits of the call fail at once, and waits of other calls
-are short until the database answers any of them. Work outside calls has no limit.
+(`limit_database_waits`) is limited from the last answer that it received. Slow answers shorten the limit of the call's
+later waits, because a call may wait for several locks. After a timeout, further waits of the call fail at once, and
+waits of other calls are short until the database answers any of them. Work outside calls has no limit.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from psycopg.pq import TransactionStatus
 R = TypeVar("R")
 
 _SHARE, _SHARE_WHILE_HANGING = 0.7, 0.1  # of the time that a caller waits for a connection
-_SLOW = 0.3  # of it too: a slower answer shortens the call's remaining time
+_SLOW = 0.3  # of the same time: a slower answer shortens the limit of later waits
 _CANCEL_SECONDS = 1.0
 
 
 class _Call:
     """The waits of one call."""
 
-    __slots__ = ("answered_at", "over", "slow", "timed_out")
+    __slots__ = ("answered_at", "has_ended", "slow", "timed_out")
 
     def __init__(self) -> None:
         self.answered_at: float | None = None  # or when the wait began
-        self.timed_out = self.over = False
+        self.timed_out = self.has_ended = False
         self.slow = 0.0  # seconds spent on slow answers
 
 
@@ -49,7 +49,7 @@ def limit_database_waits() -> Generator[None]:
     try:
         yield
     finally:
-        call.over = True  # also for tasks that the call started and that outlive it
+        call.has_ended = True  # also for tasks that the call started and that outlive it
         _call.reset(token)
 
 
@@ -65,7 +65,7 @@ class WaitLimit:
         timeout.
         """
         call = _call.get()
-        if call is None or call.over:
+        if call is None or call.has_ended:
             return None
         if call.timed_out:
             raise psycopg.OperationalError("the database does not answer")
@@ -106,19 +106,19 @@ class LimitedConnection(psycopg.AsyncConnection[dict[str, Any]]):
 
     async def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
         """Like psycopg's method, but with the limit. Every answer of the server passes through here."""
-        left = self.wait_limit.remaining() if self.wait_limit else None
-        if left is None or self.wait_limit is None:
+        seconds = self.wait_limit.remaining() if self.wait_limit else None
+        if seconds is None or self.wait_limit is None:
             return await super().wait(gen, interval, timeout)
-        limit = asyncio.timeout(left)
+        limit = asyncio.timeout(seconds)
         try:
             async with limit:
                 result = await waiting.wait_async(gen, self.pgconn.socket, interval=interval, timeout=timeout)
-        except TimeoutError as hanging:
+        except TimeoutError as error:
             if not limit.expired():
                 raise
             self.wait_limit.record_timeout()
             self.pgconn.finish()
-            raise psycopg.OperationalError("the database does not answer") from hanging
+            raise psycopg.OperationalError("the database does not answer") from error
         except asyncio.CancelledError:
             await self._stop(gen, interval)
             raise

@@ -187,7 +187,7 @@ async def test_as_root_below_a_closed_folder_the_fallback_dir_is_used(closed_dir
             cluster = fallback_dir / instance_id(closed_dir)
             assert server.location.cluster == cluster
             owner = server.location.account.name
-            notice = f"The database lies in {cluster}: it runs as {owner}, who can't enter {closed_dir}."
+            notice = f"The database is in {cluster}: it runs as {owner}, which can't enter {closed_dir}."
             assert server.notice == notice
             assert cluster.stat().st_mode & 0o777 == 0o700
             assert cluster.owner() == server.location.account.name

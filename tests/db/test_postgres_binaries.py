@@ -64,7 +64,7 @@ def test_the_clusters_version_is_read_and_garbage_is_refused(tmp_path: Path):
     (tmp_path / "PG_VERSION").write_text("15\n")
     assert cluster_major(tmp_path) == 15
     (tmp_path / "PG_VERSION").write_text("9.6\n")
-    with pytest.raises(Failure, match=r"no version of PostgreSQL: '9\.6'"):
+    with pytest.raises(Failure, match=r"does not contain a version of PostgreSQL: '9\.6'"):
         cluster_major(tmp_path)
 
 

@@ -6,7 +6,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
     second bigint := floor(extract(epoch FROM p_at));
     row    api_key_rates;
-    kept   integer[];
+    recent integer[];  -- accepted requests by second, newest first
     oldest integer;
 BEGIN
     INSERT INTO api_key_rates (key_id, newest, counts) VALUES (p_key_id, second, '{0}') ON CONFLICT (key_id) DO NOTHING;
@@ -15,19 +15,19 @@ BEGIN
     IF row.newest > second AND row.newest - second <= 60 THEN
         second := row.newest;
     END IF;
-    kept := CASE WHEN second - row.newest BETWEEN 0 AND 60
+    recent := CASE WHEN second - row.newest BETWEEN 0 AND 60
                  THEN array_fill(0, ARRAY[(second - row.newest)::integer]) || row.counts[1:61 - (second - row.newest)::integer]
                  ELSE '{0}' END;
-    used := (SELECT coalesce(sum(c), 0) FROM unnest(kept) c);
+    used := (SELECT coalesce(sum(c), 0) FROM unnest(recent) c);
     accepted := used < p_limit;
     IF accepted THEN
         used := used + 1;
-        kept[1] := kept[1] + 1;
-        UPDATE api_key_rates r SET newest = second, counts = kept WHERE r.key_id = p_key_id;
+        recent[1] := recent[1] + 1;
+        UPDATE api_key_rates r SET newest = second, counts = recent WHERE r.key_id = p_key_id;
     END IF;
     wait := 0;
     IF used >= p_limit THEN
-        oldest := (SELECT max(n) FROM unnest(kept) WITH ORDINALITY u(c, n) WHERE c > 0);
+        oldest := (SELECT max(n) FROM unnest(recent) WITH ORDINALITY u(c, n) WHERE c > 0);
         wait := greatest(1, ceil(second - oldest + 62 - extract(epoch FROM p_at)));
     END IF;
 END

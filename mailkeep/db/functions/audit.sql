@@ -1,4 +1,4 @@
--- Inserts audit entries, given as [{column: value}].
+-- Inserts audit entries: p_entries is [{column: value}].
 CREATE OR REPLACE FUNCTION record_audit_entries(p_entries jsonb) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     INSERT INTO audit_entries (id, created_at, admin_id, actor_type, actor_label, key_id, action, resource_type, resource_id,
@@ -12,8 +12,8 @@ BEGIN
 END
 $$;
 
--- Drops the entries and seals that the newest seal marks as dropped, and returns how many months of entries that
--- were. Runs with the owner's rights, for the role that seals (grants.sql). Fails if the seal would drop entries
+-- Drops the entries and seals that the newest seal marks as dropped, and returns the number of dropped months of
+-- entries. Runs with the owner's rights, for the role that seals (grants.sql). Fails if the seal would drop entries
 -- younger than 31 days, the minimum of retention.audit_days. The age is checked against the server's clock too,
 -- because the caller chooses every time that it passes. Gives up if readers hold a partition for more than 3 seconds;
 -- call it again later.

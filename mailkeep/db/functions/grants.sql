@@ -1,5 +1,5 @@
--- Who may do what. Applied last and complete: what is not granted here is revoked. Roles that do not exist (a database
--- that is not ours) are skipped.
+-- The privileges of all roles. Applied last; privileges that are not granted here are revoked. Roles that do not exist (a database
+-- that Mailkeep did not create) are skipped.
 --
 -- mailkeep_app        the application. It reads and inserts audit entries and never changes one.
 -- mailkeep_audit      seals and prunes the audit log, which the application may not.
@@ -12,11 +12,11 @@
 DO $$
 DECLARE
     role           text;
-    granted        text;
+    object         text;
     function       regprocedure;
     audit_columns  text := (SELECT string_agg(quote_ident(a.attname), ', ') FROM pg_attribute a
                              WHERE a.attrelid = 'audit_entries'::regclass AND a.attnum > 0 AND NOT a.attisdropped
-                               AND a.attname <> 'tx');  -- nobody chooses the transaction that an entry belongs to
+                               AND a.attname <> 'tx');  -- the transaction of an entry can't be chosen
     mail_functions jsonb := '{
         "mailkeep_postfix": ["mta_decode(text)", "mta_encode(text)", "mta_domain(text)", "mta_mailbox(text, text)",
                              "mta_route(text, text)", "mta_recipient(text, text)", "mta_paused(text, text)",
@@ -47,16 +47,16 @@ BEGIN
                 EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', function, role);
             END IF;
         END LOOP;
-        FOR granted IN SELECT f FROM jsonb_array_elements_text(mail_functions->role) f LOOP
-            EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', granted, role);
+        FOR object IN SELECT f FROM jsonb_array_elements_text(mail_functions->role) f LOOP
+            EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', object, role);
         END LOOP;
 
         IF role = 'mailkeep_app' THEN
-            FOR granted IN
+            FOR object IN
                 SELECT c.oid::regclass FROM pg_class c
                  WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v') AND NOT c.relispartition
             LOOP
-                EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO mailkeep_app', granted);
+                EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO mailkeep_app', object);
             END LOOP;
             GRANT USAGE ON SEQUENCE access_versions TO mailkeep_app;
             REVOKE INSERT, UPDATE, DELETE ON schema_migrations, schema_functions, audit_seals, audit_entries

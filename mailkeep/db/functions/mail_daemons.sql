@@ -24,8 +24,8 @@ CREATE OR REPLACE FUNCTION mta_encode(p_text text) RETURNS text LANGUAGE sql STA
                 ELSE convert_from(convert_to(p_text, 'UTF8'), 'LATIN1') END
 $$;
 
--- Whether Postfix accepts mail for a domain: managed domains, active or not (mta_recipient answers 450 for a
--- deactivated one), and the server's hostname, which has postmaster and abuse.
+-- Whether Postfix accepts mail for a domain: managed domains, active or not (mta_recipient answers 450 for an
+-- inactive one), and the server's hostname, which has postmaster and abuse.
 CREATE OR REPLACE FUNCTION mta_domain(p_domain text) RETURNS SETOF integer
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
@@ -44,7 +44,7 @@ CREATE OR REPLACE FUNCTION mta_mailbox_of(p_local text, p_domain text) RETURNS S
      WHERE d.name = lower(p_domain COLLATE "C") AND r.rank IN (1, 3)
 $$;
 
--- Whether an address is a mailbox. Destinations of mta_route that are none are external.
+-- Whether an address is a mailbox. Other destinations of mta_route are external.
 CREATE OR REPLACE FUNCTION mta_mailbox(p_local text, p_domain text) RETURNS SETOF integer
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT 1 FROM mta_mailbox_of(p_local, p_domain) m WHERE m.active
@@ -92,9 +92,9 @@ BEGIN
                    WHEN 'deliver' THEN 'expanding'
                    WHEN 'unknown_user' THEN '550 5.1.1 User unknown'
                    WHEN 'mailbox_inactive' THEN '550 5.2.1 Mailbox disabled'
-                   WHEN 'receiving_disabled' THEN '550 5.7.1 The domain takes no mail'
-                   WHEN 'domain_inactive' THEN '450 4.2.1 The domain is deactivated for now'
-                   WHEN 'no_administrator' THEN '451 4.3.5 No administrator can be reached'
+                   WHEN 'receiving_disabled' THEN '550 5.7.1 The domain does not accept mail'
+                   WHEN 'domain_inactive' THEN '450 4.2.1 The domain is inactive; try again later'
+                   WHEN 'no_administrator' THEN '451 4.3.5 No administrator has an address that receives mail'
                    WHEN 'expansion_limit' THEN '550 5.7.1 The address has too many external destinations'
                    WHEN 'too_many_destinations' THEN '550 5.7.1 The address has too many destinations'
                    WHEN 'mailbox_full' THEN '452 4.2.2 Mailbox full' END
@@ -104,13 +104,13 @@ END
 $$;
 
 -- The access(5) action for a recipient on the ports where the API and local users submit mail: a temporary rejection
--- if the recipient's domain is deactivated. Other undeliverable recipients are accepted there and bounce.
+-- if the recipient's domain is inactive. Other undeliverable recipients are accepted there and bounce.
 CREATE OR REPLACE FUNCTION mta_paused(p_local text, p_domain text) RETURNS SETOF text
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
     IF EXISTS (SELECT FROM domains d WHERE d.name = lower(p_domain COLLATE "C") AND NOT d.active) THEN
         RETURN QUERY
-            SELECT '450 4.2.1 The domain is deactivated for now'
+            SELECT '450 4.2.1 The domain is inactive; try again later'
               FROM route_address(p_local || '@' || p_domain) r
              WHERE r.decision = 'domain_inactive';
     END IF;
@@ -132,18 +132,18 @@ $$;
 CREATE OR REPLACE FUNCTION sender_logins(p_local text, p_domain text) RETURNS SETOF text
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
-    found_rank integer;
-    found_id   uuid;
-    key        text := mailkeep_fold(p_local) || '@' || lower(p_domain COLLATE "C");
+    matched_rank integer;
+    matched_id   uuid;
+    key          text := mailkeep_fold(p_local) || '@' || lower(p_domain COLLATE "C");
 BEGIN
-    SELECT r.rank, r.id INTO found_rank, found_id
+    SELECT r.rank, r.id INTO matched_rank, matched_id
       FROM domains d
       CROSS JOIN LATERAL route_match(d.id, d.plus_delimiter, replace(mailkeep_fold(p_local), '@', ' ')) r
      WHERE d.name = lower(p_domain COLLATE "C") AND d.active;
-    IF found_rank IN (1, 3) THEN
+    IF matched_rank IN (1, 3) THEN
         RETURN QUERY SELECT m.address_key FROM mta_mailbox_of(p_local, p_domain) m WHERE m.active;
-    ELSIF found_rank IN (2, 4)
-          AND (SELECT a.changed_rank FROM aliases a WHERE a.id = found_id) >= coalesce(address_rank(key), 0) THEN
+    ELSIF matched_rank IN (2, 4)
+          AND (SELECT a.changed_rank FROM aliases a WHERE a.id = matched_id) >= coalesce(address_rank(key), 0) THEN
         RETURN QUERY
             SELECT string_agg(m.address_key, ',')
               FROM route_address(p_local || '@' || p_domain) r,
@@ -155,7 +155,7 @@ BEGIN
 END
 $$;
 
--- The same with access versions, as mta_login names the login of a submission session; Postfix compares the two.
+-- sender_logins with access versions, in the form of mta_login for submission: Postfix compares the two.
 CREATE OR REPLACE FUNCTION mta_senders(p_local text, p_domain text) RETURNS SETOF text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
     SELECT string_agg(m.address_key || '/' || greatest(d.access_version, m.access_version), ',')

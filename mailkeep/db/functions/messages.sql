@@ -1,4 +1,4 @@
--- Inserts messages with their recipients, search texts and tags, given as rows of these tables. p_only: insert only
+-- Inserts messages with their recipients, search texts and tags: rows of these tables as JSON. p_only: insert only
 -- the messages with these IDs.
 CREATE OR REPLACE FUNCTION insert_messages(
     p_messages jsonb, p_recipients jsonb, p_search jsonb, p_tags jsonb, p_only uuid[] DEFAULT NULL)
@@ -33,22 +33,22 @@ CREATE OR REPLACE FUNCTION begin_sends(
     p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb)
 RETURNS TABLE (verdict text, retry_after integer) LANGUAGE plpgsql AS $$
 DECLARE
-    durable constant text := current_setting('synchronous_commit');
-    counted uuid[];
-    place   integer := 0;
-    crossed boolean := false;
+    durable  constant text := current_setting('synchronous_commit');
+    counted  uuid[];
+    number   integer := 0;
+    exceeded boolean := false;
 BEGIN
     FOR verdict, retry_after IN
         SELECT c.verdict, c.retry_after FROM count_sends(p_at, p_senders, p_recipients, p_sender_limit, p_domain_limit, false) c
     LOOP
-        place := place + 1;
-        crossed := crossed OR verdict = 'sender_rate';
+        number := number + 1;
+        exceeded := exceeded OR verdict = 'sender_rate';
         IF verdict = 'counted' THEN
-            counted := counted || p_ids[place];
+            counted := counted || p_ids[number];
         END IF;
         RETURN NEXT;
     END LOOP;
-    IF NOT crossed AND counted IS NOT NULL THEN
+    IF NOT exceeded AND counted IS NOT NULL THEN
         PERFORM set_config('synchronous_commit', durable, true);  -- count_sends has turned it off for the counts
         PERFORM insert_messages(p_messages, p_rows, p_search, p_tags, counted);
     END IF;
@@ -67,8 +67,8 @@ LANGUAGE plpgsql SET plan_cache_mode TO force_generic_plan
 SET enable_seqscan TO off SET enable_hashjoin TO off SET enable_mergejoin TO off AS $$
 DECLARE
     accepted    record;
-    known_at    timestamptz;
-    known       uuid[] := '{}';  -- the log has reported the acceptance before
+    logged_at   timestamptz;
+    logged      uuid[] := '{}';  -- the log has reported the acceptance before
     fresh       uuid[] := '{}';
     queue_ids   text[] := '{}';
     events      jsonb[] := '{}';
@@ -76,20 +76,20 @@ BEGIN
     FOR accepted IN SELECT DISTINCT ON (a.id) a.id, a.queue_id, a.event
                       FROM jsonb_to_recordset(p_accepted) a(id uuid, queue_id text, event jsonb) ORDER BY a.id
     LOOP
-        SELECT m.accepted_at INTO known_at FROM messages m
+        SELECT m.accepted_at INTO logged_at FROM messages m
          WHERE m.id = accepted.id AND m.answered_at IS NULL AND (p_answered OR m.accepted_at IS NULL) FOR UPDATE;
         CONTINUE WHEN NOT FOUND;
         RETURN NEXT accepted.id;
-        IF known_at IS NULL THEN
+        IF logged_at IS NULL THEN
             fresh := fresh || accepted.id;
             queue_ids := queue_ids || accepted.queue_id;
             events := events || accepted.event;
         ELSE
-            known := known || accepted.id;
+            logged := logged || accepted.id;
         END IF;
     END LOOP;
-    IF known <> '{}' THEN
-        UPDATE messages m SET answered_at = p_at FROM unnest(known) t(id) WHERE m.id = t.id;
+    IF logged <> '{}' THEN
+        UPDATE messages m SET answered_at = p_at FROM unnest(logged) t(id) WHERE m.id = t.id;
     END IF;
     IF fresh <> '{}' THEN
         UPDATE message_recipients r SET status = p_status FROM unnest(fresh) t(id)
@@ -139,8 +139,8 @@ BEGIN
         RETURN;
     END IF;
     PERFORM insert_messages(p_messages, p_rows, p_search, p_tags, fresh);
-    SELECT jsonb_agg(e.event ORDER BY e.place) INTO events
-      FROM jsonb_array_elements(p_events) WITH ORDINALITY e (event, place)
+    SELECT jsonb_agg(e.event ORDER BY e.number) INTO events
+      FROM jsonb_array_elements(p_events) WITH ORDINALITY e (event, number)
      WHERE (e.event->>'message_id')::uuid = ANY (fresh);
     IF events IS NOT NULL THEN
         PERFORM emit_events(p_at, events);

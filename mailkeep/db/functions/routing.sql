@@ -38,8 +38,8 @@ BEGIN
 END
 $$;
 
--- The deliverable addresses of administrators: the domain's own (`own`), or else all super_admins'. p_domain_id NULL:
--- the super_admins'. An address without a dot in its domain (admin@localhost) is not deliverable.
+-- The deliverable addresses of administrators: the domain's own (`own`), or else those of all super_admins.
+-- p_domain_id NULL: of the super_admins. An address without a dot in its domain (admin@localhost) is not deliverable.
 CREATE OR REPLACE FUNCTION route_administrators(p_domain_id uuid, OUT own boolean, OUT addresses text[], OUT keys text[])
 LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 DECLARE
@@ -68,8 +68,8 @@ $$;
 -- Expands addresses to their final destinations with a work list. Each source (alias, or mailbox with its forward) is
 -- visited once, so loops end. `dead_ends` has a reason for each address without a destination, in the order of the
 -- list: the first address's own reason comes first. Reasons: unknown_user, domain_inactive, receiving_disabled,
--- mailbox_inactive, loop, no_administrator. What an address in a domain outside p_visible (NULL: all are visible)
--- leads to is shown as that address. `external`: number of distinct external addresses. `too_many`: more than 1,000
+-- mailbox_inactive, loop, no_administrator. Destinations behind an address in a domain outside p_visible (NULL: all are
+-- visible) are shown as that address. `external`: number of distinct external addresses. `too_many`: more than 1,000
 -- destinations; the expansion stopped. p_postmaster false: postmaster and abuse are not special.
 CREATE OR REPLACE FUNCTION route_walk(p_texts text[], p_keys text[], p_visible uuid[], p_postmaster boolean,
                            OUT steps jsonb[], OUT deliveries jsonb[], OUT dead_ends jsonb[], OUT external integer,
@@ -84,18 +84,18 @@ DECLARE
     sources  uuid[] := '{}';      -- the row that answered for texts[i]
     hidden   text[] := '{}';      -- the first address on the way to texts[i] that lies outside p_visible
     visited  uuid[] := '{}';
-    outside  text[] := '{}';
-    unkept   jsonb[] := '{}';     -- mailboxes that keep no copy of what they forward
-    unkept_i integer[] := '{}';   -- and their positions in texts
-    arrives  boolean[] := '{}';   -- whether mail for texts[i] reaches somebody
-    again    integer[] := '{}';   -- the position where the source of texts[i] was visited before
-    settled  boolean := false;
+    external_keys   text[] := '{}';
+    forward_only    jsonb[] := '{}';    -- mailboxes that keep no copy of what they forward
+    forward_only_at integer[] := '{}';  -- and their positions in texts
+    is_delivered    boolean[] := '{}';  -- whether mail for texts[i] is delivered to a mailbox or an external address
+    earlier         integer[] := '{}';  -- the position where the source of texts[i] was visited before
+    is_stable       boolean := false;
     i        integer := 0;
-    up       integer;
+    ancestor integer;
     reason   text;
     local    text;
     mailbox  jsonb;
-    server   boolean;             -- texts[i] is in the domain of the server's own name, which is not managed
+    at_hostname boolean;          -- texts[i] is at the server's hostname, which is not a managed domain
     domain   record;
     hit      record;
     admins   record;
@@ -110,17 +110,17 @@ BEGIN
         SELECT d.id, d.name, d.active, d.receiving_enabled, d.plus_delimiter INTO domain
           FROM domains d WHERE d.name = split_part(keys[i], '@', 2);
         hidden[i] := hidden[parents[i]];
-        server := domain.id IS NULL AND EXISTS (
+        at_hostname := domain.id IS NULL AND EXISTS (
             SELECT FROM routing_settings s
              WHERE s.hostname = split_part(keys[i], '@', 2)
                AND (s.hostname <> '' OR route_is_postmaster(split_part(keys[i], '@', 1), '+')));
-        IF domain.id IS NULL AND NOT server THEN
+        IF domain.id IS NULL AND NOT at_hostname THEN
             IF hidden[i] IS NULL THEN
                 steps := steps || route_step('domain', 'not_managed', texts[i], NULL);
             END IF;
-            arrives[i] := true;
-            IF keys[i] <> ALL (outside) THEN
-                outside := outside || keys[i];
+            is_delivered[i] := true;
+            IF keys[i] <> ALL (external_keys) THEN
+                external_keys := external_keys || keys[i];
                 deliveries := deliveries || route_delivery('external', texts[i], NULL, hidden[i]);
             END IF;
             IF cardinality(deliveries) > max_destinations THEN
@@ -129,10 +129,10 @@ BEGIN
             END IF;
             CONTINUE;
         END IF;
-        reason := CASE WHEN server THEN NULL
+        reason := CASE WHEN at_hostname THEN NULL
                        WHEN NOT domain.active THEN 'domain_inactive'
                        WHEN NOT domain.receiving_enabled THEN 'receiving_disabled' END;
-        IF hidden[i] IS NULL AND server THEN
+        IF hidden[i] IS NULL AND at_hostname THEN
             steps := steps || route_step('domain', 'server', texts[i], NULL);
         ELSIF hidden[i] IS NULL AND domain.id <> ALL (p_visible) THEN
             hidden[i] := texts[i];
@@ -144,14 +144,14 @@ BEGIN
         IF reason IS NULL THEN
             local := split_part(keys[i], '@', 1);
             SELECT r.* INTO hit FROM route_match(domain.id, domain.plus_delimiter, local) r;
-            IF hidden[i] IS NULL AND NOT server THEN
+            IF hidden[i] IS NULL AND NOT at_hostname THEN
                 steps := steps || route_steps(
                     texts[i], route_base(local, domain.plus_delimiter) || '@' || domain.name, hit.rank,
                     jsonb_build_object('id', hit.id, 'address', hit.source || '@' || domain.name), hit.active);
             END IF;
             IF hit.id IS NULL OR NOT hit.active THEN
                 reason := CASE WHEN hit.id IS NULL THEN 'unknown_user' ELSE 'mailbox_inactive' END;
-                IF p_postmaster AND route_is_postmaster(local, CASE WHEN server THEN '+' ELSE domain.plus_delimiter END) THEN
+                IF p_postmaster AND route_is_postmaster(local, CASE WHEN at_hostname THEN '+' ELSE domain.plus_delimiter END) THEN
                     SELECT * INTO admins FROM route_administrators(
                         CASE WHEN domain.name IS DISTINCT FROM (SELECT s.hostname FROM routing_settings s) THEN domain.id END);
                     reason := CASE WHEN cardinality(admins.keys) = 0 THEN 'no_administrator' END;
@@ -168,11 +168,11 @@ BEGIN
                     parents := parents || array_fill(i, ARRAY[cardinality(admins.keys)]);
                 END IF;
             ELSIF hit.id = ANY (visited) THEN
-                again[i] := array_position(sources, hit.id);
-                up := parents[i];
-                WHILE up > 0 AND reason IS NULL LOOP
-                    reason := CASE WHEN sources[up] = hit.id THEN 'loop' END;
-                    up := parents[up];
+                earlier[i] := array_position(sources, hit.id);
+                ancestor := parents[i];
+                WHILE ancestor > 0 AND reason IS NULL LOOP
+                    reason := CASE WHEN sources[ancestor] = hit.id THEN 'loop' END;
+                    ancestor := parents[ancestor];
                 END LOOP;
             ELSE
                 visited := visited || hit.id;
@@ -181,10 +181,10 @@ BEGIN
                     mailbox := route_delivery('mailbox', texts[i], hit.id, hidden[i]);
                     IF cardinality(hit.keys) = 0 OR hit.keep_copy THEN
                         deliveries := deliveries || mailbox;
-                        arrives[i] := true;
+                        is_delivered[i] := true;
                     ELSE
-                        unkept := unkept || mailbox;
-                        unkept_i := unkept_i || i;
+                        forward_only := forward_only || mailbox;
+                        forward_only_at := forward_only_at || i;
                     END IF;
                     IF cardinality(hit.keys) > 0 AND hidden[i] IS NULL THEN
                         steps := steps || route_step(
@@ -206,29 +206,29 @@ BEGIN
             EXIT;
         END IF;
     END LOOP;
-    external := cardinality(outside);
+    external := cardinality(external_keys);
     -- If no forward of a mailbox can be delivered, the mailbox keeps the mail, even if others have a copy. If nobody
-    -- has one and a domain on the way is only deactivated, the sender is asked to retry.
-    IF too_many OR cardinality(unkept) = 0 OR (cardinality(deliveries) = 0
+    -- has one and a domain on the way is only inactive, the sender is asked to retry.
+    IF too_many OR cardinality(forward_only) = 0 OR (cardinality(deliveries) = 0
             AND EXISTS (SELECT FROM unnest(dead_ends) e WHERE e->>'reason' = 'domain_inactive')) THEN
         RETURN;
     END IF;
-    WHILE NOT settled LOOP
-        settled := true;
+    WHILE NOT is_stable LOOP
+        is_stable := true;
         FOR k IN REVERSE cardinality(keys)..1 LOOP
-            IF arrives[again[k]] AND arrives[k] IS NOT TRUE THEN
-                arrives[k] := true;
-                settled := false;
+            IF is_delivered[earlier[k]] AND is_delivered[k] IS NOT TRUE THEN
+                is_delivered[k] := true;
+                is_stable := false;
             END IF;
-            IF arrives[k] AND parents[k] > 0 AND arrives[parents[k]] IS NOT TRUE THEN
-                arrives[parents[k]] := true;
-                settled := false;
+            IF is_delivered[k] AND parents[k] > 0 AND is_delivered[parents[k]] IS NOT TRUE THEN
+                is_delivered[parents[k]] := true;
+                is_stable := false;
             END IF;
         END LOOP;
     END LOOP;
-    FOR k IN 1..cardinality(unkept) LOOP
-        IF arrives[unkept_i[k]] IS NOT TRUE THEN
-            deliveries := deliveries || unkept[k];
+    FOR k IN 1..cardinality(forward_only) LOOP
+        IF is_delivered[forward_only_at[k]] IS NOT TRUE THEN
+            deliveries := deliveries || forward_only[k];
         END IF;
     END LOOP;
 END
@@ -279,24 +279,24 @@ DECLARE
                              ELSE (SELECT s.hostname FROM routing_settings s) END;
     local_part  text := CASE WHEN is_address THEN left(p_address, -1 - length(domain_name)) ELSE p_address END;
     local_key   text := replace(mailkeep_fold(local_part), '@', ' ');
-    shown       text := local_part || CASE WHEN domain_name = '' THEN '' ELSE '@' || domain_name END;
+    full_address text := local_part || CASE WHEN domain_name = '' THEN '' ELSE '@' || domain_name END;
     walk        record;
     admins      record;
 BEGIN
-    SELECT w.* INTO walk FROM route_walk(ARRAY[shown], ARRAY[local_key || '@' || domain_name], p_visible, true) w;
+    SELECT w.* INTO walk FROM route_walk(ARRAY[full_address], ARRAY[local_key || '@' || domain_name], p_visible, true) w;
     -- If an alias named postmaster or abuse has no deliverable destination, the mail goes to the administrators.
     IF cardinality(walk.deliveries) = 0 AND NOT walk.too_many AND route_is_postmaster(local_key, '+')
        AND NOT coalesce((walk.dead_ends[1]->>'own')::boolean, true) THEN
         SELECT a.* INTO admins
           FROM domains d CROSS JOIN LATERAL route_administrators(d.id) a WHERE d.name = domain_name;
         IF cardinality(admins.keys) > 0 THEN
-            walk.steps := walk.steps || route_step('postmaster', 'match', shown, NULL);
+            walk.steps := walk.steps || route_step('postmaster', 'match', full_address, NULL);
             SELECT w.deliveries, w.external,
                    walk.steps || CASE WHEN p_visible IS NULL OR admins.own THEN w.steps ELSE '{}' END
               INTO walk.deliveries, walk.external, walk.steps
               FROM route_walk(admins.addresses, admins.keys, p_visible, false) w;
             IF p_visible IS NOT NULL AND NOT admins.own THEN
-                walk.deliveries := ARRAY[route_delivery('external', shown, NULL, shown)];
+                walk.deliveries := ARRAY[route_delivery('external', full_address, NULL, full_address)];
             END IF;
         END IF;
     END IF;
@@ -310,13 +310,13 @@ BEGIN
         WHEN EXISTS (SELECT FROM unnest(walk.dead_ends) e WHERE e->>'reason' = 'domain_inactive') THEN 'domain_inactive'
         ELSE 'unknown_user' END;
     steps := to_jsonb(CASE WHEN decision = 'deliver' THEN walk.steps
-                      ELSE walk.steps || route_step('reject', decision, shown, NULL) END);
+                      ELSE walk.steps || route_step('reject', decision, full_address, NULL) END);
     deliveries := CASE WHEN decision <> 'deliver' THEN '[]'::jsonb
                        WHEN p_visible IS NULL THEN to_jsonb(walk.deliveries)
-                       ELSE (SELECT jsonb_agg(once.delivery ORDER BY once.place)
-                               FROM (SELECT d.delivery, min(d.place) AS place
-                                       FROM unnest(walk.deliveries) WITH ORDINALITY d (delivery, place)
-                                      GROUP BY d.delivery) once) END;
+                       ELSE (SELECT jsonb_agg(distinct_deliveries.delivery ORDER BY distinct_deliveries.number)
+                               FROM (SELECT d.delivery, min(d.number) AS number
+                                       FROM unnest(walk.deliveries) WITH ORDINALITY d (delivery, number)
+                                      GROUP BY d.delivery) distinct_deliveries) END;
     warnings := CASE WHEN decision IN ('expansion_limit', 'too_many_destinations')
                      THEN route_limit_warnings(walk.external, walk.too_many)
                      WHEN cardinality(walk.dead_ends) = 0 THEN '[]'::jsonb

@@ -9,7 +9,7 @@ $$;
 
 -- The aliases and mailboxes (nodes) that an address can match. An alias counts even if a mailbox has the same
 -- address, because the mailbox may be deleted. Sources without the tag count only if nothing matches exactly, the
--- catch-all only if nothing else matches. Deactivated domains and mailboxes count.
+-- catch-all only if nothing else matches. Inactive domains and mailboxes count.
 CREATE OR REPLACE FUNCTION route_nodes(p_key text) RETURNS TABLE (node uuid)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 2 AS $$
 DECLARE
@@ -88,14 +88,14 @@ SET enable_seqscan TO off SET jit TO off AS $$
         SELECT a.id, a.domain_id, a.source_key || '@' || d.name AS key
           FROM aliases a JOIN domains d ON d.id = a.domain_id
          WHERE a.id = p_alias_id AND a.active AND a.source_key <> ''
-    ), pointing AS MATERIALIZED (
+    ), candidates AS MATERIALIZED (
         SELECT a.* FROM aliases a WHERE a.destination_keys && ARRAY[(SELECT key FROM self)]
         UNION ALL
         SELECT a.* FROM aliases a WHERE route_bases(a.destination_keys) && ARRAY[(SELECT key FROM self)]
     )
     SELECT DISTINCT other.source_local_part
       FROM self
-      JOIN pointing other ON other.domain_id = self.domain_id AND other.active AND other.id <> self.id
+      JOIN candidates other ON other.domain_id = self.domain_id AND other.active AND other.id <> self.id
      WHERE EXISTS (SELECT FROM unnest(other.destination_keys) k, route_nodes(k) n WHERE n.node = self.id)
      ORDER BY 1
      LIMIT 10
@@ -115,7 +115,7 @@ SET jit TO off AS $$
           JOIN aliases a ON a.domain_id = self.domain_id AND a.active AND a.id <> self.id
           CROSS JOIN unnest(a.destination_keys) k
          WHERE right(k, length(self.name) + 1) = '@' || self.name
-    ), caught AS MATERIALIZED (
+    ), matched AS MATERIALIZED (
         SELECT d.key
           FROM destinations d
          WHERE EXISTS (SELECT FROM route_nodes(d.key) n, self WHERE n.node = self.id)
@@ -123,7 +123,7 @@ SET jit TO off AS $$
     )
     SELECT DISTINCT a.source_local_part
       FROM self
-      JOIN aliases a ON a.destination_keys && ARRAY(SELECT c.key FROM caught c)
+      JOIN aliases a ON a.destination_keys && ARRAY(SELECT m.key FROM matched m)
      WHERE a.domain_id = self.domain_id AND a.active AND a.id <> self.id
      ORDER BY 1
      LIMIT 10

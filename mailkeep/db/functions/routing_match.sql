@@ -34,7 +34,7 @@ $$;
 CREATE INDEX IF NOT EXISTS aliases_by_destination_base ON aliases USING gin (route_bases(destination_keys));
 
 -- The row that a folded local part matches in a domain, by rank: mailbox (1), alias (2), mailbox and alias without
--- the tag (3, 4), catch-all (5). No row: unknown user. A deactivated mailbox matches too. If an administrator of a
+-- the tag (3, 4), catch-all (5). No row: unknown user. An inactive mailbox matches too. If an administrator of a
 -- lower role changed the catch-all last, it does not match the address of an administrator, except postmaster and
 -- abuse.
 CREATE OR REPLACE FUNCTION route_match(p_domain_id uuid, p_delimiter text, p_local_key text)

@@ -30,72 +30,72 @@ $$;
 -- Seconds until at least p_surplus of the recipients counted for p_subject have left the count.
 CREATE OR REPLACE FUNCTION send_retry_after(p_subject text, p_at timestamptz, p_surplus bigint) RETURNS integer
 LANGUAGE sql STABLE AS $$
-    WITH freed AS (
+    WITH totals AS (
         SELECT c.minute, sum(c.recipients) OVER (ORDER BY c.minute) AS recipients
           FROM send_counts c
          WHERE c.subject = p_subject
            AND c.minute > lower(send_minutes(p_at)) AND c.minute < upper(send_minutes(p_at))
     )
     SELECT ceil(extract(epoch FROM
-                coalesce((SELECT min(f.minute) FROM freed f WHERE f.recipients >= p_surplus), date_trunc('minute', p_at))
+                coalesce((SELECT min(f.minute) FROM totals f WHERE f.recipients >= p_surplus), date_trunc('minute', p_at))
                 + interval '61 minutes' - p_at))::integer
 $$;
 
 -- Checks messages (address key of the sender, number of recipients) against the send limits, in their order, and
--- counts those that may be sent. One verdict each: counted, suspended, message_above_threshold, sender_rate (the
--- sender is to be suspended), domain_rate. Without p_may_suspend nothing is counted if a sender is to be suspended:
+-- counts those that may be sent. The verdict of each message: counted, suspended, message_above_threshold, sender_rate
+-- (the sender is to be suspended), domain_rate. Without p_may_suspend nothing is counted if a sender is to be suspended:
 -- the caller repeats the call in a transaction that also writes the suspension. The locks are held until the
 -- transaction ends.
 CREATE OR REPLACE FUNCTION count_sends(
     p_at timestamptz, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint,
     p_may_suspend boolean)
 RETURNS TABLE (verdict text, retry_after integer) LANGUAGE plpgsql
--- One plan for all calls: planning each call costs more than what the plan finds.
+-- One plan for all calls: planning each call costs more than a better plan saves.
 SET plan_cache_mode TO force_generic_plan AS $$
 DECLARE
     subjects  text[] := ARRAY(SELECT s FROM unnest(p_senders) s UNION SELECT split_part(s, '@', -1) FROM unnest(p_senders) s);
     suspended text[];
-    counted   bigint[];  -- by subject, before this call
-    used      bigint[];  -- by subject, with this call
-    crossed   boolean := false;
+    earlier   bigint[];  -- recipients by subject, before this call
+    used      bigint[];  -- recipients by subject, with this call
+    exceeded  boolean := false;
     sender    integer;
     domain    integer;
-    wanted    integer;
+    size      integer;   -- recipients of the message
 BEGIN
     PERFORM lock_send_counts(p_senders);
     suspended := ARRAY(SELECT s.address_key FROM suspensions s WHERE s.address_key = ANY (p_senders));
-    counted := ARRAY(
+    earlier := ARRAY(
         SELECT (SELECT coalesce(sum(c.recipients), 0)
                   FROM send_counts c
                  WHERE c.subject = s.subject
                    AND c.minute > lower(send_minutes(p_at)) AND c.minute < upper(send_minutes(p_at)))
-          FROM unnest(subjects) WITH ORDINALITY s (subject, place)
-         ORDER BY s.place);
-    used := counted;
+          FROM unnest(subjects) WITH ORDINALITY s (subject, number)
+         ORDER BY s.number);
+    used := earlier;
     FOR i IN 1..cardinality(p_senders) LOOP
         sender := array_position(subjects, p_senders[i]);
         domain := array_position(subjects, split_part(p_senders[i], '@', -1));
-        wanted := p_recipients[i];
+        size := p_recipients[i];
         verdict := CASE
             WHEN p_senders[i] = ANY (suspended) THEN 'suspended'
-            WHEN wanted > least(p_sender_limit, p_domain_limit) THEN 'message_above_threshold'
-            WHEN used[sender] + wanted > p_sender_limit THEN 'sender_rate'
-            WHEN used[domain] + wanted > p_domain_limit THEN 'domain_rate'
+            WHEN size > least(p_sender_limit, p_domain_limit) THEN 'message_above_threshold'
+            WHEN used[sender] + size > p_sender_limit THEN 'sender_rate'
+            WHEN used[domain] + size > p_domain_limit THEN 'domain_rate'
             ELSE 'counted' END;
         retry_after := CASE verdict
             WHEN 'message_above_threshold' THEN 3600
-            WHEN 'sender_rate' THEN send_retry_after(p_senders[i], p_at, used[sender] + wanted - p_sender_limit)
-            WHEN 'domain_rate' THEN send_retry_after(subjects[domain], p_at, used[domain] + wanted - p_domain_limit) END;
+            WHEN 'sender_rate' THEN send_retry_after(p_senders[i], p_at, used[sender] + size - p_sender_limit)
+            WHEN 'domain_rate' THEN send_retry_after(subjects[domain], p_at, used[domain] + size - p_domain_limit) END;
         IF verdict = 'counted' THEN
-            used[sender] := used[sender] + wanted;
-            used[domain] := used[domain] + wanted;
+            used[sender] := used[sender] + size;
+            used[domain] := used[domain] + size;
         ELSIF verdict = 'sender_rate' THEN
-            crossed := true;
+            exceeded := true;
             suspended := suspended || p_senders[i];
         END IF;
         RETURN NEXT;
     END LOOP;
-    IF crossed AND NOT p_may_suspend THEN
+    IF exceeded AND NOT p_may_suspend THEN
         RETURN;
     END IF;
     IF NOT p_may_suspend THEN
@@ -104,9 +104,9 @@ BEGIN
         PERFORM set_config('synchronous_commit', 'off', true);
     END IF;
     INSERT INTO send_counts (subject, minute, recipients)
-    SELECT u.subject, date_trunc('minute', p_at), u.used - u.counted
-      FROM unnest(subjects, counted, used) u (subject, counted, used)
-     WHERE u.used > u.counted
+    SELECT u.subject, date_trunc('minute', p_at), u.used - u.earlier
+      FROM unnest(subjects, earlier, used) u (subject, earlier, used)
+     WHERE u.used > u.earlier
     ON CONFLICT ON CONSTRAINT send_counts_pkey DO UPDATE SET recipients = send_counts.recipients + excluded.recipients;
 END
 $$;
@@ -118,12 +118,12 @@ BEGIN
     PERFORM lock_send_counts(p_senders);
     -- If a suspension was lifted in between, the sender's counts were deleted: never below 0.
     UPDATE send_counts c
-       SET recipients = greatest(0, c.recipients - back.recipients)
+       SET recipients = greatest(0, c.recipients - uncounted.recipients)
       FROM (SELECT s.subject, date_trunc('minute', u.counted_at) AS minute, sum(u.recipients) AS recipients
               FROM unnest(p_at, p_senders, p_recipients) u (counted_at, sender, recipients)
              CROSS JOIN unnest(ARRAY[u.sender, split_part(u.sender, '@', -1)]) s (subject)
-             GROUP BY s.subject, minute) back
-     WHERE c.subject = back.subject AND c.minute = back.minute;
+             GROUP BY s.subject, minute) uncounted
+     WHERE c.subject = uncounted.subject AND c.minute = uncounted.minute;
 END
 $$;
 
@@ -198,9 +198,9 @@ DECLARE
     charge record;
 BEGIN
     FOR charge IN
-        WITH gone AS (DELETE FROM forward_charges c WHERE c.queue_id = ANY (p_queue_ids) RETURNING c.*)
-        SELECT f.domain, date_trunc('minute', g.charged_at) AS minute, sum(f.copies)::integer AS copies
-          FROM gone g, unnest(g.domains, g.copies) f (domain, copies)
+        WITH deleted AS (DELETE FROM forward_charges c WHERE c.queue_id = ANY (p_queue_ids) RETURNING c.*)
+        SELECT f.domain, date_trunc('minute', d.charged_at) AS minute, sum(f.copies)::integer AS copies
+          FROM deleted d, unnest(d.domains, d.copies) f (domain, copies)
          GROUP BY 1, 2 ORDER BY 1, 2
     LOOP
         UPDATE send_counts c SET recipients = greatest(0, c.recipients - charge.copies)

@@ -25,25 +25,25 @@ CREATE OR REPLACE FUNCTION claim_webhook_deliveries(
     p_at timestamptz, p_until timestamptz, p_after uuid, p_limit integer, p_webhook_limit integer, p_webhook_limits jsonb)
 RETURNS SETOF webhook_deliveries LANGUAGE plpgsql SET enable_seqscan TO off SET enable_bitmapscan TO off AS $$
 DECLARE
-    current   uuid := p_after;
-    following uuid;
-    round     integer := 1;
-    allowed   integer;
-    free      integer := p_limit;
-    claimed   integer;
+    last_id       uuid := p_after;
+    next_id       uuid;
+    round         integer := 1;
+    batch_size    integer;
+    remaining     integer := p_limit;
+    claimed_count integer;
 BEGIN
-    WHILE free > 0 LOOP
-        SELECT d.webhook_id INTO following FROM webhook_deliveries d
-         WHERE d.next_attempt_at IS NOT NULL AND d.webhook_id > current ORDER BY d.webhook_id LIMIT 1;
-        IF following IS NULL AND round = 1 THEN
+    WHILE remaining > 0 LOOP
+        SELECT d.webhook_id INTO next_id FROM webhook_deliveries d
+         WHERE d.next_attempt_at IS NOT NULL AND d.webhook_id > last_id ORDER BY d.webhook_id LIMIT 1;
+        IF next_id IS NULL AND round = 1 THEN
             round := 2;
-            current := '00000000-0000-0000-0000-000000000000';
+            last_id := '00000000-0000-0000-0000-000000000000';
             CONTINUE;
         END IF;
-        EXIT WHEN following IS NULL OR (round = 2 AND following > p_after);
-        current := following;
-        allowed := least(free, coalesce((p_webhook_limits ->> following::text)::integer, p_webhook_limit));
-        CONTINUE WHEN allowed <= 0 OR NOT EXISTS (SELECT FROM webhooks w WHERE w.id = following AND w.active);
+        EXIT WHEN next_id IS NULL OR (round = 2 AND next_id > p_after);
+        last_id := next_id;
+        batch_size := least(remaining, coalesce((p_webhook_limits ->> next_id::text)::integer, p_webhook_limit));
+        CONTINUE WHEN batch_size <= 0 OR NOT EXISTS (SELECT FROM webhooks w WHERE w.id = next_id AND w.active);
         -- A delivery that is still marked as claimed was interrupted: its worker ended, or its lease ran out.
         RETURN QUERY
         UPDATE webhook_deliveries d
@@ -53,12 +53,12 @@ BEGIN
                    'at', to_char(d.claimed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                    'status', NULL, 'duration_ms', NULL, 'error', 'interrupted', 'response_excerpt', NULL)) END
           FROM (SELECT f.id FROM webhook_deliveries f
-                 WHERE f.webhook_id = following AND f.next_attempt_at <= p_at
-                 ORDER BY f.next_attempt_at LIMIT allowed FOR UPDATE SKIP LOCKED) due
+                 WHERE f.webhook_id = next_id AND f.next_attempt_at <= p_at
+                 ORDER BY f.next_attempt_at LIMIT batch_size FOR UPDATE SKIP LOCKED) due
          WHERE d.id = due.id
         RETURNING d.*;
-        GET DIAGNOSTICS claimed = ROW_COUNT;
-        free := free - claimed;
+        GET DIAGNOSTICS claimed_count = ROW_COUNT;
+        remaining := remaining - claimed_count;
     END LOOP;
 END
 $$;
@@ -66,17 +66,17 @@ $$;
 -- Deletes up to p_limit deliveries of one deleted webhook, and returns how many. Each webhook costs one index probe.
 CREATE OR REPLACE FUNCTION delete_orphaned_deliveries(p_limit integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
-    current uuid := '00000000-0000-0000-0000-000000000000';
+    last_id uuid := '00000000-0000-0000-0000-000000000000';
     deleted integer;
 BEGIN
     LOOP
-        SELECT d.webhook_id INTO current FROM webhook_deliveries d WHERE d.webhook_id > current ORDER BY d.webhook_id LIMIT 1;
+        SELECT d.webhook_id INTO last_id FROM webhook_deliveries d WHERE d.webhook_id > last_id ORDER BY d.webhook_id LIMIT 1;
         IF NOT FOUND THEN
             RETURN 0;
         END IF;
-        CONTINUE WHEN EXISTS (SELECT FROM webhooks w WHERE w.id = current);
+        CONTINUE WHEN EXISTS (SELECT FROM webhooks w WHERE w.id = last_id);
         DELETE FROM webhook_deliveries WHERE id = ANY (ARRAY(
-            SELECT d.id FROM webhook_deliveries d WHERE d.webhook_id = current LIMIT p_limit));
+            SELECT d.id FROM webhook_deliveries d WHERE d.webhook_id = last_id LIMIT p_limit));
         GET DIAGNOSTICS deleted = ROW_COUNT;
         RETURN deleted;
     END LOOP;

@@ -67,9 +67,9 @@ CREATE TABLE mailboxes (
     quota_bytes          bigint NOT NULL CONSTRAINT mailboxes_quota_range CHECK (quota_bytes >= 0),   -- 0: unlimited
     used_bytes           bigint NOT NULL DEFAULT 0,
     message_count        bigint NOT NULL DEFAULT 0,
-    usage_reported_at      timestamptz,                                               -- Dovecot last reported the usage
-    usage_counted_at   timestamptz,                                               -- the usage was last counted in the Maildir
-    usage_count_due_at       timestamptz,                                               -- the usage is to be counted from then on
+    usage_reported_at    timestamptz,                                               -- Dovecot last reported the usage
+    usage_counted_at     timestamptz,                                               -- the usage was last counted in the Maildir
+    usage_count_due_at   timestamptz,                                               -- the usage is to be counted from then on
     imap                 boolean NOT NULL,
     pop3                 boolean NOT NULL,
     smtp                 boolean NOT NULL,
@@ -96,7 +96,7 @@ CREATE INDEX mailboxes_forwarding ON mailboxes USING gin (forward_keys) WHERE fo
 CREATE INDEX mailboxes_usage_count_due ON mailboxes (usage_count_due_at) WHERE usage_count_due_at IS NOT NULL;
 
 -- Deleted mailboxes whose Maildir is still to be removed. A trigger adds the row in the transaction that deletes the
--- mailbox: no crash forgets a folder, and a restored database removes none that it does not know.
+-- mailbox: no crash forgets a folder, and a restored database removes only folders that are listed here.
 CREATE TABLE mail_removals (
     mailbox_id uuid PRIMARY KEY
 );

@@ -80,7 +80,7 @@ CREATE TABLE message_tags (
 CREATE TABLE message_tags_default PARTITION OF message_tags DEFAULT;
 
 -- The statuses of the recipients of messages with status `partial`, so that a list filtered by status finds these
--- messages too, in order and at the same cost. A trigger maintains it.
+-- messages too, in order and without reading others. A trigger maintains it.
 CREATE TABLE message_statuses (
     status     text NOT NULL,
     message_id uuid NOT NULL,

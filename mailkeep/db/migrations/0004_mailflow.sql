@@ -35,7 +35,7 @@ CREATE TABLE forward_charges (
 );
 CREATE INDEX forward_charges_by_age ON forward_charges (charged_at);
 
--- (queue ID, recipient) pairs that are filed. A repeated delivery finds the message here.
+-- (queue ID, recipient) pairs whose message is recorded. A repeated delivery finds the message here.
 CREATE TABLE inbound_claims (
     queue_id   text NOT NULL,
     recipient  text NOT NULL,
@@ -95,7 +95,7 @@ CREATE TABLE mail_log_positions (
     PRIMARY KEY (log, inode)
 );
 
--- Mail in Postfix's queue, by queue ID: what the log has said of it so far. Deleted with the end of the queue entry.
+-- Mail in Postfix's queue, by queue ID: what the log has reported about it so far. Deleted with the end of the queue entry.
 -- `inbound` and `reinjection` are forwarded mail: copies that aliases and mailboxes send to external addresses, and
 -- mail that Dovecot submits (Sieve).
 CREATE TABLE queued_mail (
@@ -138,7 +138,7 @@ CREATE TABLE webhooks (
     secret                bytea NOT NULL,                                           -- sealed, bound to the ID
     previous_secret       bytea,                                                    -- signs too until previous_secret_until
     previous_secret_until timestamptz,
-    failing_since         timestamptz,                                              -- no attempt succeeded since
+    failing_since         timestamptz,                                              -- no attempt has succeeded since
     disabled_at           timestamptz,                                              -- disabled automatically after long failure
     created_by            uuid NOT NULL,                                            -- no foreign key: it outlives the admin
     created_at            timestamptz NOT NULL,
@@ -150,8 +150,9 @@ CREATE INDEX webhooks_by_domain ON webhooks (domain_id);
 
 -- Deliveries of an event to a webhook. The content is in the event's row. No foreign keys: a webhook with a million
 -- deliveries is deleted at once, its deliveries later.
--- next_attempt_at: when a worker may claim the delivery; while claimed, the end of the lease; NULL when it is settled.
--- lease: number of claims. A worker that was suspended sees by it that another has claimed the delivery since.
+-- next_attempt_at: when a worker may claim the delivery; while claimed, the end of the lease; NULL if it is delivered or
+-- abandoned.
+-- lease: number of claims. A worker that was paused compares it to detect that another worker has claimed the delivery.
 CREATE TABLE webhook_deliveries (
     id              uuid PRIMARY KEY,
     webhook_id      uuid NOT NULL,

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.client import EXAMPLE, Api
 
-_PAUSED = "450 4.2.1 The domain is deactivated for now"
+_PAUSED = "450 4.2.1 The domain is inactive; try again later"
 _QUERIES: dict[str, LiteralString] = {
     "mta_recipient": "SELECT a FROM mta_recipient(%(local)s, %(domain)s) a",
     "mta_paused": "SELECT a FROM mta_paused(%(local)s, %(domain)s) a",

@@ -158,7 +158,7 @@ async def test_a_rewritten_sender_is_restored_in_the_history(api: Api, log: Log)
     )
     log.tried(_ID, "a@far.test", asked=SALES)
     log.add(
-        f"inbound/cleanup[9]: {_NEXT}: milter-reject: END-OF-MESSAGE from h[192.0.2.5]: 5.7.1 Spam is not passed on; "
+        f"inbound/cleanup[9]: {_NEXT}: milter-reject: END-OF-MESSAGE from h[192.0.2.5]: 5.7.1 Spam is not forwarded; "
         f"from=<{sender}> to=<{SALES}> proto=ESMTP helo=<h>",
     )
     await log.read()

@@ -307,7 +307,7 @@ async def test_a_rewritten_sender_is_restored_for_mailboxes_and_the_history(agen
 async def test_of_spam_the_copies_for_the_outside_end_and_no_other_mail_does(agent: Agent) -> None:
     spam = b"X-Rspamd-Action: add header\r\nX-Rspamd-Score: 9.20\r\n" + LETTER
     home, outside = await agent.bring(ALICE, "friend@far.test", content=spam)
-    assert (home[:3], outside) == ("250", "250 2.0.0 Spam is not passed on")
+    assert (home[:3], outside) == ("250", "250 2.0.0 Spam is not forwarded")
     (only,) = await agent.bring("friend@far.test", content=spam, queue_id="4jW9T1xz0bz2")
     assert only == outside
     assert len(agent.dovecot.copies) == len((await agent.api.sue.get("/messages")).data) == 1

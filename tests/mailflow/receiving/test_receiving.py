@@ -65,8 +65,8 @@ async def test_the_replies_to_a_sender(post: Post):
     result = await post.deliver(f"off@{EXAMPLE}", "a@closed.test", "a@asleep.test", "a@foreign.test")
     assert result.refused == {
         f"off@{EXAMPLE}": (550, "5.2.1 Mailbox disabled"),
-        "a@closed.test": (550, "5.7.1 The domain takes no mail"),
-        "a@asleep.test": (450, "4.2.1 The domain is deactivated for now"),
+        "a@closed.test": (550, "5.7.1 The domain does not accept mail"),
+        "a@asleep.test": (450, "4.2.1 The domain is inactive; try again later"),
         "a@foreign.test": (554, "5.7.1 Relay access denied"),
     }
     rejected = await post.messages(status="rejected")

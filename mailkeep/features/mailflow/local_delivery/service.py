@@ -41,7 +41,7 @@ ReportUsage = Callable[[UUID, int], None]
 
 _MAX_BATCH = 100  # deliveries recorded by one transaction
 _MIN_INTERVAL = 0.01  # seconds between transactions
-_NOT_FORWARDED = SmtpReply(250, "2.0.0", "Spam is not passed on")
+_NOT_FORWARDED = SmtpReply(250, "2.0.0", "Spam is not forwarded")
 _DISCARDED = SmtpReply(250, "2.0.0", "Refused by the mailbox, and not sent back")
 _DELIVERED = SmtpReply(250, "2.0.0", "Delivered before")
 _EARLY = ("connect", "greeting", "ehlo", "envelope")  # stages in which Dovecot has no content yet

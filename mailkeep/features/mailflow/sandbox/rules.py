@@ -45,15 +45,17 @@ _LOCAL_OUTCOMES: dict[str, SandboxOutcome] = {
         "bounced", ServerReply(552, "5.2.2", "The message is larger than the quota", "localhost")
     ),
     "no_administrator": SandboxOutcome(
-        "deferred", ServerReply(451, "4.3.5", "No administrator can be reached", "localhost")
+        "deferred", ServerReply(451, "4.3.5", "No administrator has an address that receives mail", "localhost")
     ),
     "expansion_limit": SandboxOutcome(
         "bounced", ServerReply(550, "5.7.1", "Too many external destinations", "localhost")
     ),
     "too_many_destinations": SandboxOutcome("bounced", ServerReply(550, "5.7.1", "Too many destinations", "localhost")),
     "mailbox_inactive": SandboxOutcome("bounced", ServerReply(550, "5.2.1", "Mailbox disabled", "localhost")),
-    "receiving_disabled": SandboxOutcome("bounced", ServerReply(550, "5.7.1", "The domain takes no mail", "localhost")),
-    "domain_inactive": SandboxOutcome("deferred", ServerReply(450, "4.2.1", "The domain is deactivated", "localhost")),
+    "receiving_disabled": SandboxOutcome(
+        "bounced", ServerReply(550, "5.7.1", "The domain does not accept mail", "localhost")
+    ),
+    "domain_inactive": SandboxOutcome("deferred", ServerReply(450, "4.2.1", "The domain is inactive", "localhost")),
 }
 _MAX_LOCAL_ATTEMPTS = 60
 

@@ -127,7 +127,7 @@ rspamd_config:register_symbol{
 local function reject_unless_mailbox(task, recipients, number)
   local recipient = recipients[number]
   if not recipient then
-    task:set_pre_result('reject', 'Spam is not passed on', 'inbound')
+    task:set_pre_result('reject', 'Spam is not forwarded', 'inbound')
     return
   end
   local is_sent = request(task, '/homes/' .. encoded(recipient.addr), function(err, code)
