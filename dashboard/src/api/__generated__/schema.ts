@@ -3520,7 +3520,7 @@ export interface components {
          *
          *     `INVALID_JSON` The body is not valid JSON.
          *
-         *     `INVALID_PAGINATION` Malformed cursor, limit, sort or order.
+         *     `INVALID_PAGINATION` cursor, limit, sort or order is malformed.
          */
         "400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION": {
             headers: {
@@ -3544,7 +3544,7 @@ export interface components {
          *
          *     `INVALID_JSON` The body is not valid JSON.
          *
-         *     `INVALID_PAGINATION` Malformed cursor, limit, sort or order.
+         *     `INVALID_PAGINATION` cursor, limit, sort or order is malformed.
          *
          *     `MISSING_FIELDS` Required fields are missing.
          */
@@ -3829,7 +3829,7 @@ export interface components {
                 };
             };
         };
-        /** @description `API_KEY_DOMAIN_SCOPE` The API key is not scoped to this. */
+        /** @description `API_KEY_DOMAIN_SCOPE` The API key is limited to other domains. */
         "403.API_KEY_DOMAIN_SCOPE": {
             headers: {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -3848,11 +3848,11 @@ export interface components {
             };
         };
         /**
-         * @description `API_KEY_DOMAIN_SCOPE` The API key is not scoped to this.
+         * @description `API_KEY_DOMAIN_SCOPE` The API key is limited to other domains.
          *
          *     `DOMAIN_INACTIVE` The domain is inactive.
          *
-         *     `DOMAIN_NOT_FOUND` The sender's domain is not managed here.
+         *     `DOMAIN_NOT_FOUND` The sender's domain does not exist on this server.
          *
          *     `FORBIDDEN` Your role or domains do not allow this.
          *
@@ -3876,7 +3876,7 @@ export interface components {
             };
         };
         /**
-         * @description `API_KEY_DOMAIN_SCOPE` The API key is not scoped to this.
+         * @description `API_KEY_DOMAIN_SCOPE` The API key is limited to other domains.
          *
          *     `DOMAIN_INACTIVE` The domain is inactive.
          *
@@ -3900,7 +3900,7 @@ export interface components {
             };
         };
         /**
-         * @description `API_KEY_DOMAIN_SCOPE` The API key is not scoped to this.
+         * @description `API_KEY_DOMAIN_SCOPE` The API key is limited to other domains.
          *
          *     `FORBIDDEN` Your role or domains do not allow this.
          */
@@ -3939,7 +3939,7 @@ export interface components {
                 };
             };
         };
-        /** @description `DOMAIN_NOT_FOUND` No domain has this id. */
+        /** @description `DOMAIN_NOT_FOUND` No domain has this ID. */
         "404.DOMAIN_NOT_FOUND": {
             headers: {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -3958,7 +3958,7 @@ export interface components {
             };
         };
         /**
-         * @description `DOMAIN_NOT_FOUND` No domain has this id.
+         * @description `DOMAIN_NOT_FOUND` No domain has this ID.
          *
          *     `NOT_FOUND` No such resource.
          */
@@ -3997,7 +3997,7 @@ export interface components {
                 };
             };
         };
-        /** @description `CONFLICT` The change conflicts with what exists. */
+        /** @description `CONFLICT` The change conflicts with an existing object. */
         "409.CONFLICT": {
             headers: {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -4016,7 +4016,7 @@ export interface components {
             };
         };
         /**
-         * @description `CONFLICT` The change conflicts with what exists.
+         * @description `CONFLICT` The change conflicts with an existing object.
          *
          *     `IDEMPOTENCY_IN_PROGRESS` The outcome of the first call with this key is not known yet.
          *
@@ -4140,7 +4140,7 @@ export interface components {
                 };
             };
         };
-        /** @description `INTERNAL_ERROR` Something went wrong on our side. */
+        /** @description `INTERNAL_ERROR` An internal error occurred; the server's log has the details. */
         "500.INTERNAL_ERROR": {
             headers: {
                 "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -4159,9 +4159,9 @@ export interface components {
             };
         };
         /**
-         * @description `INTERNAL_ERROR` Something went wrong on our side.
+         * @description `INTERNAL_ERROR` An internal error occurred; the server's log has the details.
          *
-         *     `SEND_FAILED` The mail transfer agent did not take the message.
+         *     `SEND_FAILED` The mail transfer agent did not accept the message.
          */
         "500.INTERNAL_ERROR.SEND_FAILED": {
             headers: {
