@@ -53,7 +53,7 @@ class InstancePaths:
     redis_data = _DataPath("redis/data")
     """Redis' data: the statistics that Rspamd has learnt."""
     tls = _DataPath("tls")
-    """The self-signed certificate."""
+    """The served certificate and the self-signed one, each with its key."""
     postfix_sockets = _RunPath("mta")
     """The folder of the sockets that Postfix connects to. Only Postfix and root have access."""
     lmtp_socket = _RunPath("mta/lmtp.sock")

@@ -51,7 +51,8 @@ _UNUSED = ("rspamd_update", "neural", "metric_exporter", "clickhouse", "elastic"
 class DaemonConfig:
     """Values known at start: paths, accounts, port and token of the login reports, and the certificate.
 
-    Postfix delivers to `lmtp_socket`. `policy_socket` None: there is no policy service.
+    `certificate_file` holds the private key and the certificates. Postfix delivers to `lmtp_socket`. `policy_socket`
+    None: there is no policy service.
     """
 
     paths: InstancePaths
@@ -64,7 +65,6 @@ class DaemonConfig:
     logins_port: int
     logins_token: str
     certificate_file: str
-    key_file: str
     lmtp_socket: Path
     policy_socket: Path | None
 
@@ -171,7 +171,6 @@ def _common(facts: DaemonConfig) -> dict[str, str]:
         "sign_socket": str(paths.sign_socket),
         "controller_socket": str(paths.controller_socket),
         "certificate_file": facts.certificate_file,
-        "key_file": facts.key_file,
         "senders_mark": _derive_secret("senders", facts),
         "account": facts.account,
         "mail_account": facts.mail_account,

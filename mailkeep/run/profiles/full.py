@@ -205,7 +205,7 @@ def collect_facts(paths: InstancePaths, loaded: LoadedSettings, sockets: Mapping
     settings = loaded.settings
     hostname = _hostname(settings)
     present_processes = process.list_names()
-    certificate_file, key_file = certificate.install(settings, paths.tls, hostname, utc_now())
+    certificate_file = certificate.install(settings, paths.tls, hostname, utc_now())
     return DaemonConfig(
         paths=paths,
         database_folder=paths.run / "pg",
@@ -217,7 +217,6 @@ def collect_facts(paths: InstancePaths, loaded: LoadedSettings, sockets: Mapping
         logins_port=sockets["logins"].getsockname()[1],
         logins_token=token,
         certificate_file=certificate_file,
-        key_file=key_file,
         lmtp_socket=paths.lmtp_socket if "lmtp" in present_processes else paths.dovecot_lmtp,
         policy_socket=paths.policy_socket if "policy" in present_processes else None,
     )

@@ -1,24 +1,24 @@
 """The certificate of a full instance: the operator's, else a self-signed one that is valid for ten years.
 
-The daemons read a copy behind a symbolic link (`served`), which is replaced atomically: certificate and key always
-match. `Renewal` checks the operator's files regularly. A renewed pair is checked and put in place, and the daemons read
-it at a reload without closing connections. An invalid pair is refused, and the current one stays.
+The daemons read a copy, one file with the key and the certificates that is replaced atomically: a process that starts
+at that moment never reads a certificate with the key of another. `Renewal` checks the operator's files regularly. A
+renewed pair is checked and put in place, and the daemons read it at a reload without closing connections. An invalid
+pair is refused, and the current one stays.
 """
 
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import sha256
 from pathlib import Path
 
 import structlog
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -38,7 +38,7 @@ log = structlog.get_logger("mailkeep.certificate")
 
 _DAYS = 3650
 _CHECK_SECONDS = 30.0
-_SERVED = "served"
+_SERVED = "served.pem"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,9 @@ class KeyPair:
     certificate: bytes
     key: bytes
 
-    @property
-    def name(self) -> str:
-        """The name of its folder."""
-        return f"pair-{sha256(self.certificate + self.key).hexdigest()[:16]}"
 
-
-def install(settings: Settings, folder: Path, hostname: str, at: datetime) -> tuple[str, str]:
-    """Put the pair in place; the paths of certificate and key for the daemons. An expired pair is logged and served.
+def install(settings: Settings, folder: Path, hostname: str, at: datetime) -> str:
+    """Put the pair in place; the path of the daemons' file. An expired pair is logged and served.
 
     Without settings it is self-signed, and created if it is missing or for another name. Fails permanently if only one
     of `tls.certificate_file` and `tls.key_file` is set, one can't be read, or they don't match.
@@ -69,13 +64,12 @@ def install(settings: Settings, folder: Path, hostname: str, at: datetime) -> tu
         if ends <= at:
             log.error("the certificate has expired; mail programs will refuse it", at=iso(ends))
     else:
-        certificate, key = folder / "self-signed.pem", folder / "self-signed.key"
-        if not (key.exists() and certificate.exists() and _is_for(certificate, hostname)):
-            _create_self_signed(certificate, key, hostname, at)
-        pair = KeyPair(certificate.read_bytes(), key.read_bytes())
-    install_pair(folder, pair)
-    served = folder / _SERVED
-    return str(served / "certificate.pem"), str(served / "key.pem")
+        self_signed = folder / "self-signed.pem"
+        if not (self_signed.exists() and _is_for(self_signed, hostname)):
+            write_atomically(self_signed, _create_self_signed(hostname, at), 0o600)
+        pair = _read_combined(self_signed)
+    write_atomically(folder / _SERVED, _combine(pair), 0o600)
+    return str(folder / _SERVED)
 
 
 def read_pair(settings: Settings) -> KeyPair:
@@ -91,33 +85,34 @@ def read_pair(settings: Settings) -> KeyPair:
 
 def find_validity(pair: KeyPair) -> tuple[datetime, datetime]:
     """When the certificate begins and ends to be valid; a permanent Failure if the pair is invalid."""
-    try:
-        leaf = x509.load_pem_x509_certificates(pair.certificate)[0]
-    except ValueError as error:
-        raise Failure("tls.certificate_file holds no certificate in PEM.", permanent=True) from error
-    try:
-        key = load_pem_private_key(pair.key, None)
-    except (ValueError, TypeError) as error:
-        raise Failure("tls.key_file holds no private key in PEM without a password.", permanent=True) from error
+    (leaf, *_), key = _parse(pair)
     form = (Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
     if leaf.public_key().public_bytes(*form) != key.public_key().public_bytes(*form):
         raise Failure("tls.key_file is not the key of tls.certificate_file.", permanent=True)
     return leaf.not_valid_before_utc, leaf.not_valid_after_utc
 
 
-def install_pair(folder: Path, pair: KeyPair) -> None:
-    """Put a pair in place; daemons use it after a reload."""
-    target = folder / pair.name
-    target.mkdir(mode=0o700, exist_ok=True)
-    write_atomically(target / "key.pem", pair.key.decode("ascii", "replace"), 0o600)
-    write_atomically(target / "certificate.pem", pair.certificate.decode("ascii", "replace"), 0o644)
-    draft = folder / f"{_SERVED}.new"
-    draft.unlink(missing_ok=True)
-    draft.symlink_to(pair.name)
-    draft.replace(folder / _SERVED)
-    for other in folder.glob("pair-*"):
-        if other != target:
-            shutil.rmtree(other, ignore_errors=True)
+def _parse(pair: KeyPair) -> tuple[list[x509.Certificate], PrivateKeyTypes]:
+    try:
+        certificates = x509.load_pem_x509_certificates(pair.certificate)
+    except ValueError as error:
+        raise Failure("tls.certificate_file holds no certificate in PEM.", permanent=True) from error
+    try:
+        return certificates, load_pem_private_key(pair.key, None)
+    except (ValueError, TypeError) as error:
+        raise Failure("tls.key_file holds no private key in PEM without a password.", permanent=True) from error
+
+
+def _combine(pair: KeyPair) -> str:
+    """The key, then its certificate and the chain: the order that Postfix's smtpd_tls_chain_files requires."""
+    certificates, key = _parse(pair)
+    pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return (pem + b"".join(each.public_bytes(Encoding.PEM) for each in certificates)).decode("ascii")
+
+
+def _read_combined(path: Path) -> KeyPair:
+    combined = path.read_bytes()
+    return KeyPair(combined, combined)  # a PEM reader skips blocks of other kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +130,10 @@ def read_served(settings: Settings, folder: Path, at: datetime) -> ServedCertifi
 
     The operator's files are checked as well: if they are invalid, the renewal has failed.
     """
-    current = folder / _SERVED
-    if not current.exists():
+    served = folder / _SERVED
+    if not served.exists():
         return None
-    pair = KeyPair((current / "certificate.pem").read_bytes(), (current / "key.pem").read_bytes())
-    begins, ends = find_validity(pair)
+    begins, ends = find_validity(_read_combined(served))
     problem: str | None = None
     if settings.tls.certificate_file:
         try:
@@ -188,9 +182,10 @@ class Renewal:
             reason = f"it is valid from {iso(begins)} to {iso(ends)}"
             log.error("the renewed certificate is refused; the current one stays", reason=reason)
             return False
-        if self._folder.joinpath(_SERVED).readlink().name == pair.name:
+        served, combined = self._folder / _SERVED, _combine(pair)
+        if served.read_text("ascii") == combined:
             return False
-        install_pair(self._folder, pair)
+        write_atomically(served, combined, 0o600)
         await self._reload()
         log.info("the certificate was renewed", ends=iso(ends))
         return True
@@ -212,7 +207,7 @@ def _is_for(certificate: Path, hostname: str) -> bool:
     return found.subject.rfc4514_string() == f"CN={hostname}"
 
 
-def _create_self_signed(certificate: Path, key: Path, hostname: str, at: datetime) -> None:
+def _create_self_signed(hostname: str, at: datetime) -> str:
     private = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, hostname)])
     self_signed = (
@@ -226,5 +221,5 @@ def _create_self_signed(certificate: Path, key: Path, hostname: str, at: datetim
         .add_extension(x509.SubjectAlternativeName([x509.DNSName(hostname)]), critical=False)
         .sign(private, SHA256())
     )
-    write_atomically(key, private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode(), 0o600)
-    write_atomically(certificate, self_signed.public_bytes(Encoding.PEM).decode(), 0o644)
+    key = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return (key + self_signed.public_bytes(Encoding.PEM)).decode("ascii")

@@ -21,8 +21,7 @@ FACTS = render.DaemonConfig(
     mail_uid=990,
     logins_port=4712,
     logins_token="another",
-    certificate_file="/etc/tls/cert.pem",
-    key_file="/etc/tls/key.pem",
+    certificate_file="/etc/tls/served.pem",
     lmtp_socket=PATHS.lmtp_socket,
     policy_socket=PATHS.policy_socket,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import ssl
 import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -83,7 +84,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def served(folder: Path) -> KeyPair:
-    return KeyPair((folder / "served/certificate.pem").read_bytes(), (folder / "served/key.pem").read_bytes())
+    content = (folder / "served.pem").read_bytes()
+    key, end, certificates = content.partition(b"-----END PRIVATE KEY-----\n")
+    return KeyPair(certificates, key + end)
 
 
 class Reloads:
@@ -97,8 +100,7 @@ class Reloads:
 
 def test_without_settings_a_self_signed_certificate_is_kept(folder: Path, tmp_path: Path):
     none = load_settings(tmp_path, {}).settings
-    paths = certificate.install(none, folder, "mx.example.test", NOW)
-    assert paths == (str(folder / "served/certificate.pem"), str(folder / "served/key.pem"))
+    assert certificate.install(none, folder, "mx.example.test", NOW) == str(folder / "served.pem")
     first = served(folder)
     begins, ends = certificate.find_validity(first)
     assert begins < NOW < NOW + timedelta(days=3000) < ends
@@ -111,8 +113,7 @@ def test_without_settings_a_self_signed_certificate_is_kept(folder: Path, tmp_pa
 def test_only_root_can_read_the_key(folder: Path, settings: Settings, tmp_path: Path):
     write(tmp_path, pair())
     certificate.install(settings, folder, "mx.example.test", NOW)
-    assert (folder / "served/key.pem").stat().st_mode & 0o777 == 0o600
-    assert (folder / "served").resolve().stat().st_mode & 0o777 == 0o700
+    assert (folder / "served.pem").stat().st_mode & 0o777 == 0o600
 
 
 async def test_a_renewed_certificate_is_served_and_daemons_reload(folder: Path, settings: Settings, tmp_path: Path):
@@ -127,8 +128,33 @@ async def test_a_renewed_certificate_is_served_and_daemons_reload(folder: Path, 
     assert await renewal.renew_if_changed(NOW)
     assert served(folder) == renewed
     assert reloads.count == 1
-    assert len(list(folder.glob("pair-*"))) == 1
     assert not await renewal.renew_if_changed(NOW)
+
+
+async def test_no_process_reads_a_certificate_with_the_key_of_another(folder: Path, settings: Settings, tmp_path: Path):
+    """OpenSSL reads key and certificates of a file that is opened once, as Postfix does."""
+    write(tmp_path, pair())
+    path = certificate.install(settings, folder, "mx.example.test", NOW)
+    renewal = Renewal(settings, folder, Reloads())
+    over = False
+
+    def read_often() -> int:
+        loads = 0
+        while not over:
+            with Path(path).open("rb") as file:  # a descriptor keeps the file that it was opened for
+                ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(f"/dev/fd/{file.fileno()}")
+            loads += 1
+        return loads
+
+    reader = asyncio.create_task(asyncio.to_thread(read_often))
+    try:
+        for _ in range(100):
+            write(tmp_path, pair())
+            assert await renewal.renew_if_changed(NOW)
+            await asyncio.sleep(0.001)
+    finally:
+        over = True
+    assert await reader
 
 
 async def test_a_certificate_that_comes_before_its_key_waits_for_it(folder: Path, settings: Settings, tmp_path: Path):
