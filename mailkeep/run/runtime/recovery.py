@@ -30,8 +30,9 @@ from mailkeep.run.runtime.services import sends_greeting
 
 log = structlog.get_logger("mailkeep.recovery")
 
-_LOOK_SECONDS = 1.0
-_SHARE = 10  # the pause after a look, as a multiple of its duration
+_CHECK_SECONDS = 1.0
+_SHARE = 10  # the pause after a check, as a multiple of the time that listing the queue took
+_LONGEST_PAUSE = 30.0
 _MOST = 100
 _FIRST_PAUSE, _TRIES = 1.0, 8
 _IDLE_SECONDS = 3.0
@@ -56,33 +57,35 @@ class Recovery:
         self._seen: dict[str, int] = {}
         self._waiting: list[str] = []
         self._flushed: dict[str, _Flushed] = {}
+        self._listing_seconds = 0.0
 
     async def run(self) -> None:
         """Check every second, until cancelled."""
         while True:
-            began = time.monotonic()
-            pause = _LOOK_SECONDS
             try:
-                await self.flush_due(began)
+                await self.flush_due(time.monotonic())
                 await self._kick_idle_services()
-                pause = max(pause, (time.monotonic() - began) * _SHARE)
             except (Unavailable, Failure):
-                pass  # the database or Postfix is not available; waiting for it does not lengthen the pause
+                pass  # the database or Postfix is not available
             except Exception:
                 log.exception("checking the deferred queue failed")
-            await asyncio.sleep(pause)
+            # Waiting for the database or for a service does not count: mail would stay for a minute after an outage.
+            await asyncio.sleep(min(max(_CHECK_SECONDS, self._listing_seconds * _SHARE), _LONGEST_PAUSE))
 
     async def flush_due(self, now: float) -> Collection[str]:
         """Make messages due that wait for our services, if these work; their queue IDs. `now` in seconds of any clock.
 
         Raises `Unavailable`, and Failure where Postfix's tools do not answer.
         """
+        began = time.monotonic()
         found = await asyncio.to_thread(postfix_queue.list_deferred, self._paths.postfix_queue)
+        self._listing_seconds = time.monotonic() - began
         self._flushed = {
             key: each for key, each in self._flushed.items() if key in found or now - each.at < _FORGET_SECONDS
         }
         if any(self._seen.get(key) != due for key, due in found.items()):
             listing = await postfix_queue.list_queue(self._paths.postfix_conf)
+            self._listing_seconds = time.monotonic() - began
             self._waiting = await queue.list_local_deferrals(self._app, listing, str(self._paths.lmtp_socket))
             self._seen = found
         due = [key for key in self._waiting if key in found and self._may_try(key, now)][:_MOST]

@@ -1,4 +1,4 @@
-"""The pause between two looks at the deferred queue."""
+"""The pause between two checks of the deferred queue."""
 
 from __future__ import annotations
 
@@ -8,29 +8,48 @@ from typing import Any, cast
 
 import pytest
 
-from mailkeep.core.errors import Failure, Unavailable
+from mailkeep.core.errors import Unavailable
 from mailkeep.run.runtime import recovery
 
 
-@pytest.mark.parametrize("error, pause", [(None, 60.0), (Unavailable("the database is away"), 1.0), (Failure, 1.0)])
-async def test_waiting_for_the_database_does_not_lengthen_the_pause(
-    monkeypatch: pytest.MonkeyPatch, error: Exception | type[Exception] | None, pause: float
+@pytest.mark.parametrize(
+    "listing, waiting, outcome, pause",
+    [
+        (0.0, 6.0, [], 1.0),
+        (0.0, 6.0, Unavailable("the database is away"), 1.0),
+        (0.5, 6.0, [], 5.0),
+        (9.0, 0.0, [], 30.0),
+    ],
+)
+async def test_only_listing_the_queue_lengthens_the_pause(
+    monkeypatch: pytest.MonkeyPatch, listing: float, waiting: float, outcome: list[str] | Exception, pause: float
 ):
-    """A look that waited 6 s for the database would otherwise leave mail for another minute."""
-    clock, pauses = iter([0.0, 6.0]), list[float]()
+    """A check that waited 6 s for the database would otherwise leave mail for another minute."""
+    clock, pauses = [0.0], list[float]()
 
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
         raise asyncio.CancelledError
 
-    async def look(_self: Any, _now: float = 0) -> None:
-        if error is not None:
-            raise error
+    async def list_queue(_: Any) -> list[Any]:
+        clock[0] += listing
+        return []
 
-    monkeypatch.setattr(recovery, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    monkeypatch.setattr(recovery, "asyncio", SimpleNamespace(sleep=sleep))
-    monkeypatch.setattr(recovery.Recovery, "flush_due", look)
-    monkeypatch.setattr(recovery.Recovery, "_kick_idle_services", look)
+    async def list_local_deferrals(*_: Any) -> list[str]:
+        clock[0] += waiting
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def find_nothing(*_: Any) -> list[str]:
+        return []
+
+    monkeypatch.setattr(recovery, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(recovery, "asyncio", SimpleNamespace(sleep=sleep, to_thread=asyncio.to_thread))
+    monkeypatch.setattr(recovery.queue, "list_local_deferrals", list_local_deferrals)
+    queue = SimpleNamespace(list_deferred=lambda _: {"A": 1}, list_queue=list_queue, find_idle_services=find_nothing)
+    monkeypatch.setattr(recovery, "postfix_queue", queue)
+    paths = SimpleNamespace(postfix_queue=None, postfix_conf=None, lmtp_socket="")
     with pytest.raises(asyncio.CancelledError):
-        await recovery.Recovery(cast(Any, None), cast(Any, None)).run()
+        await recovery.Recovery(cast(Any, None), cast(Any, paths)).run()
     assert pauses == [pause]
