@@ -77,7 +77,7 @@ def api_settings() -> Settings:
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Long time limits for the health checks and the parser, so that pauses of the machine do not count."""
-    monkeypatch.setattr(health, "_SECONDS", 30.0)
+    monkeypatch.setattr(health, "_CHECK_SECONDS", 30.0)
     limits = partial(parse_process.ParseLimits, cpu_seconds=30, seconds=60.0, wait_seconds=60.0)
     monkeypatch.setattr(parse_process, "ParseLimits", limits)
 

@@ -103,20 +103,20 @@ CHAIN_BEHIND = "and an alias can't lead to another alias of its domain. Change t
             rules.refuse_loop,
             [f"{name}@a.test" for name in "edcba"],
             (
-                "Mail for a@a.test, b@a.test, c@a.test and 2 more leads back to this alias. Remove it from the "
+                "Mail for a@a.test, b@a.test, c@a.test and 2 more leads back to this alias. Remove them from the "
                 "destinations."
             ),
         ),
         (
             lambda found: rules.refuse_chain_ahead(found, "a.test"),
             ["sales"],
-            "sales@a.test is itself an alias of this domain. Enter the final destinations instead.",
+            "sales@a.test is itself an alias of this domain. Enter its destinations instead.",
         ),
         (
             lambda found: rules.refuse_chain_ahead(found, "a.test"),
             ["sales", ""],
             (
-                "@a.test (the catch-all), sales@a.test are themselves aliases of this domain. Enter the final "
+                "@a.test (the catch-all), sales@a.test are themselves aliases of this domain. Enter their "
                 "destinations instead."
             ),
         ),

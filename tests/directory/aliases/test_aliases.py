@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from unicodedata import normalize
 from uuid import UUID
 
 import pytest
@@ -137,6 +138,8 @@ async def test_a_source_is_unique_in_its_domain_compared_folded(api: Api) -> Non
         assert (await make(api.sue, first)).status == 201
         answer = await make(api.sue, twin)
         assert (answer.status, answer.code, reason(answer)) == (409, "CONFLICT", "source_taken")
+        existing = f"an alias {normalize('NFC', twin)}" if twin else "a catch-all"
+        assert answer.json["error"]["message"] == f"The domain already has {existing}. Edit that one instead."
         assert (await make(api.sue, twin, domain_id=THERE)).status == 201
         await api.sql("DELETE FROM aliases")
 

@@ -52,7 +52,7 @@ async def test_the_private_key_is_nowhere_in_the_clear(api: Api):
 async def test_a_key_that_can_not_be_unsealed_stops_signing(api: Api):
     await create_domain(api, "new.test")
     async with api.app.db.autocommit() as conn:
-        with pytest.raises(RuntimeError, match="can't be unsealed"):
+        with pytest.raises(RuntimeError, match="can't be decrypted"):
             await service.list_signing_keys(conn, Vault(b"x" * 32), "new.test")
 
 

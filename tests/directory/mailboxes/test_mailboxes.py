@@ -97,6 +97,7 @@ async def test_an_address_is_unique_in_any_spelling(api: Api):
     for local_part in ("STRASSE", "straße", "strasse"):
         answer = await api.adam.post("/mailboxes", body_of(api, local_part=local_part))
         assert answer.json["error"]["details"]["reason"] == "address_taken"
+        assert answer.json["error"]["message"].startswith(f"{local_part}@example.test already has a mailbox. Choose")
 
 
 async def test_nothing_is_made_in_a_deactivated_domain(api: Api):
@@ -116,6 +117,7 @@ async def test_the_limit_of_a_domain_holds_under_a_rush(api: Api):
     assert sorted(answer.status for answer in answers) == [201, 201, 409, 409, 409, 409]
     refused = next(answer for answer in answers if answer.status == 409)
     assert refused.json["error"]["details"] == {"reason": "limit_reached", "limit": 2, "present": 2}
+    assert "limit of mailboxes (max_mailboxes: 2) is reached" in refused.json["error"]["message"]
 
 
 async def test_a_change_applies_only_given_fields(api: Api):

@@ -61,6 +61,7 @@ async def test_a_purged_mailbox_is_gone_with_its_mail(api: Api, trashed: bool):
         await api.dora.delete(f"/mailboxes/{box['id']}")
     answer = await api.dora.delete(f"/mailboxes/{box['id']}?purge=true")
     assert (answer.data["purged"], answer.data["kept_until"]) == (True, None)
+    assert answer.data["message"] == "The mailbox and its mail are deleted."
     assert not folder.exists()
     assert kept.exists()
     assert await api.sql("SELECT FROM mail_removals") == []
@@ -118,7 +119,8 @@ async def test_a_folder_that_can_not_be_removed_is_tried_again(api: Api, monkeyp
 
     with monkeypatch.context() as patched:
         patched.setattr(jobs.shutil, "rmtree", broken)
-        assert (await api.dora.delete(f"/mailboxes/{box['id']}?purge=true")).status == 200
+        answer = await api.dora.delete(f"/mailboxes/{box['id']}?purge=true")
+        assert answer.data["message"] == "The mailbox is deleted. Its mail will follow."
         assert await jobs.remove_mail(api.app) == 0
     assert folder.exists()
     assert await jobs.remove_mail(api.app) == 1

@@ -99,6 +99,8 @@ async def test_without_the_database_health_is_down_within_the_time_limit(api: Ap
     health, ready, lives = await asyncio.gather(ask(api, "/health"), ask(api, "/readyz"), ask(api, "/healthz"))
     assert time.monotonic() - started < 30
     assert (health.status, health.code, health.headers["retry-after"]) == (503, "UNAVAILABLE", "2")
+    assert health.json["error"]["message"] == "The server is down: database."
+    assert "does not have the schema of this version" in ready.json["error"]["message"]
     details = health.json["error"]["details"]
     assert details["status"] == "down"
     assert {"component": "database", "status": "down"} in details["checks"]

@@ -166,7 +166,7 @@ def test_a_retried_message_uses_the_domains_current_relay(relaying: Stack, peers
 
     def asks_for_it() -> bool:
         (found,) = relaying.do("GET", f"/messages/{sent['id']}")["recipients"]
-        return "needs its password again" in (found["diagnostic"] or "")
+        return "has a username but no password" in (found["diagnostic"] or "")
 
     eventually(asks_for_it)
     assert len(peers[TWO].logins) == logins
@@ -179,7 +179,7 @@ def test_a_relay_on_a_private_address_is_not_connected_to(relaying: Stack, peers
     relaying.make_domain("inside.test", relay=relay(peers[ONE], host="localhost"))
     sent = relaying.send("shop@inside.test", "friend@inside.far.test").data
     found = recipient(relaying, sent["id"], "deferred")
-    assert "localhost has no address that outbound.relay_networks permits" in found["diagnostic"]
+    assert "localhost has no global address, nor one that outbound.relay_networks permits" in found["diagnostic"]
     assert "127.0.0.1" not in found["diagnostic"]
 
 

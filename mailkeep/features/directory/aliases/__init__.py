@@ -1,15 +1,15 @@
 """Aliases: addresses of a managed domain whose mail is delivered to one or more destinations.
 
-`source_local_part` is unique in its domain, compared folded; empty, it is the domain's catch-all. `destination` is one
-address or several, separated by commas, trimmed, without duplicates, at most `limits.alias_destinations`. An alias may
-have a mailbox's address; the mailbox takes precedence (see `routing` for the order). Changes apply to the next message;
-nothing is reloaded.
+`source_local_part` is unique in its domain, compared folded (`core.address.fold_local`). An empty one is the domain's
+catch-all. `destination` is one address or several, separated by commas, trimmed, without duplicates, at most
+`limits.alias_destinations`. An alias may have a mailbox's address; the mailbox takes precedence (see `routing` for the
+order). Changes apply to the next message; nothing is reloaded.
 
 Aliases do not chain within a domain: a destination must not be the source of another alias of the same domain. This is
 refused in both directions (`alias_chain`), whether the new alias leads to an existing one or an existing one leads to
-it. An exact source always counts, even if a mailbox has the same address, because the mailbox may be deleted. Otherwise
-the alias counts to which mail would be routed: the source without the tag if nothing matches exactly, the catch-all if
-nothing else matches.
+it. A destination leads to the alias with exactly this source, even if a mailbox has the same address, because the
+mailbox may be deleted. If nothing matches exactly, it leads to the alias without the tag; if nothing else matches, to
+the catch-all.
 
 No alias leads back to itself (`alias_loop`), neither directly nor through other aliases, domains or a mailbox's
 forward. Across domains, an alias may lead to an alias.
@@ -20,10 +20,11 @@ because they may be activated again. Removals are never refused: when a mailbox 
 delimiter changes, an address may begin to match another alias. Routing handles the resulting chains and loops, and
 reports them.
 
-A destination that leads nowhere is accepted, so that a domain can be set up in any order. It is listed in `warnings`,
-except for details of domains that the caller may not see.
+A destination that leads nowhere (an address of this server that does not exist or does not receive mail) is accepted,
+so that a domain can be set up in any order. It is listed in `warnings`, without details of domains that the caller may
+not see.
 
-The address of an administrator belongs to its rank, with or without a tag: a lower rank can't create, change or delete
-an alias for it, and a catch-all last changed by a lower rank does not match it (`route_match`; except postmaster and
-abuse). A later promotion does not change aliases.
+The address of an administrator is protected, with or without a tag: a caller of lower rank can't create, change or
+delete an alias for it, and a catch-all last changed by a lower rank does not match it (`route_match`; except postmaster
+and abuse). A later promotion does not change aliases.
 """

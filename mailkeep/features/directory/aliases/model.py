@@ -13,7 +13,7 @@ MAX_DESTINATIONS = 10
 
 
 class Alias(Struct, frozen=True):
-    """An alias; `source_local_part` in NFC, empty for the catch-all; destinations as written, and their keys.
+    """An alias; `source_local_part` in NFC, empty for the catch-all; destinations as written, and folded (keys).
 
     A Struct, because lists create hundreds of them, and a frozen dataclass takes four times as long.
     """

@@ -10,7 +10,7 @@ from mailkeep.core.errors import Conflict, FieldError, InvalidField, MissingFiel
 from mailkeep.core.principal import Principal, Role
 from mailkeep.features.directory.aliases.model import MAX_DESTINATIONS
 
-_IN_TEXT = 3  # addresses in the text of an error; its details list all
+_MAX_LISTED = 3  # addresses in the message of an error; its details list all
 
 
 def parse_new(
@@ -48,26 +48,26 @@ def _parse_source(text: str, faults: list[FieldError]) -> str:
 
 
 def _parse_destinations(text: str, max_destinations: int, faults: list[FieldError]) -> tuple[Address, ...]:
-    found: dict[str, Address] = {}
-    written = dict.fromkeys(one.strip() for one in text.split(","))
-    # Variants in upper and lower case count as one; a list that is far too long is not parsed at all.
-    if len(written) > 2 * max_destinations:
+    addresses: dict[str, Address] = {}
+    texts = dict.fromkeys(item.strip() for item in text.split(","))
+    # Variants in upper and lower case are one address; a list that is far too long is not parsed at all.
+    if len(texts) > 2 * max_destinations:
         faults.append({"field": "destination", "reason": f"must have at most {max_destinations} different addresses"})
         return ()
-    for one in written:
+    for item in texts:
         try:
-            address = parse_destination(one.strip())
+            address = parse_destination(item)
         except AddressError as error:
-            faults.append({"field": "destination", "reason": f"{one.strip()[:100]!r}: {error.reason}"})
+            faults.append({"field": "destination", "reason": f"{item[:100]!r}: {error.reason}"})
         else:
-            found.setdefault(address.key, address)
-    if len(found) > max_destinations:
+            addresses.setdefault(address.key, address)
+    if len(addresses) > max_destinations:
         faults.append({"field": "destination", "reason": f"must have at most {max_destinations} different addresses"})
-    return tuple(found.values())
+    return tuple(addresses.values())
 
 
 def check_length(source: str, domain_name: str) -> None:
-    """INVALID_FIELD where source and domain together are too long for an address."""
+    """INVALID_FIELD if source and domain together are too long for an address."""
     if not source:
         return
     try:
@@ -83,41 +83,40 @@ def require_domain(who: Principal) -> None:
 
 
 def refuse_loop(destinations: Collection[str]) -> None:
-    """CONFLICT `alias_loop` where destinations of an alias lead back to it."""
+    """CONFLICT `alias_loop` if destinations of an alias lead back to it."""
     if destinations:
-        named = sorted(destinations)
+        addresses = sorted(destinations)
+        these = "them" if len(addresses) > 1 else "it"
         raise Conflict(
-            f"Mail for {_list_some(named)} leads back to this alias. Remove it from the destinations.",
+            f"Mail for {_list_some(addresses)} leads back to this alias. Remove {these} from the destinations.",
             reason="alias_loop",
-            destinations=named,
+            destinations=addresses,
         )
 
 
 def refuse_chain_ahead(sources: Collection[str], domain_name: str) -> None:
-    """CONFLICT `alias_chain` where an alias leads to other aliases (`sources`) of its domain."""
+    """CONFLICT `alias_chain` if an alias leads to other aliases (`sources`) of its domain."""
     if sources:
-        named = sorted(sources)
-        what = "are themselves aliases" if len(named) > 1 else "is itself an alias"
-        addresses = _list_some([_describe(source, domain_name) for source in named])
+        is_alias, its = ("are themselves aliases", "their") if len(sources) > 1 else ("is itself an alias", "its")
+        addresses = _list_some([_describe(source, domain_name) for source in sorted(sources)])
         raise Conflict(
-            f"{addresses} {what} of this domain. Enter the final destinations instead.",
+            f"{addresses} {is_alias} of this domain. Enter {its} destinations instead.",
             reason="alias_chain",
-            aliases=named,
+            aliases=sorted(sources),
         )
 
 
 def refuse_chain_behind(sources: Collection[str], source: str, domain_name: str) -> None:
-    """CONFLICT `alias_chain` where other aliases (`sources`) of the domain lead to the alias `source`."""
+    """CONFLICT `alias_chain` if other aliases (`sources`) of the domain lead to the alias `source`."""
     if sources:
-        named = sorted(sources)
-        verb = "forward" if len(named) > 1 else "forwards"
-        where = "this address" if source else "an address that this catch-all would receive mail for"
-        addresses = _list_some([_describe(each, domain_name) for each in named])
+        forward = "forward" if len(sources) > 1 else "forwards"
+        target = "this address" if source else "an address that this catch-all would receive mail for"
+        addresses = _list_some([_describe(each, domain_name) for each in sorted(sources)])
         raise Conflict(
-            f"{addresses} already {verb} to {where}, and an alias can't lead to another alias of its domain. "
+            f"{addresses} already {forward} to {target}, and an alias can't lead to another alias of its domain. "
             "Change the existing destinations first.",
             reason="alias_chain",
-            aliases=named,
+            aliases=sorted(sources),
         )
 
 
@@ -126,5 +125,5 @@ def _describe(source: str, domain_name: str) -> str:
 
 
 def _list_some(addresses: Sequence[str]) -> str:
-    more = f" and {len(addresses) - _IN_TEXT} more" if len(addresses) > _IN_TEXT else ""
-    return ", ".join(addresses[:_IN_TEXT]) + more
+    more = f" and {len(addresses) - _MAX_LISTED} more" if len(addresses) > _MAX_LISTED else ""
+    return ", ".join(addresses[:_MAX_LISTED]) + more

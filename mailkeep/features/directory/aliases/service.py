@@ -30,15 +30,15 @@ from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 
 T = TypeVar("T")
 
-_LONG = 4000  # characters of destinations
+_THREAD_CHARACTERS = 4000  # a longer list of destinations is parsed in a thread
 _READ, _WRITE = "alias.read", "alias.write"
 
 
 async def page(
     conn: Conn, who: Principal, domain_id: UUID | None, part: str | None, page_request: PageRequest
 ) -> Page[Alias]:
-    """A page of the aliases of a domain, or of all that the caller may see; `part`: a substring of address or
-    destinations.
+    """A page of the aliases of a domain, or of all that the caller may see; `part`: a substring of the address or of
+    a destination.
 
     MISSING_FIELDS for a domain_admin without a domain; DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE.
     """
@@ -145,8 +145,8 @@ async def delete(conn: Conn, who: Principal, at: datetime, alias_id: UUID) -> Al
 
 async def _parse(parse: Callable[..., T], *arguments: str | int) -> T:
     """Run `parse`; for a long list in a thread, because it could block the event loop for too long."""
-    long = any(isinstance(text, str) and len(text) > _LONG for text in arguments)
-    return await asyncio.to_thread(parse, *arguments) if long else parse(*arguments)
+    is_long = any(isinstance(text, str) and len(text) > _THREAD_CHARACTERS for text in arguments)
+    return await asyncio.to_thread(parse, *arguments) if is_long else parse(*arguments)
 
 
 async def _refuse_lower_rank(conn: Conn, who: Principal, source: str, domain: Domain) -> None:
@@ -162,8 +162,8 @@ async def _refuse_loops(conn: Conn, alias: Alias, before: Alias | None, domain: 
     rules.refuse_loop(await store.find_loop(conn, alias.id))
     rules.refuse_chain_ahead(await store.find_chain_ahead(conn, alias.id), domain.name)
     if before is None or not before.active:  # a change of destinations can't create chains from other aliases
-        behind = await store.find_chain_behind(conn, alias)
-        rules.refuse_chain_behind(behind, alias.source_local_part, domain.name)
+        sources = await store.find_chain_behind(conn, alias)
+        rules.refuse_chain_behind(sources, alias.source_local_part, domain.name)
 
 
 async def _require(conn: Conn, who: Principal, action: str, alias_id: UUID) -> Alias:

@@ -34,9 +34,7 @@ async def lock_routes(conn: Conn) -> None:
 
 
 async def insert(conn: Conn, alias: Alias, rank: int) -> None:
-    """Insert an alias, changed by a caller of this rank; CONFLICT `source_taken` where the domain has one with this
-    source.
-    """
+    """Insert an alias by a caller of this rank; CONFLICT `source_taken` if the domain has one with this source."""
     try:
         await conn.execute(
             """
@@ -49,7 +47,8 @@ async def insert(conn: Conn, alias: Alias, rank: int) -> None:
         )
     except psycopg.errors.UniqueViolation as error:
         if constraint_of(error) == "aliases_source_unique":
-            raise Conflict("The domain has an alias with this source.", reason="source_taken") from None
+            source = f"an alias {alias.source_local_part}" if alias.source_local_part else "a catch-all"
+            raise Conflict(f"The domain already has {source}. Edit that one instead.", reason="source_taken") from None
         raise
 
 
@@ -85,7 +84,7 @@ async def page(
 
     `part` is a folded substring of the address or of a destination.
     """
-    found = await fetch_page(
+    page = await fetch_page(
         conn,
         _SELECT,
         [
@@ -101,16 +100,16 @@ async def page(
             "id": "a.id",
         },
     )
-    return Page([_alias(row) for row in found.rows], found.next_key)
+    return Page([_alias(row) for row in page.rows], page.next_key)
 
 
 async def count_in_domain(conn: Conn, domain_id: UUID) -> int:
     """Number of aliases of a domain."""
     cursor = await conn.execute(
-        "SELECT count(*) AS present FROM aliases a WHERE a.domain_id = %(domain_id)s", {"domain_id": domain_id}
+        "SELECT count(*) AS aliases FROM aliases a WHERE a.domain_id = %(domain_id)s", {"domain_id": domain_id}
     )
     row = await cursor.fetchone()
-    return row["present"] if row else 0
+    return row["aliases"] if row else 0
 
 
 async def find_loop(conn: Conn, alias_id: UUID) -> list[str]:

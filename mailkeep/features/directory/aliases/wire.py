@@ -12,7 +12,7 @@ from mailkeep.features.directory.aliases.model import Alias, AliasChanges, NewAl
 from mailkeep.web.fields import MAY_BE_EMPTY, Body, Patch, Query, Text, Timestamp
 
 Source = Annotated[
-    str, Meta(max_length=64, extra=MAY_BE_EMPTY, description="Local part matched; empty is the catch-all")
+    str, Meta(max_length=64, extra=MAY_BE_EMPTY, description="The local part of the alias; empty is the catch-all")
 ]
 Destination = Annotated[
     str,
@@ -36,7 +36,7 @@ class AliasRecord(Struct, frozen=True):
 
 
 class AliasDetail(AliasRecord, frozen=True):
-    """An alias with `warnings`: destinations that currently lead nowhere, limits that reject its mail."""
+    """An alias with `warnings`: destinations that lead nowhere now, and limits that reject its mail."""
 
     warnings: list[str]
 

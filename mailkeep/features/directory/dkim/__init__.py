@@ -3,6 +3,6 @@
 A key is `pending` until its DNS record is found, then `active`: every active key of a domain signs. It is `retiring`
 while mail that it signed may still be in transit, and `retired` once its record can be removed.
 
-The private key is sealed with the master secret, bound to the key's id, and never shown. The public key is stored in
-the form of the `p=` tag: a SubjectPublicKeyInfo for RSA, the 32 bytes for Ed25519.
+The private key is encrypted with a key derived from the master secret, bound to the DKIM key's id, and never shown. The
+public key is stored in the form of the `p=` tag: a SubjectPublicKeyInfo for RSA, the 32 bytes for Ed25519.
 """

@@ -15,7 +15,7 @@ Stage = Literal["pending", "active", "retiring", "retired"]
 
 @dataclass(frozen=True, slots=True)
 class DkimKey:
-    """A stored key; `private_key` is sealed."""
+    """A stored key; `private_key` is encrypted."""
 
     id: UUID
     domain_id: UUID
@@ -29,9 +29,9 @@ class DkimKey:
 
     @property
     def dns_value(self) -> str:
-        """The text of the TXT record (RFC 6376 §3.6.1), unsplit: zone files split it at 255 octets."""
-        kind = "ed25519" if self.algorithm == "ed25519" else "rsa"
-        return f"v=DKIM1; k={kind}; p={b64encode(self.public_key).decode()}"
+        """The text of the TXT record (RFC 6376 §3.6.1), in one piece: zone files split it at 255 octets."""
+        key_type = "ed25519" if self.algorithm == "ed25519" else "rsa"
+        return f"v=DKIM1; k={key_type}; p={b64encode(self.public_key).decode()}"
 
     def dns_name(self, domain_name: str) -> str:
         """The name of the TXT record, without a trailing dot."""

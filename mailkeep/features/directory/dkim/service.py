@@ -18,8 +18,8 @@ from mailkeep.features.directory.dkim import store
 from mailkeep.features.directory.dkim.model import Algorithm, DkimKey
 from mailkeep.mail.message.dkim import SigningKey
 
-_PURPOSE = "dkim"
-_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
+_PURPOSE = "dkim"  # of the encryption key
+_SELECTOR_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 _BITS = {"rsa2048": 2048, "rsa4096": 4096}
 
 
@@ -28,10 +28,10 @@ def generate_key(vault: Vault, domain_id: UUID, at: datetime, algorithm: Algorit
     private: rsa.RSAPrivateKey | Ed25519PrivateKey
     if algorithm == "ed25519":
         private = Ed25519PrivateKey.generate()
-        encoding, form = serialization.Encoding.Raw, serialization.PublicFormat.Raw
+        encoding, public_format = serialization.Encoding.Raw, serialization.PublicFormat.Raw
     else:
         private = rsa.generate_private_key(65537, _BITS[algorithm])
-        encoding, form = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+        encoding, public_format = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     key_id = uuid7(at)
     pem = private.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
@@ -39,11 +39,11 @@ def generate_key(vault: Vault, domain_id: UUID, at: datetime, algorithm: Algorit
     return DkimKey(
         id=key_id,
         domain_id=domain_id,
-        selector=f"mk{at:%Y%m}{secrets.choice(_LETTERS)}{secrets.choice(_LETTERS)}",
+        selector=f"mk{at:%Y%m}{secrets.choice(_SELECTOR_CHARACTERS)}{secrets.choice(_SELECTOR_CHARACTERS)}",
         algorithm=algorithm,
         stage="active",
         private_key=vault.seal(_PURPOSE, pem, key_id.bytes),
-        public_key=private.public_key().public_bytes(encoding, form),
+        public_key=private.public_key().public_bytes(encoding, public_format),
         created_at=at,
         activated_at=at,
     )
@@ -55,11 +55,11 @@ async def insert(conn: Conn, key: DkimKey) -> None:
 
 
 async def list_signing_keys(conn: Conn, vault: Vault, domain_name: str) -> list[SigningKey]:
-    """The unsealed keys with which a domain signs; empty for a domain that is not managed here.
+    """The decrypted keys with which a domain signs; empty for a domain that is not managed here.
 
-    Raises RuntimeError where a key can't be unsealed with this master secret: its mail must not be sent unsigned.
+    Raises RuntimeError if a key can't be decrypted with this master secret: the mail must not be sent unsigned.
     """
-    return [_unseal(vault, key) for key in await store.list_active(conn, domain_name)]
+    return [_decrypt(vault, key) for key in await store.list_active(conn, domain_name)]
 
 
 async def page(conn: Conn, domain_id: UUID, page_request: PageRequest) -> Page[DkimKey]:
@@ -67,8 +67,8 @@ async def page(conn: Conn, domain_id: UUID, page_request: PageRequest) -> Page[D
     return await store.page(conn, domain_id, page_request)
 
 
-def _unseal(vault: Vault, key: DkimKey) -> SigningKey:
+def _decrypt(vault: Vault, key: DkimKey) -> SigningKey:
     pem = vault.open(_PURPOSE, key.private_key, key.id.bytes)
     if pem is None:
-        raise RuntimeError(f"DKIM key {key.id} can't be unsealed: the master secret is another one")
+        raise RuntimeError(f"DKIM key {key.id} can't be decrypted: it was stored with another master secret")
     return SigningKey(key.selector, key.algorithm, pem)

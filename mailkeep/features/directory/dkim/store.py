@@ -45,14 +45,14 @@ async def list_active(conn: Conn, domain_name: str) -> list[DkimKey]:
 
 async def page(conn: Conn, domain_id: UUID, page_request: PageRequest) -> Page[DkimKey]:
     """A page of a domain's keys, by age."""
-    found = await fetch_page(
+    page = await fetch_page(
         conn,
         _SELECT,
         [("k.domain_id = %(domain_id)s", "domain_id", domain_id)],
         page_request,
         {"created_at": "k.id", "id": "k.id"},
     )
-    return Page([_key(row) for row in found.rows], found.next_key)
+    return Page([_key(row) for row in page.rows], page.next_key)
 
 
 def _key(row: dict[str, Any]) -> DkimKey:

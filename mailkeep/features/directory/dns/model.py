@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DnsRecord:
-    """`name` without a trailing dot; `value` unsplit (zone files split TXT at 255 octets); `purpose` is a sentence."""
+    """A record; `name` without a trailing dot, `value` in one piece (zone files split TXT at 255 octets), `purpose` a
+    sentence for the reader.
+    """
 
     name: str
     type: str

@@ -10,25 +10,28 @@ from mailkeep.features.directory.dns.model import DnsRecord
 
 
 def required_records(domain: str, hostname: str, addresses: Iterable[str], keys: Sequence[DkimKey]) -> list[DnsRecord]:
-    """The records for receiving (MX), sending (SPF, DKIM, DMARC), and the server's own name.
+    """The records for receiving (MX), for sending (SPF, DKIM, DMARC), and for the server's host name.
 
     `addresses` are the server's public addresses. Retired keys are left out, pending ones are included.
     """
-    found = [DnsRecord(domain, "MX", f"10 {hostname}.", "Routes the domain's mail to this server.")]
+    records = [DnsRecord(domain, "MX", f"10 {hostname}.", "Routes the domain's mail to this server.")]
     for text in addresses:
         address = ipaddress.ip_address(text)
-        kind = "A" if address.version == 4 else "AAAA"
-        found.append(DnsRecord(hostname, kind, str(address), "The address of this server."))
-        found.append(
+        record_type = "A" if address.version == 4 else "AAAA"
+        records.append(DnsRecord(hostname, record_type, str(address), "The address of this server."))
+        records.append(
             DnsRecord(
-                address.reverse_pointer, "PTR", f"{hostname}.", "The name of the address; set by your network provider."
+                address.reverse_pointer,
+                "PTR",
+                f"{hostname}.",
+                "Reverse DNS of the address; your network provider sets it.",
             )
         )
     if hostname != domain:
-        why = "Only this server sends under its own name: bounces and forwarded mail."
-        found.append(DnsRecord(hostname, "TXT", "v=spf1 a -all", why))
-    found.append(DnsRecord(domain, "TXT", "v=spf1 mx -all", "Only this server sends for the domain (SPF, RFC 7208)."))
-    found += [
+        purpose = "Only this server sends bounces and forwarded mail, whose sender is at its host name (SPF, RFC 7208)."
+        records.append(DnsRecord(hostname, "TXT", "v=spf1 a -all", purpose))
+    records.append(DnsRecord(domain, "TXT", "v=spf1 mx -all", "Only this server sends for the domain (SPF, RFC 7208)."))
+    records += [
         DnsRecord(
             key.dns_name(domain), "TXT", key.dns_value, f"Public key of {key.algorithm} signatures (DKIM, RFC 6376)."
         )
@@ -36,5 +39,5 @@ def required_records(domain: str, hostname: str, addresses: Iterable[str], keys:
         if key.stage != "retired"
     ]
     policy = f"v=DMARC1; p=none; rua=mailto:postmaster@{domain}"
-    why = "Policy for mail that fails SPF and DKIM (DMARC, RFC 7489): none yet; later p=quarantine, then p=reject."
-    return [*found, DnsRecord(f"_dmarc.{domain}", "TXT", policy, why)]
+    purpose = "Policy for mail that fails SPF and DKIM (DMARC, RFC 7489): none yet; later p=quarantine, then p=reject."
+    return [*records, DnsRecord(f"_dmarc.{domain}", "TXT", policy, purpose)]

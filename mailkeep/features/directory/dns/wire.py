@@ -12,7 +12,7 @@ from mailkeep.web.fields import Timestamp
 
 
 class DkimDnsRecord(Struct, frozen=True):
-    """The TXT record of a key: `value` unsplit (zone files split it at 255 octets)."""
+    """The TXT record of a key: `value` in one piece (zone files split it at 255 octets)."""
 
     name: str
     value: str

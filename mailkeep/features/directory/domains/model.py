@@ -16,8 +16,8 @@ RelayTls = Literal["none", "starttls", "tls"]
 class DomainRelay:
     """The server that delivers a domain's outbound mail.
 
-    An empty `username` means no login. `password` is sealed and bound to the domain's id; None where there is none, or
-    where it must be entered again.
+    An empty `username` means no login. `password` is encrypted and bound to the domain's id; None if none was set, or
+    if it was cleared because the other fields changed.
     """
 
     host: str
@@ -29,7 +29,7 @@ class DomainRelay:
 
 @dataclass(frozen=True, slots=True)
 class NewRelay:
-    """A relay from a request; `password` in clear, None where it is absent."""
+    """A relay from a request; `password` in clear, None if the request has none."""
 
     host: str
     port: int

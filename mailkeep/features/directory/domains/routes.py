@@ -1,4 +1,4 @@
-"""Paths of domains."""
+"""Routes of domains."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.core.errors import Conflict, DomainInactive, Forbidden, invalid_field
@@ -24,7 +25,7 @@ def parse_name(text: str) -> str:
 
 
 def normalize_search(text: str | None) -> str | None:
-    """A search text for names: in A-labels where it is a valid name or label, else in lower case."""
+    """A search text for names: in A-labels if it is a valid name or label, else in lower case."""
     try:
         return normalize_domain(text) if text else None
     except AddressError:
@@ -38,10 +39,10 @@ def check_delimiter(text: str | None) -> None:
 
 
 def refuse_captured_address(captured: bool) -> None:
-    """FORBIDDEN where a delimiter would route the address of a higher-ranked administrator to a mailbox or alias."""
+    """FORBIDDEN if a delimiter would route the address of a higher-ranked administrator to a mailbox or alias."""
     if captured:
         raise Forbidden(
-            "With this delimiter, mail for an administrator of higher rank goes to another mailbox or alias.",
+            "With this delimiter, mail for an administrator of higher rank would go to another mailbox or alias.",
             reason="higher_rank",
         )
 
@@ -56,34 +57,34 @@ def check_relay(new: NewRelay, permitted_networks: Sequence[Network]) -> NewRela
     except MalformedHost as error:
         raise invalid_field("relay.host", str(error)) from None
     if host.address and (why := refuse_address(host.address, permitted_networks)):
-        raise invalid_field(
-            "relay.host", f"is not allowed: {why}; the setting outbound.relay_networks permits networks"
-        )
+        raise invalid_field("relay.host", f"is not allowed: {why}; the setting outbound.relay_networks can permit it")
     if new.username and new.tls == "none":
-        raise invalid_field("relay.tls", "must be starttls or tls where a username is given")
+        raise invalid_field("relay.tls", "must be starttls or tls if there is a username")
     if new.password and not new.username:
-        raise invalid_field("relay.username", "is required where a password is given")
+        raise invalid_field("relay.username", "is required if there is a password")
     return replace(new, host=host.text)
 
 
-def seal_relay(new: NewRelay | None, present: DomainRelay | None, seal: Callable[[bytes], bytes]) -> DomainRelay | None:
-    """A relay as it is stored, its password sealed.
+def encrypt_relay(
+    new: NewRelay | None, current: DomainRelay | None, encrypt: Callable[[bytes], bytes]
+) -> DomainRelay | None:
+    """A relay as it is stored, with an encrypted password.
 
-    Without a new password it keeps the current one, but only if host, port, TLS mode and user are unchanged: no other
-    server ever receives it.
+    Without a new password it keeps the current one, but only if host, port, TLS mode and username are unchanged: the
+    password must not go to another server.
     """
     if new is None:
         return None
     relay = DomainRelay(new.host, new.port, new.tls, new.username)
     if new.password:
-        return replace(relay, password=seal(new.password.encode()))
-    if present and replace(present, password=None) == relay:
-        return present
+        return replace(relay, password=encrypt(new.password.encode()))
+    if current and replace(current, password=None) == relay:
+        return current
     return relay
 
 
 def refuse_inactive(domain: Domain) -> None:
-    """DOMAIN_INACTIVE for a deactivated domain: nothing can be created or sent in it."""
+    """DOMAIN_INACTIVE for an inactive domain: nothing can be created in it or sent from it."""
     if not domain.active:
         raise DomainInactive(domain=domain.name)
 
@@ -92,16 +93,19 @@ def refuse_in_use(usage: DomainUsage) -> None:
     """CONFLICT while the domain has mailboxes or aliases."""
     if usage.mailboxes or usage.aliases:
         raise Conflict(
-            "The domain still has mailboxes or aliases.",
+            f"Delete the domain's mailboxes ({usage.mailboxes}) and aliases ({usage.aliases}) first.",
             reason="has_dependents",
             mailboxes=usage.mailboxes,
             aliases=usage.aliases,
         )
 
 
-def refuse_over_limit(limit: int | None, present: int, what: str) -> None:
-    """CONFLICT `limit_reached` where `present` mailboxes or aliases (`what`) already use up the limit."""
-    if limit is not None and present >= limit:
+def refuse_over_limit(limit: int, present: int, kind: Literal["mailboxes", "aliases"]) -> None:
+    """CONFLICT `limit_reached` if the domain has as many mailboxes or aliases (`present`) as its limit permits."""
+    if present >= limit:
         raise Conflict(
-            f"The domain's limit of {what} is reached.", reason="limit_reached", limit=limit, present=present
+            f"The domain's limit of {kind} (max_{kind}: {limit}) is reached. Delete some, or raise the limit.",
+            reason="limit_reached",
+            limit=limit,
+            present=present,
         )

@@ -37,7 +37,7 @@ async def get_by_path(conn: Conn, who: Principal, action: str, domain_id: UUID) 
 
 
 async def get_active(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
-    """`get`, and DOMAIN_INACTIVE for a deactivated domain."""
+    """`get`, and DOMAIN_INACTIVE for an inactive domain."""
     domain = await get(conn, who, action, domain_id)
     rules.refuse_inactive(domain)
     return domain
@@ -46,13 +46,13 @@ async def get_active(conn: Conn, who: Principal, action: str, domain_id: UUID) -
 async def get_for_update(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
     """`get`, locked until the transaction ends, so that counts of its mailboxes and aliases stay correct.
 
-    A caller that also needs the lock of routes must take that one first.
+    A caller that also needs `lock_routes` must take that lock first.
     """
     return _require(await store.find_for_update(conn, domain_id), who, action)
 
 
 async def get_active_for_update(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
-    """`get_for_update`, and DOMAIN_INACTIVE for a deactivated domain."""
+    """`get_for_update`, and DOMAIN_INACTIVE for an inactive domain."""
     domain = await get_for_update(conn, who, action, domain_id)
     rules.refuse_inactive(domain)
     return domain
@@ -75,9 +75,9 @@ async def count_usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, Doma
 
 async def page(conn: Conn, filters: DomainFilter, page_request: PageRequest) -> Page[tuple[Domain, DomainUsage]]:
     """A page of domains, each with its usage."""
-    found = await store.page(conn, filters, page_request)
-    held = await store.count_usage(conn, [domain.id for domain in found.rows]) if found.rows else {}
-    return Page([(domain, held.get(domain.id, NO_USAGE)) for domain in found.rows], found.next_key)
+    page = await store.page(conn, filters, page_request)
+    usage = await store.count_usage(conn, [domain.id for domain in page.rows]) if page.rows else {}
+    return Page([(domain, usage.get(domain.id, NO_USAGE)) for domain in page.rows], page.next_key)
 
 
 async def create(app: App, who: Principal, new: NewDomain) -> Domain:
@@ -85,7 +85,7 @@ async def create(app: App, who: Principal, new: NewDomain) -> Domain:
     new = replace(new, name=rules.parse_name(new.name), relay=_check_relay(app, new.relay))
     rules.check_delimiter(new.plus_delimiter)
     async with app.db.autocommit() as conn:
-        # Saves generating a key; the constraint at insert is what counts.
+        # Only saves the time for generating a key: the constraint at the insert decides.
         if await store.find_by_name(conn, new.name) is not None:
             raise DomainExists(name=new.name)
     at = app.clock()
@@ -94,7 +94,7 @@ async def create(app: App, who: Principal, new: NewDomain) -> Domain:
     domain = Domain(
         **fields,
         id=domain_id,
-        relay=rules.seal_relay(new.relay, None, _seal(app, domain_id)),
+        relay=rules.encrypt_relay(new.relay, None, _encryption(app, domain_id)),
         dns_status="unchecked",
         dns_checked_at=None,
         created_at=at,
@@ -112,15 +112,15 @@ async def create(app: App, who: Principal, new: NewDomain) -> Domain:
 async def change(app: App, conn: Conn, who: Principal, domain_id: UUID, changes: dict[str, Any]) -> Domain:
     """Change the given fields of a domain (`relay` is a NewRelay or None) and return the result.
 
-    INVALID_FIELD, NOT_FOUND; FORBIDDEN where a new delimiter would route the address of a higher-ranked administrator
-    to another mailbox.
+    INVALID_FIELD, NOT_FOUND; FORBIDDEN if a new delimiter would route the address of a higher-ranked administrator to
+    another mailbox or alias.
     """
     at = app.clock()
     rules.check_delimiter(changes.get("plus_delimiter"))
     relay = _check_relay(app, changes.get("relay"))
     before = _require(await store.find_for_update(conn, domain_id), who, "domain.write", NotFound)
     if "relay" in changes:
-        changes = changes | {"relay": rules.seal_relay(relay, before.relay, _seal(app, domain_id))}
+        changes = changes | {"relay": rules.encrypt_relay(relay, before.relay, _encryption(app, domain_id))}
     after = replace(before, **changes)
     if after.plus_delimiter != before.plus_delimiter:
         captured = await store.captures_higher_rank(conn, domain_id, after.plus_delimiter, who.role.rank)
@@ -137,8 +137,7 @@ async def change(app: App, conn: Conn, who: Principal, domain_id: UUID, changes:
 async def delete(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> Domain:
     """Delete a domain with its keys and trash; CONFLICT while mailboxes or aliases exist."""
     domain = _require(await store.find_for_update(conn, domain_id), who, "domain.write", NotFound)
-    held = (await store.count_usage(conn, [domain_id]))[domain_id]
-    rules.refuse_in_use(held)
+    rules.refuse_in_use((await store.count_usage(conn, [domain_id]))[domain_id])
     await store.delete(conn, domain_id)
     await audit.record(conn, who, at, AuditAction("domain.delete", _target(domain), before=wire.audit_fields(domain)))
     return domain
@@ -148,13 +147,13 @@ def _check_relay(app: App, relay: NewRelay | None) -> NewRelay | None:
     return relay and rules.check_relay(relay, parse_networks(app.settings.outbound.relay_networks))
 
 
-def _seal(app: App, domain_id: UUID) -> Callable[[bytes], bytes]:
+def _encryption(app: App, domain_id: UUID) -> Callable[[bytes], bytes]:
     return partial(app.vault.seal, "relay", bound_to=domain_id.bytes)
 
 
-def _require(domain: Domain | None, who: Principal, action: str, missing: type[Refusal] = DomainNotFound) -> Domain:
+def _require(domain: Domain | None, who: Principal, action: str, not_found: type[Refusal] = DomainNotFound) -> Domain:
     if domain is None:
-        raise missing
+        raise not_found
     allow_on(who, action, domain.id)
     return domain
 

@@ -23,7 +23,7 @@ _SELECT = """
 
 
 async def insert(conn: Conn, domain: Domain) -> None:
-    """Insert a domain; DOMAIN_EXISTS where the name exists."""
+    """Insert a domain; DOMAIN_EXISTS if there is one with this name."""
     try:
         await conn.execute(
             """
@@ -45,7 +45,9 @@ async def insert(conn: Conn, domain: Domain) -> None:
 
 
 async def captures_higher_rank(conn: Conn, domain_id: UUID, delimiter: str | None, rank: int) -> bool:
-    """Whether with this delimiter a mailbox or alias captures the address of a higher-ranked administrator."""
+    """Whether a mailbox or alias without tag (ranks 3 and 4) would match the address of a higher-ranked administrator
+    with this delimiter.
+    """
     cursor = await conn.execute(
         """
         SELECT FROM domains d
@@ -90,7 +92,7 @@ async def find(conn: Conn, domain_id: UUID) -> Domain | None:
 
 
 async def find_for_update(conn: Conn, domain_id: UUID) -> Domain | None:
-    """The domain with this id, locked until the transaction ends: nobody else changes it or counts what is in it."""
+    """The domain with this id, locked until the transaction ends: counts of its mailboxes and aliases stay correct."""
     cursor = await conn.execute(_SELECT + " WHERE d.id = %(id)s FOR UPDATE", {"id": domain_id})
     return _domain(await cursor.fetchone())
 
@@ -109,7 +111,7 @@ async def filter_managed(conn: Conn, names: Sequence[str]) -> set[str]:
 
 async def page(conn: Conn, filters: DomainFilter, page_request: PageRequest) -> Page[Domain]:
     """A page of domains."""
-    found = await fetch_page(
+    page = await fetch_page(
         conn,
         _SELECT,
         [
@@ -120,7 +122,7 @@ async def page(conn: Conn, filters: DomainFilter, page_request: PageRequest) -> 
         page_request,
         {"created_at": "d.id", "id": "d.id", "updated_at": "d.updated_at", "name": "d.name"},
     )
-    return Page([_to_domain(row) for row in found.rows], found.next_key)
+    return Page([_to_domain(row) for row in page.rows], page.next_key)
 
 
 async def count_usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, DomainUsage]:
@@ -147,8 +149,8 @@ def _domain(row: dict[str, Any] | None) -> Domain | None:
 
 
 def _to_domain(row: dict[str, Any]) -> Domain:
-    parts = {name: row.pop(f"relay_{name}") for name in DomainRelay.__slots__}
-    return Domain(**row, relay=None if parts["host"] is None else DomainRelay(**parts))
+    relay = {name: row.pop(f"relay_{name}") for name in DomainRelay.__slots__}
+    return Domain(**row, relay=None if relay["host"] is None else DomainRelay(**relay))
 
 
 def _columns(domain: Domain) -> dict[str, Any]:

@@ -149,15 +149,15 @@ def _to_relay(relay: DomainRelay | None) -> RelayRecord | None:
 
 
 def audit_fields(domain: Domain, before: Domain | None = None) -> dict[str, Any]:
-    """The audit log's fields of a domain: its name and the writable fields. Of the relay's password only whether there
-    is one, and whether it differs from that of `before`.
+    """The audit log's fields of a domain: its name and the writable fields. Instead of the relay's password they have
+    `authentication`: none, set, or changed since `before`.
     """
-    kept = {name: getattr(domain, name) for name in ("name", *DomainPatch.__struct_fields__)}
+    fields = {name: getattr(domain, name) for name in ("name", *DomainPatch.__struct_fields__)}
     relay = domain.relay
     if relay is None:
-        return kept
+        return fields
     state = "none" if relay.password is None else "set"
     if relay.password and before and before.relay and before.relay.password not in (None, relay.password):
         state = "changed"
-    shown = {"host": relay.host, "port": relay.port, "tls": relay.tls, "username": relay.username}
-    return kept | {"relay": shown | {"authentication": state}}
+    relay_fields = {"host": relay.host, "port": relay.port, "tls": relay.tls, "username": relay.username}
+    return fields | {"relay": relay_fields | {"authentication": state}}

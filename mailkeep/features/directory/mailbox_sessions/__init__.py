@@ -2,10 +2,10 @@
 
 The database gives the access to each mailbox a version. It increases when the password, the address or the domain's
 name changes, when the mailbox or its domain is deactivated, when the mailbox is deleted, and when a protocol is
-withdrawn. The same transaction records which sessions must end. The node's agent is notified and ends sessions of IMAP,
-POP3 and ManageSieve (`run/runtime/session_ends`); after a restart it finds what was recorded meanwhile. Restoring
-access does not save a session. A session that begins while the access changes is either not opened, because Dovecot
-compares versions after it has verified the password, or ended when the agent looks again.
+withdrawn. The same transaction records which sessions must end. The process `node` is notified and ends sessions of
+IMAP, POP3 and ManageSieve (`run/runtime/session_ends`); after a restart it ends those that were recorded meanwhile. A
+session ends even if its access is restored at once. A session that begins while the access changes either does not
+open, because Dovecot compares versions after it has verified the password, or is ended by the second check of `node`.
 
 Postfix owns submission sessions. Their login contains the version (`mail/postfix/submission_login`), and the policy
 service disconnects (421) a session with an outdated version at its next message; the client must then log in again.

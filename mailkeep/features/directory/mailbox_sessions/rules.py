@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
 
-# A change has the time at which its transaction began. Until the commit, and while Dovecot's processes start, sessions
-# may still begin with the old access.
+# `changed_at` is the time at which the transaction began. Sessions may begin with the old access until the commit, and
+# while Dovecot's processes start.
 OPENING_TIME = timedelta(seconds=10)
 
 
@@ -18,5 +18,5 @@ def subjects(login: str) -> tuple[str, str]:
 
 def ends_session(change: SessionEnd, login: str, protocol: str, began_at: datetime) -> bool:
     """Whether this change ends the session of `login` that began at `began_at`."""
-    is_meant = change.subject in subjects(login) and protocol in change.protocols
-    return is_meant and began_at <= change.changed_at + OPENING_TIME
+    applies = change.subject in subjects(login) and protocol in change.protocols
+    return applies and began_at <= change.changed_at + OPENING_TIME

@@ -10,8 +10,7 @@ from mailkeep.features.directory.mailbox_sessions import store
 from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
 
 _BATCH = 10_000
-# The embedded profile has no node agent that would process them.
-_RETENTION = timedelta(days=30)
+_RETENTION = timedelta(days=30)  # the embedded profile has no process `node` to end sessions and delete the changes
 
 
 async def list_pending_ends(conn: Conn) -> list[SessionEnd]:
@@ -19,16 +18,16 @@ async def list_pending_ends(conn: Conn) -> list[SessionEnd]:
     return await store.list_pending(conn, _BATCH)
 
 
-async def finish_ends(conn: Conn, ended: Sequence[SessionEnd]) -> None:
+async def finish_ends(conn: Conn, changes: Sequence[SessionEnd]) -> None:
     """Delete changes whose sessions have ended."""
-    await store.delete(conn, [end.id for end in ended])
+    await store.delete(conn, [change.id for change in changes])
 
 
 async def prune(conn: Conn, at: datetime) -> None:
-    """Delete changes that no node agent has processed in 30 days."""
+    """Delete changes older than 30 days."""
     await store.delete_before(conn, at - _RETENTION)
 
 
 async def may_submit(conn: Conn, address: str, version: int | None) -> bool:
-    """Whether a submission session that was opened with this version of a mailbox's access may still be used."""
+    """Whether a submission session may still be used: whether `version`, that of its login, is still current."""
     return version is not None and version == await store.find_access_version(conn, address, "smtp")

@@ -1,7 +1,7 @@
-"""Counts the messages and bytes of mailboxes. Runs in the node agent, as root, and asks Dovecot for the counts.
+"""Counts the messages and bytes of mailboxes. Runs in the process `node`, as root, and asks Dovecot for the counts.
 
-- Mailboxes that are due after reports and deliveries are counted within seconds: the longest due first, in batches, for
-  at most a tenth of the time. One that can't be counted is tried again after a minute.
+- Mailboxes that reports or deliveries made due are counted within seconds: the longest due first, in batches, for at
+  most a tenth of the time. One that can't be counted is tried again after a minute.
 - All mailboxes are checked in rounds of at least a minute, and counted if their folders changed (`rules.needs_count`).
 """
 
@@ -31,8 +31,8 @@ _PAGE = 200
 _PAGE_SECONDS = 1.0
 _DUE_SECONDS = 2.0
 _MAX_PAUSE_SECONDS = 60.0  # when Dovecot does not answer
-_DUE_BATCH = 50  # takes some tenths of a second
-_PAUSE_FACTOR = 9  # times what counting took
+_DUE_BATCH = 50  # mailboxes; counting them takes some tenths of a second
+_PAUSE_FACTOR = 9  # the pause lasts this many times the duration of the count
 
 Count = Callable[[Path, Collection[str]], Awaitable[Mapping[str, dovecot_count.CountedMailbox]]]
 """Counts what mailboxes hold: `dovecot_count.count_mailboxes`."""
@@ -45,31 +45,31 @@ class UsageCounter:
     app: App
     paths: InstancePaths
     count: Count = dovecot_count.count_mailboxes
-    _is_first_round: bool = True  # before it, changes may have been missed while the agent was down
+    _is_first_round: bool = True  # before it, changes may have been missed while `node` did not run
 
     async def keep_counting_due(self) -> None:
         """Count mailboxes that are due, until cancelled."""
         while True:
-            took = 0.0
+            duration = 0.0
             try:
-                took = await self.count_due()
+                duration = await self.count_due()
             except Unavailable:
-                pass  # they are still due when the database is back
+                pass  # the mailboxes are still due when the database is back
             except Exception:
                 log.exception("mailboxes that are due could not be counted")
-            await asyncio.sleep(min(_MAX_PAUSE_SECONDS, max(_DUE_SECONDS, took * _PAUSE_FACTOR)))
+            await asyncio.sleep(min(_MAX_PAUSE_SECONDS, max(_DUE_SECONDS, duration * _PAUSE_FACTOR)))
 
     async def count_due(self) -> float:
-        """Count a batch of the mailboxes that are due now; the seconds that it took."""
+        """Count a batch of the mailboxes that are due now; returns how many seconds that took."""
         loop = asyncio.get_running_loop()
         async with self.app.db.autocommit() as conn:
             due = await store.list_due(conn, self.app.clock(), _DUE_BATCH)
         if not due:
             return 0.0
         began = loop.time()
-        folders = await asyncio.to_thread(lambda: {each: self._folder(each).exists() for each in due})
-        missing = [each for each in due if not folders[each]]
-        uncounted = await self._count([each for each in due if folders[each]], missing)
+        has_folder = await asyncio.to_thread(lambda: {each: self._folder(each).exists() for each in due})
+        missing = [each for each in due if not has_folder[each]]
+        uncounted = await self._count([each for each in due if has_folder[each]], missing)
         if uncounted:
             async with self.app.db.tx() as conn:
                 await store.defer_count(conn, uncounted, self.app.clock() + rules.COUNT_RETRY)
@@ -102,14 +102,14 @@ class UsageCounter:
             await asyncio.sleep(_PAGE_SECONDS)
 
     async def _count(self, due: Collection[TrackedMailbox], missing: Collection[TrackedMailbox]) -> list[UUID]:
-        """Count mailboxes and write the result, zero for a missing folder; those that could not be counted."""
+        """Count mailboxes and write the result, zero for `missing` folders; returns those that could not be counted."""
         at = self.app.clock()
         counted = await self.count(self.paths.dovecot_conf / "dovecot.conf", [each.address for each in due])
         usage = [MailboxUsage(each.mailbox_id, at, 0, 0) for each in missing]
         usage += [
-            MailboxUsage(each.mailbox_id, at, holds.size, holds.messages)
+            MailboxUsage(each.mailbox_id, at, count.size, count.messages)
             for each in due
-            if (holds := counted.get(each.address))
+            if (count := counted.get(each.address))
         ]
         if usage:
             async with self.app.db.tx() as conn:
@@ -120,7 +120,7 @@ class UsageCounter:
         return maildir_of(self.app.data_dir, mailbox.mailbox_id)
 
     def _select(self, page: list[TrackedMailbox]) -> tuple[list[TrackedMailbox], list[TrackedMailbox]]:
-        """The mailboxes to count, and those with usage whose folder is missing. Blocks."""
+        """The mailboxes to count, and those whose folder is missing although they have usage. Blocks."""
         due: list[TrackedMailbox] = []
         missing: list[TrackedMailbox] = []
         for each in page:

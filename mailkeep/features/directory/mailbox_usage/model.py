@@ -1,4 +1,4 @@
-"""Reported, added and counted usage of mailboxes."""
+"""Reported and counted usage of mailboxes, delivered messages, and logins."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class MailboxLogin:
 
 @dataclass(frozen=True, slots=True)
 class MailboxUsage:
-    """The usage of a mailbox, all folders together, at `at`. `may_be_stale`: a newer report may have come before."""
+    """The usage of a mailbox, all folders together, at `at`. `may_be_stale`: a newer report may have arrived before."""
 
     mailbox_id: UUID
     at: datetime

@@ -8,13 +8,13 @@ from mailkeep.features.directory.mailbox_usage.model import MailboxUsage, Tracke
 
 LOGIN_PROTOCOLS = frozenset({"imap", "pop3", "sieve", "smtp"})
 LOGIN_INTERVAL = timedelta(minutes=1)
-"""A login from the same address by the same protocol is not written again within this time."""
+"""A login to the same mailbox from the same address by the same protocol is not written again within this time."""
 COUNT_RETRY = timedelta(minutes=1)
 """A mailbox that could not be counted is tried again after this time."""
 MAX_REMEMBERED = 100_000
-"""Mailboxes kept in memory while the database is away."""
-_OVERTAKE_WINDOW = timedelta(seconds=5)  # two sessions' reports that are closer may have overtaken each other
-_TIMESTAMP_SLACK = timedelta(seconds=1)  # a directory's time is that of the kernel's tick before
+"""Mailboxes with unwritten reports that are kept in memory while the database is away."""
+_OVERTAKE_WINDOW = timedelta(seconds=5)  # reports of two sessions within this time may have overtaken each other
+_TIMESTAMP_SLACK = timedelta(seconds=1)  # the kernel sets a directory's time to that of its last timer tick
 _UNREPORTED_INTERVAL, _REPORTED_INTERVAL = timedelta(minutes=10), timedelta(days=1)
 _MAX_VALUE = 2**53
 
@@ -34,9 +34,9 @@ def may_be_stale(at: datetime, unwritten: MailboxUsage | None, last_report: date
 def needs_count(mailbox: TrackedMailbox, folder_changed: datetime, at: datetime, *, first_round: bool) -> bool:
     """Whether the round counts a mailbox whose folder last changed at `folder_changed`.
 
-    A mailbox that was never counted is. After a change that was reported, a day must have passed since the last count;
-    after one that was not reported, ten minutes. In the first round an unreported change is counted at once: reports
-    may have been missed while the agent was down.
+    A mailbox that was never counted is counted. After a reported change it is counted if the last count is a day old,
+    after an unreported one if it is ten minutes old. In the first round an unreported change is counted at once:
+    reports may have been missed before.
     """
     if mailbox.counted_at is None:
         return True

@@ -1,4 +1,4 @@
-"""Recorders of deliveries, usage reports and logins: they keep the newest in memory and write once a second."""
+"""Recorders of deliveries, usage reports and logins: they keep the newest of each mailbox and write once a second."""
 
 from __future__ import annotations
 
@@ -91,13 +91,13 @@ class UsageRecorder:
         default_factory=OrderedDict[tuple[UUID, str, str], datetime]
     )
 
-    def record_usage(self, written: DictWrite) -> None:
+    def record_usage(self, report: DictWrite) -> None:
         """Record the usage that a Dovecot session reports after a change."""
-        mailbox_id = parse_uuid(written.name)
-        values = [written.values.get(f"priv/quota/{name}", "") for name in ("storage", "messages")]
+        mailbox_id = parse_uuid(report.name)
+        values = [report.values.get(f"priv/quota/{name}", "") for name in ("storage", "messages")]
         size, messages = map(rules.parse_count, values)
         if mailbox_id is None or size is None or messages is None:
-            log.warning("malformed usage report from Dovecot", name=written.name)
+            log.warning("malformed usage report from Dovecot", name=report.name)
             return
         at = self.app.clock()
         unwritten = self._usage.get(mailbox_id)
@@ -111,12 +111,12 @@ class UsageRecorder:
         mailbox_id = self._mailbox_of(report.home) if report.success else None
         if mailbox_id is None or report.protocol not in rules.LOGIN_PROTOCOLS:
             return
-        at, kind = self.app.clock(), (mailbox_id, report.protocol, report.remote[:64])
-        if at - self._login_times.get(kind, at - rules.LOGIN_INTERVAL) < rules.LOGIN_INTERVAL:
+        at, key = self.app.clock(), (mailbox_id, report.protocol, report.remote[:64])
+        if at - self._login_times.get(key, at - rules.LOGIN_INTERVAL) < rules.LOGIN_INTERVAL:
             return
         if mailbox_id in self._logins or len(self._logins) < rules.MAX_REMEMBERED:
-            self._logins[mailbox_id] = MailboxLogin(mailbox_id, at, kind[1], kind[2])
-            _remember(self._login_times, kind, at)
+            self._logins[mailbox_id] = MailboxLogin(mailbox_id, at, key[1], key[2])
+            _remember(self._login_times, key, at)
 
     def _mailbox_of(self, home: str) -> UUID | None:
         root, _, name = home.rpartition("/")
@@ -154,7 +154,7 @@ async def _keep_writing(task: str, write: Callable[[], Awaitable[None]]) -> None
 
 
 def _remember(times: OrderedDict[Key, datetime], key: Key, at: datetime) -> None:
-    """Set a time, and drop the oldest above the limit."""
+    """Set the time of `key`; above MAX_REMEMBERED, drop the oldest."""
     times[key] = at
     times.move_to_end(key)
     if len(times) > rules.MAX_REMEMBERED:

@@ -10,7 +10,7 @@ from uuid import UUID
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.mailbox_usage.model import Arrivals, MailboxLogin, MailboxUsage, TrackedMailbox
 
-_MAX_WAIT = timedelta(seconds=10)  # after this a count is written even if a report has overtaken it
+_MAX_WAIT = timedelta(seconds=10)  # a mailbox due for longer gets its count written even if a report is newer
 
 # Active mailboxes of active domains.
 _SELECT_TRACKED = """
@@ -61,7 +61,7 @@ async def report(conn: Conn, reports: Sequence[MailboxUsage]) -> list[UUID]:
 
 async def add_arrivals(conn: Conn, arrivals: Sequence[Arrivals]) -> list[UUID]:
     """Add delivered messages to mailboxes, each mailbox once, unless they were counted since, and make them due for a
-    count. Returns the locked mailboxes, as `report`.
+    count. Returns the mailboxes that are locked; they are unchanged.
     """
     cursor = await conn.execute(
         """
@@ -95,7 +95,7 @@ async def add_arrivals(conn: Conn, arrivals: Sequence[Arrivals]) -> list[UUID]:
 async def write_counts(conn: Conn, counted: Sequence[MailboxUsage]) -> None:
     """Write counted usage (`at`: when the count began), except for locked mailboxes and for those with a newer report.
 
-    A mailbox that has waited ten seconds for a count is written even so, and stays due.
+    If a mailbox has been due for ten seconds, its count is written even so, and it stays due.
     """
     await conn.execute(
         """
@@ -124,7 +124,10 @@ async def write_counts(conn: Conn, counted: Sequence[MailboxUsage]) -> None:
 
 
 async def set_logins(conn: Conn, logins: Sequence[MailboxLogin]) -> list[UUID]:
-    """Write the last login of each mailbox, unless a newer one is known. Returns the locked mailboxes, as `report`."""
+    """Write the last login of each mailbox, unless a newer one is known.
+
+    Returns the mailboxes that are locked; they are unchanged.
+    """
     cursor = await conn.execute(
         """
         WITH reports AS (

@@ -6,9 +6,9 @@ address, which then is not a tag of the shorter name. Mail is stored under the m
 mailbox with a reused or changed address (`local_part`, `domain_id`) contains only its own mail.
 
 A password is stored as Argon2id in Dovecot's format; `password_hash` accepts any scheme of Dovecot 2.3, for migrations.
-Neither is ever returned. `quota_bytes` 0 is unlimited; without it, a mailbox gets the domain's default.
+Neither is ever returned. `quota_bytes` 0 is unlimited; a mailbox created without it gets the domain's default.
 
-`forward` forwards mail to at most ten addresses, with `keep_copy` also into the mailbox. A forward that leads back to
+`forward` sends mail on to at most ten addresses; with `keep_copy` the mailbox gets it too. A forward that leads back to
 its mailbox is refused (`alias_loop`), under the lock that all writers of aliases and forwards take.
 
 A deleted mailbox stays in the trash for 30 days: its address is free at once, its mail is kept, and it can be restored
@@ -18,6 +18,6 @@ folder is removed after the commit, with retries until that succeeds.
 In the embedded profile, `used_bytes` and `message_count` are counted at delivery; in the full profile
 `directory/mailbox_usage` keeps them.
 
-A mailbox belongs to the administrator whose email is its address. A caller of lower rank can't change its credentials,
-state, address or forward, can't suspend or delete it, and can't create one with that address.
+A mailbox belongs to the administrator whose email is its address. A caller of lower rank can't change its password,
+protocols, address, forward or whether it is active, can't suspend or delete it, and can't create one with that address.
 """

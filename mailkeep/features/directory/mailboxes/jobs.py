@@ -24,65 +24,69 @@ from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 log = structlog.get_logger("mailkeep.mailboxes")
 
 _BATCH = 100
-_SYSTEM = Principal(None, "retention", Role.SUPER_ADMIN, ActorType.SYSTEM)
+_RETENTION = Principal(None, "retention", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
 async def purge_trash(app: App) -> int:
     """Delete mailboxes that have been in the trash for 30 days and remove their mail; returns how many. Runs hourly.
 
-    Uses a time that `confirm_prune_time` confirms.
+    Does nothing until `confirm_prune_time` confirms the time, so that a wrong clock deletes nothing.
     """
     async with app.db.tx() as conn:
-        confirmed = await confirm_prune_time(conn, "audit_entries", app.clock())
-    ended, batch = 0, _BATCH if confirmed else 0
-    while confirmed and batch == _BATCH:
+        confirmed_time = await confirm_prune_time(conn, "audit_entries", app.clock())
+    total, batch = 0, _BATCH if confirmed_time else 0
+    while confirmed_time and batch == _BATCH:
         at = app.clock()
         async with app.db.tx() as conn:
-            gone = await store.delete_trash(conn, confirmed - TRASH_RETENTION, _BATCH)
-            for mailbox in gone:
+            purged = await store.delete_trash(conn, confirmed_time - TRASH_RETENTION, _BATCH)
+            for mailbox in purged:
                 target = AuditTarget("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)
                 await audit.record(
-                    conn, _SYSTEM, at, AuditAction("mailbox.purge", target, before=wire.audit_fields(mailbox))
+                    conn, _RETENTION, at, AuditAction("mailbox.purge", target, before=wire.audit_fields(mailbox))
                 )
-        batch = len(gone)
-        ended += batch
+        batch = len(purged)
+        total += batch
     await remove_mail(app)
-    return ended
+    return total
 
 
 async def remove_mail(app: App) -> int:
     """Remove the folders of deleted mailboxes; returns how many. Failures are retried by the next run.
 
-    Where another account owns the mail (full profile), a process that runs as root does it.
+    In the full profile another account owns the mail; only the process `node`, which runs as root, can do it.
     """
     removed, last = 0, None
-    if not _is_ours(app):
+    if not _may_remove_mail(app):
         return removed
     while True:
         async with app.db.autocommit() as conn:
-            waiting = await store.list_removals(conn, _BATCH, last)
-        for mailbox_id in waiting:
+            mailbox_ids = await store.list_removals(conn, _BATCH, last)
+        for mailbox_id in mailbox_ids:
             removed += await remove_mail_of(app, mailbox_id)
-        if len(waiting) < _BATCH:
+        if len(mailbox_ids) < _BATCH:
             return removed
-        last = waiting[-1]
+        last = mailbox_ids[-1]
 
 
 async def remove_mail_of(app: App, mailbox_id: UUID) -> bool:
-    """Remove the folder of a deleted mailbox; False, with a log entry, if that fails."""
-    if not _is_ours(app):
+    """Remove the folder of a deleted mailbox. False if that fails (logged), or if this process may not do it."""
+    if not _may_remove_mail(app):
         return False
     try:
         await asyncio.to_thread(_remove, mail_folder(app.data_dir, mailbox_id))
     except OSError as error:
-        log.warning("mail not removed", mailbox_id=str(mailbox_id), error=str(error))
+        log.warning(
+            "the mail of a deleted mailbox could not be removed, will be retried",
+            mailbox_id=str(mailbox_id),
+            error=str(error),
+        )
         return False
     async with app.db.autocommit() as conn:
         await store.finish_removal(conn, mailbox_id)
     return True
 
 
-def _is_ours(app: App) -> bool:
+def _may_remove_mail(app: App) -> bool:
     """Whether this process may remove mail; True if the folder does not exist."""
     root = mail_root(app.data_dir)
     return not root.exists() or os.access(root, os.W_OK | os.X_OK)
@@ -92,6 +96,6 @@ def _remove(folder: Path) -> None:
     try:
         shutil.rmtree(folder)
     except FileNotFoundError:
-        # A client may move mail meanwhile, which also raises this error; done only if the folder itself is gone.
+        # Also raised if a mail client moves a message meanwhile. The mail is removed only if the folder does not exist.
         if folder.exists():
             raise

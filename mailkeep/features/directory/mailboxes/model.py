@@ -34,9 +34,8 @@ class MailboxForward:
 
 @dataclass(frozen=True, slots=True)
 class MailboxSuspension:
-    """A suspension of sending for the mailbox's address; `by` is an administrator's email, a key's name, or `rules`.
-
-    `by_rank` is the administrator's rank, None for the rules.
+    """A suspension of sending for the mailbox's address; `by` is an administrator's email, an API key's name, or
+    `rules` (the abuse rules). `by_rank` is the administrator's rank, None for the rules.
     """
 
     reason: str
@@ -118,27 +117,29 @@ class MailboxChanges:
     keep_copy: bool | None = None
 
     @property
-    def moves(self) -> bool:
+    def changes_address(self) -> bool:
         """Whether the address changes."""
         return self.domain_id is not None or self.local_part is not None
 
     @property
-    def forwards(self) -> bool:
+    def changes_forward(self) -> bool:
         """Whether the forward changes."""
         return self.destinations is not None or self.keep_copy is not None
 
     @property
-    def touches_owner(self) -> bool:
-        """Whether credentials, state, address or forward change, which a higher-ranked owner must do."""
-        state = (self.secret, self.active, self.protocols)
-        return self.moves or self.forwards or any(part is not None for part in state)
+    def needs_owner_rank(self) -> bool:
+        """Whether password, protocols, `active`, address or forward change: a caller of lower rank than the mailbox's
+        owner must not change them.
+        """
+        protected = (self.secret, self.active, self.protocols)
+        return self.changes_address or self.changes_forward or any(value is not None for value in protected)
 
 
 @dataclass(frozen=True, slots=True)
 class MailboxFilter:
     """Which mailboxes to list; `domains` are those that the caller may see, None for all.
 
-    `part` is a folded substring of the address, `trashed` lists the trash instead.
+    `part` is a folded substring of the address; `trashed` lists the mailboxes in the trash instead.
     """
 
     domains: list[UUID] | None
@@ -154,10 +155,10 @@ def mail_root(data_dir: Path) -> Path:
 
 
 def mail_folder(data_dir: Path, mailbox_id: UUID) -> Path:
-    """The home of a mailbox, under its id: a mailbox with a reused address contains no old mail."""
+    """The home folder of a mailbox. It is named by the id, so that a mailbox with a reused address has no old mail."""
     return mail_root(data_dir) / str(mailbox_id)
 
 
 def maildir_of(data_dir: Path, mailbox_id: UUID) -> Path:
-    """The Maildir in a mailbox's home."""
+    """The Maildir in a mailbox's home folder."""
     return mail_folder(data_dir, mailbox_id) / MAILDIR

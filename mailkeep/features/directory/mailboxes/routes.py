@@ -71,8 +71,11 @@ async def _delete(app: App, call: Call) -> HttpResponse:
     purge: bool = call.query.purge
     mailbox = await service.delete(app, call.caller(), call.id(), purge=purge)
     if purge:
-        await jobs.remove_mail_of(app, mailbox.id)
-        return HttpResponse(wire.MailboxDeletion("The mailbox and its mail are deleted.", mailbox.id, True, None))
+        is_removed = await jobs.remove_mail_of(app, mailbox.id)
+        message = (
+            "The mailbox and its mail are deleted." if is_removed else "The mailbox is deleted. Its mail will follow."
+        )
+        return HttpResponse(wire.MailboxDeletion(message, mailbox.id, True, None))
     assert mailbox.deleted_at is not None
     until = mailbox.deleted_at + TRASH_RETENTION
     return HttpResponse(wire.MailboxDeletion("The mailbox is in the trash.", mailbox.id, False, iso(until)))
@@ -139,7 +142,7 @@ ENDPOINTS = (
         handler=_change,
         action="mailbox.write",
         summary="Change a mailbox",
-        description="`local_part` and `domain_id` give it another address; its mail stays with it.",
+        description="`local_part` and `domain_id` change its address; it keeps its mail.",
         tag="Mailboxes",
         body=wire.MailboxPatch,
         data=wire.MailboxRecord,
@@ -153,7 +156,7 @@ ENDPOINTS = (
         handler=_delete,
         action="mailbox.write",
         summary="Delete a mailbox",
-        description="Into the trash for 30 days, or with `purge` permanently. Its address is free at once.",
+        description="It is in the trash for 30 days, or with `purge` deleted permanently. Its address is free at once.",
         tag="Mailboxes",
         query=wire.DeleteQuery,
         data=wire.MailboxDeletion,

@@ -17,7 +17,7 @@ MAX_DESTINATIONS = 10
 def parse_local_part(text: str, *, ascii_only: bool = False) -> str:
     """A local part in NFC, or INVALID_FIELD; `address_in` checks the length of the whole address.
 
-    `ascii_only`: for Dovecot, which has no SMTPUTF8 (RFC 6531) and accepts no mail for other addresses.
+    `ascii_only`: for Dovecot, which does not support SMTPUTF8 (RFC 6531).
     """
     if ascii_only and not text.isascii():
         raise invalid_field("local_part", "must contain only ASCII characters in the full profile")
@@ -40,22 +40,22 @@ def address_in(local_part: str, domain_name: str) -> Address:
 
 
 def parse_destinations(texts: Sequence[str]) -> tuple[Address, ...]:
-    """The addresses of a forward, trimmed, without duplicates, at most ten; INVALID_FIELD with every fault."""
+    """The addresses of a forward, trimmed, without duplicates, at most ten; INVALID_FIELD with all faults."""
     faults: list[FieldError] = []
-    found: dict[str, Address] = {}
+    addresses: dict[str, Address] = {}
     for index, text in enumerate(texts):
         try:
             address = parse_destination(text.strip(" "))
         except AddressError as error:
             faults.append({"field": f"forward.destinations[{index}]", "reason": error.reason})
         else:
-            found.setdefault(address.key, address)
-    if len(found) > MAX_DESTINATIONS:
+            addresses.setdefault(address.key, address)
+    if len(addresses) > MAX_DESTINATIONS:
         reason = f"must have at most {MAX_DESTINATIONS} different addresses"
         faults.append({"field": "forward.destinations", "reason": reason})
     if faults:
         raise InvalidField(faults)
-    return tuple(found.values())
+    return tuple(addresses.values())
 
 
 def forward_to(addresses: Sequence[Address], keep_copy: bool) -> MailboxForward:
@@ -65,8 +65,8 @@ def forward_to(addresses: Sequence[Address], keep_copy: bool) -> MailboxForward:
 
 
 def check_secret(secret: PasswordOrHash, *, required: bool) -> None:
-    """INVALID_FIELD for both a password and a hash, or a hash that is malformed or too expensive; MISSING_FIELDS if
-    one is required.
+    """INVALID_FIELD if there are both a password and a hash, or the hash is malformed or too expensive to verify;
+    MISSING_FIELDS if there is neither and one is `required`.
     """
     if secret.password is not None and secret.password_hash is not None:
         raise invalid_field("password_hash", "can't be given together with password")
@@ -78,33 +78,34 @@ def check_secret(secret: PasswordOrHash, *, required: bool) -> None:
 
 
 def refuse_lower_rank(who: Principal, owner: Role | None) -> None:
-    """FORBIDDEN where the mailbox or address belongs to an administrator of higher rank than the caller."""
+    """FORBIDDEN if the mailbox or address belongs to an administrator of higher rank than the caller."""
     if owner is not None and owner.rank > who.role.rank:
         raise Forbidden("The address belongs to an administrator of higher rank.", reason="higher_rank")
 
 
 def refuse_loop(keys: Sequence[str]) -> None:
-    """CONFLICT `alias_loop` where forwards lead back to the mailbox."""
+    """CONFLICT `alias_loop` if forwards lead back to the mailbox."""
     if keys:
+        these = "them" if len(keys) > 1 else "it"
         raise Conflict(
-            f"Mail for {', '.join(keys)} leads back to this mailbox. Remove it from the forward's destinations.",
+            f"Mail for {', '.join(keys)} leads back to this mailbox. Remove {these} from the forward's destinations.",
             reason="alias_loop",
             destinations=list(keys),
         )
 
 
 def refuse_not_in_trash(mailbox: Mailbox) -> None:
-    """CONFLICT where the mailbox is not in the trash."""
+    """CONFLICT if the mailbox is not in the trash."""
     if mailbox.deleted_at is None:
         raise Conflict("The mailbox is not in the trash.", reason="not_trashed")
 
 
 def display_suspender(who: Principal, label: str, rank: int | None) -> str:
-    """Who suspended an address, as this caller may know it: the label for the rules (`rank` None), for callers that
-    see all administrators (GET /admins) and for that administrator; for others the role.
+    """Who suspended an address. The `label` if it is the abuse rules (`rank` None), if the caller may see all
+    administrators (GET /admins), or if it is the caller; otherwise only the administrator's role.
     """
     sees_all = who.scope is None and who.role is not Role.DOMAIN_ADMIN
-    itself = who.actor is ActorType.SESSION and label == who.label
-    if rank is None or sees_all or itself:
+    is_suspender = who.actor is ActorType.SESSION and label == who.label
+    if rank is None or sees_all or is_suspender:
         return label
     return next((role.value for role in Role if role.rank == rank), "administrator")

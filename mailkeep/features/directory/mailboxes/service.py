@@ -50,7 +50,7 @@ async def get(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
 
 
 async def get_for_state_change(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
-    """The mailbox whose state the caller wants to change; FORBIDDEN where a higher rank owns it."""
+    """The mailbox whose state the caller wants to change; FORBIDDEN if an administrator of higher rank owns it."""
     mailbox = _require(await store.find(conn, mailbox_id), who, _WRITE)
     await _refuse_lower_rank(conn, who, mailbox.address)
     return mailbox
@@ -70,7 +70,7 @@ async def add_mail(conn: Conn, mailbox_id: UUID, size: int, messages: int = 1) -
 
 
 async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequence[str]) -> Mailbox:
-    """Create a mailbox; `destinations` are those of its forward, not parsed yet.
+    """Create a mailbox and return it; `destinations` are those of its forward, not parsed yet.
 
     INVALID_FIELD, MISSING_FIELDS, WEAK_PASSWORD; then DOMAIN_NOT_FOUND, DOMAIN_INACTIVE, FORBIDDEN; CONFLICT
     `address_taken`, `limit_reached` or `alias_loop`.
@@ -117,18 +117,18 @@ async def change(app: App, who: Principal, mailbox_id: UUID, changes: MailboxCha
     if changes.secret is not None:
         _check(changes.secret, required=False)
         async with app.db.autocommit() as conn:
-            seen = _require(await store.find(conn, mailbox_id), who, _WRITE)
-        password_hash = await _hash(changes.secret, seen.address)
+            mailbox = _require(await store.find(conn, mailbox_id), who, _WRITE)
+        password_hash = await _hash(changes.secret, mailbox.address)
     at = app.clock()
     async with app.db.tx() as conn:
-        if changes.forwards or changes.moves:
+        if changes.changes_forward or changes.changes_address:
             await store.lock_routes(conn)
-        seen = _require(await store.find(conn, mailbox_id), who, _WRITE)
+        mailbox = _require(await store.find(conn, mailbox_id), who, _WRITE)
         domain = None
-        if changes.moves:
-            domain = await domains.get_active_for_update(conn, who, _WRITE, changes.domain_id or seen.domain_id)
+        if changes.changes_address:
+            domain = await domains.get_active_for_update(conn, who, _WRITE, changes.domain_id or mailbox.domain_id)
         before = _require(await store.find_for_update(conn, mailbox_id), who, _WRITE)
-        if changes.touches_owner:
+        if changes.needs_owner_rank:
             await _refuse_lower_rank(conn, who, before.address)
         after = _apply(before, changes)
         if domain is not None:
@@ -147,9 +147,8 @@ async def _write(
     if password_hash is not None:
         await store.set_password_hash(conn, after.id, password_hash)
     await _refuse_loop(conn, after)
-    shown = wire.audit_fields(after) | ({"password": "changed"} if password_hash is not None else {})
-    change = (wire.audit_fields(before), shown)
-    await audit.record_change(conn, who, at, "mailbox.update", _target(after), change)
+    fields = wire.audit_fields(after) | ({"password": "changed"} if password_hash is not None else {})
+    await audit.record_change(conn, who, at, "mailbox.update", _target(after), (wire.audit_fields(before), fields))
 
 
 async def _move(conn: Conn, who: Principal, before: Mailbox, after: Mailbox, domain: Domain) -> Mailbox:
@@ -183,8 +182,8 @@ async def restore(app: App, who: Principal, mailbox_id: UUID) -> Mailbox:
     at = app.clock()
     async with app.db.tx() as conn:
         await store.lock_routes(conn)
-        seen = _require(await store.find(conn, mailbox_id), who, _WRITE, trashed=True)
-        domain = await domains.get_active_for_update(conn, who, _WRITE, seen.domain_id)
+        domain_id = _require(await store.find(conn, mailbox_id), who, _WRITE, trashed=True).domain_id
+        domain = await domains.get_active_for_update(conn, who, _WRITE, domain_id)
         mailbox = _require(await store.find_for_update(conn, mailbox_id), who, _WRITE, trashed=True)
         await _refuse_lower_rank(conn, who, mailbox.address)
         rules.refuse_not_in_trash(mailbox)
@@ -226,7 +225,7 @@ def _apply(before: Mailbox, changes: MailboxChanges) -> Mailbox:
 
 
 def _check(secret: PasswordOrHash, *, required: bool) -> None:
-    """Refuse what can be refused before the mailbox is known."""
+    """The checks that do not need the mailbox's address."""
     rules.check_secret(secret, required=required)
     if secret.password is not None:
         check_password(secret.password, "")
@@ -254,9 +253,9 @@ async def _refuse_loop(conn: Conn, mailbox: Mailbox) -> None:
 
 
 async def _reload(conn: Conn, mailbox_id: UUID) -> Mailbox:
-    found = await store.find(conn, mailbox_id)
-    assert found is not None
-    return found
+    mailbox = await store.find(conn, mailbox_id)
+    assert mailbox is not None
+    return mailbox
 
 
 def _require(mailbox: Mailbox | None, who: Principal, action: str, *, trashed: bool = False) -> Mailbox:

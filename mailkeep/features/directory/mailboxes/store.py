@@ -36,7 +36,7 @@ _SELECT = """
 
 
 async def insert(conn: Conn, mailbox: Mailbox, password_hash: str) -> None:
-    """Insert a mailbox; CONFLICT where the address is taken."""
+    """Insert a mailbox; CONFLICT `address_taken` if another mailbox has its address."""
     try:
         await conn.execute(
             """
@@ -55,7 +55,7 @@ async def insert(conn: Conn, mailbox: Mailbox, password_hash: str) -> None:
 
 
 async def update(conn: Conn, mailbox: Mailbox) -> None:
-    """Update the writable columns from `mailbox`; CONFLICT where the address is taken."""
+    """Update the writable columns from `mailbox`; CONFLICT `address_taken` if another mailbox has its address."""
     try:
         await conn.execute(
             """
@@ -99,7 +99,7 @@ async def delete(conn: Conn, mailbox_id: UUID) -> None:
 
 
 async def delete_trash(conn: Conn, before: datetime, limit: int) -> list[Mailbox]:
-    """Delete at most `limit` mailboxes put in the trash before `before`, oldest first."""
+    """Delete at most `limit` mailboxes that were put in the trash before `before`, oldest first, and return them."""
     cursor = await conn.execute(
         _SELECT
         + """
@@ -107,10 +107,10 @@ async def delete_trash(conn: Conn, before: datetime, limit: int) -> list[Mailbox
         """,
         {"before": before, "most": limit},
     )
-    gone = [_mailbox(row) for row in await cursor.fetchall()]
-    ids = [mailbox.id for mailbox in gone]
+    mailboxes = [_mailbox(row) for row in await cursor.fetchall()]
+    ids = [mailbox.id for mailbox in mailboxes]
     await conn.execute("DELETE FROM mailboxes WHERE id = ANY(%(ids)s)", {"ids": ids})
-    return gone
+    return mailboxes
 
 
 async def find(conn: Conn, mailbox_id: UUID) -> Mailbox | None:
@@ -136,7 +136,7 @@ async def find_by_address(conn: Conn, key: str) -> Mailbox | None:
 
 async def page(conn: Conn, filters: MailboxFilter, page_request: PageRequest) -> Page[Mailbox]:
     """A page of mailboxes."""
-    found = await fetch_page(
+    page = await fetch_page(
         conn,
         _SELECT,
         [
@@ -150,18 +150,18 @@ async def page(conn: Conn, filters: MailboxFilter, page_request: PageRequest) ->
         page_request,
         {"created_at": "m.id", "id": "m.id", "updated_at": "m.updated_at", "address": "m.address_key"},
     )
-    return Page([_mailbox(row) for row in found.rows], found.next_key)
+    return Page([_mailbox(row) for row in page.rows], page.next_key)
 
 
 async def count_in_domain(conn: Conn, domain_id: UUID) -> int:
     """Number of mailboxes of a domain, without the trash."""
     cursor = await conn.execute(
-        "SELECT count(*) AS present FROM mailboxes WHERE domain_id = %(id)s AND deleted_at IS NULL",
+        "SELECT count(*) AS mailboxes FROM mailboxes WHERE domain_id = %(id)s AND deleted_at IS NULL",
         {"id": domain_id},
     )
     row = await cursor.fetchone()
     assert row is not None
-    return row["present"]
+    return row["mailboxes"]
 
 
 async def lock_routes(conn: Conn) -> None:
@@ -194,15 +194,16 @@ async def finish_removal(conn: Conn, mailbox_id: UUID) -> None:
 
 def _translate_error(error: psycopg.Error, mailbox: Mailbox) -> Exception:
     if constraint_of(error) == "mailboxes_address_unique":
-        return Conflict("The address has a mailbox already.", reason="address_taken", address=str(mailbox.address))
+        message = f"{mailbox.address} already has a mailbox. Choose another address, or delete that mailbox first."
+        return Conflict(message, reason="address_taken", address=str(mailbox.address))
     return error
 
 
 def _columns(mailbox: Mailbox) -> dict[str, Any]:
     protocols, forward = mailbox.protocols, mailbox.forward
-    named = ("id", "domain_id", "local_part", "name", "active", "quota_bytes", "created_at", "updated_at", "deleted_at")
+    names = ("id", "domain_id", "local_part", "name", "active", "quota_bytes", "created_at", "updated_at", "deleted_at")
     return {
-        **{name: getattr(mailbox, name) for name in named},
+        **{name: getattr(mailbox, name) for name in names},
         "local_key": fold_local(mailbox.local_part),
         "imap": protocols.imap,
         "pop3": protocols.pop3,

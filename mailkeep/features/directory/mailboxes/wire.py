@@ -38,7 +38,7 @@ class ForwardRecord(Struct, frozen=True):
 
 
 class SuspendedRecord(Struct, frozen=True):
-    """Why, by whom (`rules` or an administrator) and since when sending is suspended for the address.
+    """Why, by whom (an administrator, or `rules`: the abuse rules) and since when sending is suspended for the address.
 
     `by` is the administrator's name for callers that see all administrators; for a domain_admin or a scoped key it is
     the role.
@@ -79,7 +79,7 @@ class MailboxRecord(Struct, frozen=True):
 
 
 class ProtocolsRequest(Patch, frozen=True):
-    """Protocols to enable or disable; others stay unchanged, or enabled in a new mailbox."""
+    """Protocols to enable or disable. Those without a value stay unchanged; in a new mailbox they are enabled."""
 
     imap: bool | UnsetType = UNSET
     pop3: bool | UnsetType = UNSET
@@ -88,7 +88,7 @@ class ProtocolsRequest(Patch, frozen=True):
 
 
 class ForwardRequest(Patch, frozen=True):
-    """A forward; an empty list of destinations ends it."""
+    """A forward; an empty list of destinations removes it."""
 
     destinations: Destinations | UnsetType = UNSET
     keep_copy: bool | UnsetType = UNSET
@@ -197,7 +197,7 @@ def read_password(body: MailboxCreate | MailboxPatch) -> PasswordOrHash:
 
 def read_changes(body: MailboxPatch) -> MailboxChanges:
     """The changes of a PATCH; destinations are not parsed yet."""
-    sealed, forward = read_password(body), body.forward
+    secret, forward = read_password(body), body.forward
     protocols = None if body.protocols is UNSET else read_protocols(body.protocols)
     destinations = keep_copy = None
     if forward is not UNSET:
@@ -207,7 +207,7 @@ def read_changes(body: MailboxPatch) -> MailboxChanges:
         domain_id=_or_none(body.domain_id),
         local_part=_or_none(body.local_part),
         name=_or_none(body.name),
-        secret=None if sealed == PasswordOrHash() else sealed,
+        secret=None if secret == PasswordOrHash() else secret,
         active=_or_none(body.active),
         quota_bytes=_or_none(body.quota_bytes),
         protocols=protocols or None,

@@ -10,6 +10,6 @@ therefore neither in Postfix's configuration nor in clear in the database, and a
 of the relay never carries the new password to the old host. In the embedded profile with `mta.mode = smtp`, the API
 submits to the domain's relay instead of `mta.host`; with the sandbox, a relay is stored but not used.
 
-A password is sent only over TLS with a certificate valid for the host. A relay must resolve to global addresses;
-`outbound.relay_networks` permits others.
+A password is sent only over TLS with a certificate that is valid for the host. A relay must have a global address;
+`outbound.relay_networks` permits more networks.
 """

@@ -28,23 +28,23 @@ _REWRITTEN = re.compile(r"SRS[01][-+=]", re.IGNORECASE)  # as in the SQL functio
 
 
 class NoRelay(Failure):
-    """There is no relay, or its settings are incomplete; the message says which and what to do."""
+    """There is no relay, or its settings are incomplete; the message says what is missing and what to do."""
 
 
 async def choose_relay(app: App, mail_from: str) -> Relay:
     """The relay for mail with this envelope sender. Raises `NoRelay`, `Unavailable`."""
     local, _, name = mail_from.rpartition("@")
-    if local and not _REWRITTEN.match(local) and (found := await find_domain_relay(app, name)):
-        return found
+    if local and not _REWRITTEN.match(local) and (relay := await find_domain_relay(app, name)):
+        return relay
     outbound = app.settings.outbound
     if not outbound.relay:
-        raise NoRelay("the relay was removed from the settings; the next attempt delivers directly")
+        raise NoRelay("the setting outbound.relay was removed: the next attempt delivers directly")
     host, port = parse_endpoint(outbound.relay)
-    return _relay(app, host, port, outbound.relay_tls, (outbound.relay_username, outbound.relay_password))
+    return _build_relay(app, host, port, outbound.relay_tls, (outbound.relay_username, outbound.relay_password))
 
 
 async def find_domain_relay(app: App, name: str) -> Relay | None:
-    """The relay of a domain, None where it has none or is not managed. Raises `NoRelay`, `Unavailable`."""
+    """The relay of a domain, None if it has none or is not managed. Raises `NoRelay`, `Unavailable`."""
     try:
         name = normalize_domain(name)
     except AddressError:
@@ -54,68 +54,70 @@ async def find_domain_relay(app: App, name: str) -> Relay | None:
     if domain is None or domain.relay is None:
         return None
     relay = domain.relay
-    password = _password(app, domain.id, relay)
-    return _relay(app, relay.host, relay.port, relay.tls, (relay.username, password))
+    password = _decrypt_password(app, domain.id, relay)
+    return _build_relay(app, relay.host, relay.port, relay.tls, (relay.username, password))
 
 
 async def submit(
     app: App, relay: Relay, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool
 ) -> AcceptedSubmission:
-    """Submit a message to a relay. Raises `Refused`, `Lost`."""
+    """Submit a message to a relay. Raises `SmtpRefusal`, `ConnectionLost`."""
     return await app.relay_pools.submit(relay, submission, body, stuffed=stuffed)
 
 
-def _password(app: App, domain_id: UUID, relay: DomainRelay) -> str:
+def _decrypt_password(app: App, domain_id: UUID, relay: DomainRelay) -> str:
     if not relay.username:
         return ""
     if relay.password is None:
-        raise NoRelay(f"the relay {relay.host} needs its password again: set relay.password of the domain")
-    opened = app.vault.open("relay", relay.password, domain_id.bytes)
-    if opened is None:
+        raise NoRelay(f"the relay {relay.host} has a username but no password: set relay.password of the domain")
+    password = app.vault.open("relay", relay.password, domain_id.bytes)
+    if password is None:
         raise NoRelay(f"the password of the relay {relay.host} can't be decrypted: set relay.password of the domain")
-    return opened.decode()
+    return password.decode()
 
 
-def _relay(app: App, host: str, port: int, tls: str, login: tuple[str, str]) -> Relay:
+def _build_relay(app: App, host: str, port: int, tls: str, login: tuple[str, str]) -> Relay:
     username, password = login
-    if username and tls == "none":  # validation refuses this; a second check, so that no password is sent in clear
-        raise NoRelay(f"the relay {host} has a user name but no TLS: set its tls to starttls or tls")
+    if username and tls == "none":  # validation refuses this too: a password must not be sent in clear
+        raise NoRelay(f"the relay {host} has a username but no TLS: set its tls to starttls or tls")
     return Relay(
         host,
         port,
         tls=tls,  # pyright: ignore[reportArgumentType] one of the three, by setting and column
-        ssl_context=_context(app.settings.outbound.extra_ca_file),
+        ssl_context=_load_ssl_context(app.settings.outbound.extra_ca_file),
         username=username or None,
         password=password or None,
         helo=app.settings.server.hostname or "localhost",
-        addresses=_addresses(app, host),
+        addresses=_address_lookup(app, host),
     )
 
 
-def _addresses(app: App, host: str) -> Callable[[], Awaitable[Sequence[str]]]:
+def _address_lookup(app: App, host: str) -> Callable[[], Awaitable[Sequence[str]]]:
     async def look_up() -> Sequence[str]:
-        allowed = parse_networks(app.settings.outbound.relay_networks)
+        networks = parse_networks(app.settings.outbound.relay_networks)
         try:
-            found = [ipaddress.ip_address(host)]
+            resolved = [ipaddress.ip_address(host)]
         except ValueError:
             try:
-                found = await Resolver(parse_dns_servers(app.settings.dns.servers)).resolve(
+                resolved = await Resolver(parse_dns_servers(app.settings.dns.servers)).resolve(
                     host.lower().removesuffix(".")
                 )
-            except DnsLookupError as failed:
-                raise ConnectionLost(f"{host}: {failed}", "connect") from failed
-        addresses, refused = rules.filter_permitted(found, allowed)
+            except DnsLookupError as error:
+                raise ConnectionLost(f"{host}: {error}", "connect") from error
+        addresses, refused = rules.filter_permitted(resolved, networks)
         if not addresses:
-            # The addresses are for operators only: domain administrators read the error.
-            log.warning("relay has no permitted address", relay=host, addresses=refused)
-            raise ConnectionLost(f"{host} has no address that outbound.relay_networks permits", "connect")
+            # Only the log has the addresses: domain administrators read the error.
+            log.warning("the relay has no permitted address: see outbound.relay_networks", relay=host, refused=refused)
+            raise ConnectionLost(
+                f"{host} has no global address, nor one that outbound.relay_networks permits", "connect"
+            )
         return addresses
 
     return look_up
 
 
 @cache
-def _context(extra_ca_file: str) -> ssl.SSLContext:
+def _load_ssl_context(extra_ca_file: str) -> ssl.SSLContext:
     context = ssl.create_default_context()
     if extra_ca_file:
         try:

@@ -1,17 +1,17 @@
 """Routing: where mail for an address is delivered. One SQL function (`route_address`) decides for all callers.
 
-In a managed domain that is active and receives mail, the first match counts:
+In a managed domain that is active and receives mail, the first match in this order decides:
 
 1. a mailbox with exactly this address,
 2. an alias with exactly this address,
 3. the mailbox, then the alias, whose name is the local part without its `+tag` (docs/decisions/0003),
 4. the domain's catch-all,
 5. for `postmaster` and `abuse` the domain's administrators, else the super_admins (RFC 5321 §4.5.1, RFC 2142), at those
-   of their addresses that can receive mail. A deactivated mailbox or an alias that leads nowhere does not prevent this
+   of their addresses that can receive mail. An inactive mailbox or an alias that leads nowhere does not prevent this
    step. `postmaster` without a domain, and both at `server.hostname`, go to the super_admins.
 
-Local parts are compared folded (`core.address.fold_local`). Mailboxes in the trash and inactive aliases are ignored. A
-deactivated mailbox still matches its address and refuses its mail: nobody else gets it.
+Local parts are compared folded (`core.address.fold_local`). Mailboxes in the trash and inactive aliases are ignored. An
+inactive mailbox still matches its address and refuses its mail: nobody else gets it.
 
 Aliases are followed to the end, across managed domains and through the forwards of mailboxes, each source once, so that
 loops end. The result is a list of mailboxes (each once, with the tag in the address) and external addresses.
@@ -36,6 +36,6 @@ At RCPT there are two more (`service.route_recipient`), when no destination has 
 - `mailbox_full`: 452 4.2.2
 - `message_too_large`: 552 5.2.2; the message is larger than the whole quota
 
-An explanation shows a caller details of its own domains only: what an address in another domain leads to is shown as
-that address.
+An explanation shows a caller details of its own domains only. For an address in another domain it shows the address,
+not where that leads.
 """

@@ -33,10 +33,10 @@ class RouteDestination:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The decision for an address; `deliveries` only with `deliver`, each destination once.
+    """The decision for an address; `deliveries` is empty unless it is `deliver`, and has each destination once.
 
-    `external` is the number of external destinations. `depends_on_size`: a larger message might exceed the quota of all
-    destinations.
+    `external` is the number of external destinations. `depends_on_size`: the recipient is accepted, but a larger
+    message could exceed the quota of every destination.
     """
 
     decision: Decision

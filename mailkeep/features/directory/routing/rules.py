@@ -15,7 +15,7 @@ def parse(text: str) -> Address:
 
 
 def normalize_recipient(recipient: str) -> str:
-    """An SMTP recipient with its domain in A-labels if it is a domain name; never refused."""
+    """An SMTP recipient with its domain in A-labels; unchanged if that is not a valid domain name."""
     local_part, at, domain = recipient.rpartition("@")
     try:
         return f"{local_part}@{normalize_domain(domain)}" if at else recipient

@@ -19,29 +19,29 @@ async def route(conn: Conn, recipient: str) -> Route:
 
 
 async def list_visible_destinations(conn: Conn, address: str, domain_id: UUID) -> frozenset[str]:
-    """The destinations of an address, in lower case, as far as administrators of only this domain may see them.
+    """The destinations of an address, in lower case, as far as an administrator of only this domain may see them.
 
-    For an address in another domain, the address itself is returned and not what it leads to.
+    Instead of the destinations of an address in another domain, that address is returned.
     """
-    found = await store.explain(conn, rules.normalize_recipient(address), [domain_id])
-    return frozenset(place.address.lower() for place in found.route.deliveries)
+    explanation = await store.explain(conn, rules.normalize_recipient(address), [domain_id])
+    return frozenset(delivery.address.lower() for delivery in explanation.route.deliveries)
 
 
 async def route_recipient(conn: Conn, address: str, size: int = 0) -> Route:
-    """`route` for a message of `size` bytes (0: unknown) offered by SMTP; considers the room in mailboxes."""
+    """`route` for a message of `size` bytes (0: unknown) offered by SMTP; considers the free space in mailboxes."""
     return await store.route_recipient(conn, rules.normalize_recipient(address), size)
 
 
 async def apply_settings(conn: Conn, hostname: str, limits: LimitsSettings) -> None:
-    """Store the settings that routing uses, at every start before mail is accepted.
+    """Store the settings that routing uses; call it at every start, before mail is accepted.
 
-    `hostname` is the name by which the server knows itself, also if `server.hostname` is not set.
+    `hostname` is `server.hostname`; in the full profile, the machine's name if that is not set.
     """
     await store.apply_settings(conn, hostname.lower(), limits.external_expansion, limits.largest_message_bytes)
 
 
 async def list_sender_logins(conn: Conn, address: Address) -> frozenset[str]:
-    """The keys of the logins that may send from an address; Postfix asks this for the envelope sender."""
+    """The folded addresses of the mailboxes that may send from an address. Postfix uses the same SQL function."""
     return await store.list_sender_logins(conn, address.local_part, address.domain)
 
 

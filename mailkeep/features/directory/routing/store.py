@@ -19,7 +19,7 @@ async def route(conn: Conn, address: str) -> Route:
 
 
 async def route_recipient(conn: Conn, address: str, size: int) -> Route:
-    """The route of a message of `size` bytes offered by SMTP; considers the room in mailboxes."""
+    """The route of a message of `size` bytes offered by SMTP; considers the free space in mailboxes."""
     cursor = await conn.execute(
         """
         SELECT r.decision, r.deliveries, r.external, r.depends_on_size
@@ -66,10 +66,10 @@ async def list_sender_logins(conn: Conn, local_part: str, domain: str) -> frozen
 
 def _route(row: Mapping[str, Any] | None) -> Route:
     assert row is not None
-    places = tuple(_destinations(row["deliveries"]))
-    return Route(row["decision"], places, row["external"], row.get("depends_on_size", False))
+    deliveries = tuple(_destinations(row["deliveries"]))
+    return Route(row["decision"], deliveries, row["external"], row.get("depends_on_size", False))
 
 
-def _destinations(deliveries: Iterable[Mapping[str, Any]]) -> Iterable[RouteDestination]:
-    for one in deliveries:
-        yield RouteDestination(one["type"], one["address"], UUID(one["mailbox_id"]) if one["mailbox_id"] else None)
+def _destinations(rows: Iterable[Mapping[str, Any]]) -> Iterable[RouteDestination]:
+    for row in rows:
+        yield RouteDestination(row["type"], row["address"], UUID(row["mailbox_id"]) if row["mailbox_id"] else None)

@@ -23,7 +23,9 @@ DecisionField = Annotated[
 
 
 class RouteStepRecord(Struct, frozen=True):
-    """One lookup: `step`: domain, mailbox, alias, plus, catch_all, forward, postmaster, reject; `row`: the match."""
+    """One lookup. `step`: domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, reject; `row`: the
+    matching record.
+    """
 
     step: str
     result: str
@@ -54,11 +56,12 @@ class ExplainQuery(Query, frozen=True):
     address: AddressField
 
 
-def to_record(found: RouteExplanation) -> RouteExplanationRecord:
+def to_record(explanation: RouteExplanation) -> RouteExplanationRecord:
     """The response for an explanation."""
+    route, steps = explanation.route, explanation.steps
     return RouteExplanationRecord(
-        decision=found.route.decision,
-        steps=[RouteStepRecord(s.step, s.result, s.address, dict(s.row) if s.row else None) for s in found.steps],
-        deliveries=[RouteDeliveryRecord(d.type, d.address, d.mailbox_id) for d in found.route.deliveries],
-        warnings=list(found.warnings),
+        decision=route.decision,
+        steps=[RouteStepRecord(s.step, s.result, s.address, dict(s.row) if s.row else None) for s in steps],
+        deliveries=[RouteDeliveryRecord(d.type, d.address, d.mailbox_id) for d in route.deliveries],
+        warnings=list(explanation.warnings),
     )

@@ -29,7 +29,7 @@ class ServerHealth:
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """A component in detail; `since`: when this process first saw the status; `advice` if it is not ok."""
+    """A component in detail; `since`: when this process first saw the status; `advice`: what to do, if anything."""
 
     name: str
     status: State

@@ -9,10 +9,11 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
 
 async def _health(app: App, call: Call) -> HttpResponse:
-    found = await service.health(app)
-    if found.status == "down":
-        raise Unavailable("The server is down.", **wire.details(found))
-    return HttpResponse(wire.health(found))
+    health = await service.health(app)
+    if health.status == "down":
+        down = ", ".join(check.component for check in health.checks if check.status == "down")
+        raise Unavailable(f"The server is down: {down}.", **wire.details(health))
+    return HttpResponse(wire.health(health))
 
 
 async def _details(app: App, call: Call) -> HttpResponse:
@@ -29,7 +30,7 @@ async def _alive(app: App, call: Call) -> HttpResponse:
 
 async def _ready(app: App, call: Call) -> HttpResponse:
     if not await service.ready(app):
-        raise Unavailable("The database is not available.")
+        raise Unavailable("The database does not answer, or does not have the schema of this version.")
     return HttpResponse(wire.Alive("ok"))
 
 

@@ -14,8 +14,8 @@ _MIN_FREE_BYTES = 64 << 20
 _MIN_FREE_FILES = 0.02
 _LONG_QUEUE = 1000
 # Renewal is due in the last third of the lifetime, but at most 21 days before the end.
-_LAST_DAYS = timedelta(days=21)
-_STALE = timedelta(minutes=1)
+_RENEWAL_DAYS = timedelta(days=21)
+_MAX_REPORT_AGE = timedelta(minutes=1)
 
 
 def overall_health(checks: Sequence[HealthCheck]) -> ServerHealth:
@@ -31,11 +31,11 @@ def overall_health(checks: Sequence[HealthCheck]) -> ServerHealth:
 
 def service_checks(running: Mapping[str, bool]) -> list[HealthCheck]:
     """The status of supervised services; one that does not run is being restarted, so it counts as degraded."""
-    return [HealthCheck(name, "ok" if up else "degraded") for name, up in sorted(running.items())]
+    return [HealthCheck(name, "ok" if is_running else "degraded") for name, is_running in sorted(running.items())]
 
 
 def disk(free: int, total: int) -> Status:
-    """Degraded with less than 5 % free space; down with less than 64 MiB, when no mail can be accepted."""
+    """Degraded with less than 5 % of free space; down with less than 64 MiB: no mail can be accepted."""
     if free < _MIN_FREE_BYTES:
         return "down"
     return "degraded" if free < total * _MIN_FREE else "ok"
@@ -55,22 +55,22 @@ def disk_component(free: int, total: int, free_files: int, total_files: int) -> 
     return Component("disk", status, advice, details)
 
 
-def certificates(found: Certificate | None, at: datetime) -> Component:
+def certificates(certificate: Certificate | None, at: datetime) -> Component:
     """The certificate of the mail services: down once it has expired, degraded while a renewal is overdue or failed."""
     name = "certificates"
-    if found is None:
-        return Component(name, "degraded", "No certificate is in use yet.")
-    details = {"ends_at": iso(found.not_after), "self_signed": found.self_signed, "renewal_error": found.problem}
-    if found.not_after <= at:
-        return Component(
-            name, "down", f"The certificate expired at {iso(found.not_after)}: replace its files.", details
-        )
-    if found.problem:
-        advice = f"The renewed certificate can't be used: {found.problem} The previous one stays in use."
+    if certificate is None:
+        return Component(name, "degraded", "No certificate is in use yet: see log/node.log.")
+    ends_at = iso(certificate.not_after)
+    details = {"ends_at": ends_at, "self_signed": certificate.self_signed, "renewal_error": certificate.problem}
+    if certificate.not_after <= at:
+        advice = f"The certificate expired at {ends_at}: replace the files tls.certificate_file and tls.key_file."
+        return Component(name, "down", advice, details)
+    if certificate.problem:
+        advice = f"The renewed certificate can't be used: {certificate.problem} The previous one stays in use."
         return Component(name, "degraded", advice, details)
-    if found.not_after - at <= min(_LAST_DAYS, (found.not_after - found.not_before) / 3):
-        return Component(name, "degraded", f"The certificate expires at {iso(found.not_after)}: renew it.", details)
-    if found.self_signed:
+    if certificate.not_after - at <= min(_RENEWAL_DAYS, (certificate.not_after - certificate.not_before) / 3):
+        return Component(name, "degraded", f"The certificate expires at {ends_at}: renew it.", details)
+    if certificate.self_signed:
         advice = "Mail clients do not trust a self-signed certificate: set tls.certificate_file and tls.key_file."
         return Component(name, "ok", advice, details)
     return Component(name, "ok", None, details)
@@ -85,22 +85,22 @@ def queue(counts: Mapping[str, int]) -> Component:
     return Component("queue", "degraded" if advice else "ok", advice, {"messages": waiting, **counts})
 
 
-def sending_problem(found: SendingAddress, hostname: str) -> str | None:
+def sending_problem(sender: SendingAddress, hostname: str) -> str | None:
     """The problem of the PTR record of a sending address, and what to do; None if it is right."""
-    match found.status:
+    match sender.status:
         case "ok":
             return None
         case "missing":
-            return f"{found.address} has no PTR record: ask the provider of the address to set it to {hostname}."
+            return f"{sender.address} has no PTR record: ask the provider of the address to set it to {hostname}."
         case "mismatch":
-            names = ", ".join(found.names)
+            names = ", ".join(sender.names)
             return (
-                f"The PTR record of {found.address} is {names}, not server.hostname ({hostname}): change one of them."
+                f"The PTR record of {sender.address} is {names}, not server.hostname ({hostname}): change one of them."
             )
         case "unconfirmed":
-            return f"{hostname} does not resolve to {found.address}: publish that A or AAAA record."
+            return f"{hostname} does not resolve to {sender.address}: publish that A or AAAA record."
         case "dns_error":
-            return f"The PTR record of {found.address} could not be looked up: check the name servers (dns.servers)."
+            return f"The PTR record of {sender.address} could not be looked up: check the name servers (dns.servers)."
 
 
 def dns(hostname: str, sending: Sequence[SendingAddress] | None) -> Component:
@@ -108,23 +108,23 @@ def dns(hostname: str, sending: Sequence[SendingAddress] | None) -> Component:
     if not hostname:
         advice = "Set server.hostname to the full name of this server, as in its PTR record."
         return Component("dns", "degraded", advice, {"hostname": None, "addresses": []})
-    shown = [{"address": each.address, "names": each.names, "status": each.status} for each in sending or ()]
+    addresses = [{"address": each.address, "names": each.names, "status": each.status} for each in sending or ()]
     problems = [problem for each in sending or () if (problem := sending_problem(each, hostname))]
-    details = {"hostname": hostname, "addresses": shown}
+    details = {"hostname": hostname, "addresses": addresses}
     return Component("dns", "degraded" if problems else "ok", " ".join(problems) or None, details)
 
 
 def processes(name: str, running: Mapping[str, bool], needed: Sequence[str]) -> Component:
-    """A component of several supervised processes: down if one of them does not run."""
+    """A component of several supervised processes: down if one of those in `needed` does not run."""
     states = {each: running.get(each, False) for each in needed}
-    down = [each for each, up in states.items() if not up]
-    advice = f"Not running: {', '.join(down)}. They are being restarted; see their logs." if down else None
+    down = [each for each, is_running in states.items() if not is_running]
+    advice = f"Not running: {', '.join(down)}. The supervisor restarts them; see the folder log." if down else None
     return Component(name, "down" if down else "ok", advice, {"processes": states})
 
 
 def node_components(report: NodeReport | None, hostname: str, at: datetime) -> list[Component]:
-    """The components that the agent of the node reports; degraded if there is no report of the last minute."""
-    if report is None or at - report.created_at > _STALE:
-        advice = "The agent of the node does not report: see log/node.log."
+    """The components that the process `node` reports; degraded if there is no report of the last minute."""
+    if report is None or at - report.created_at > _MAX_REPORT_AGE:
+        advice = "The process node has not reported for a minute: see log/node.log."
         return [Component(name, "degraded", advice) for name in ("queue", "certificates", "dns")]
     return [queue(report.queue), certificates(report.certificate, at), dns(hostname, report.sending)]

@@ -23,24 +23,24 @@ from mailkeep.features.operations.health.model import Build, Component, HealthCh
 
 log = structlog.get_logger("mailkeep.health")
 
-_SECONDS = 1.5
+_CHECK_SECONDS = 1.5
 _read_schema = cache(read_schema)
 _PROCESSES = {
     "mta": ("postfix", "logs", "policy"),
     "filter": ("rspamd", "redis", "keys"),
     "mailboxes": ("dovecot", "lmtp", "usage"),
 }
-_seen: dict[tuple[Path, str], tuple[State, datetime]] = {}
-_late: set[asyncio.Task[Status]] = set()
+_since: dict[tuple[Path, str], tuple[State, datetime]] = {}  # of each component: its status, and since when
+_cancelled: set[asyncio.Task[Status]] = set()  # checks over the time limit; asyncio itself keeps no reference
 
 
 async def health(app: App) -> ServerHealth:
     """The status of all services, within 2 seconds."""
-    parts: dict[str, Callable[[App], Awaitable[Status]]] = {"database": _database, "disk": _disk}
+    functions: dict[str, Callable[[App], Awaitable[Status]]] = {"database": _check_database, "disk": _check_disk}
     if app.mta is not None and app.settings.mta.mode == "sandbox":
-        parts["mta"] = _sandbox  # ours; a foreign mail server is not contacted for each request
-    found = await asyncio.gather(*(_in_time(part(app)) for part in parts.values()))
-    checks = [HealthCheck(name, status) for name, status in zip(parts, found, strict=True)]
+        functions["mta"] = _check_sandbox  # another mail server is not contacted for each request
+    statuses = await asyncio.gather(*(_limit_time(check(app)) for check in functions.values()))
+    checks = [HealthCheck(name, status) for name, status in zip(functions, statuses, strict=True)]
     if app.running_services is not None:
         checks += rules.service_checks(app.running_services())
         checks += await _node_checks(app)
@@ -50,29 +50,29 @@ async def health(app: App) -> ServerHealth:
 async def details(app: App) -> list[Component]:
     """All components in detail, within 2 seconds each; `since`: when this process first saw the status."""
     at = app.clock()
-    found = [await _database_component(app), *_mail(app), await _disk_component(app)]
+    components = [await _database_component(app), *_mail_components(app), await _disk_component(app)]
     if app.settings.is_full_profile:
         report = await asyncio.to_thread(app.node_report) if app.node_report else None
-        found += rules.node_components(report, app.settings.server.hostname, at)
+        components += rules.node_components(report, app.settings.server.hostname, at)
     else:
         advice = "Available in the full profile only."
-        found += [Component("queue", "disabled", advice), Component("certificates", "disabled", advice)]
-        found.append(Component("dns", "disabled", advice, {"hostname": app.settings.server.hostname or None}))
-    return [replace(each, since=_since(app, each, at)) for each in found]
+        components += [Component("queue", "disabled", advice), Component("certificates", "disabled", advice)]
+        components.append(Component("dns", "disabled", advice, {"hostname": app.settings.server.hostname or None}))
+    return [replace(each, since=_update_since(app, each, at)) for each in components]
 
 
-def _since(app: App, found: Component, at: datetime) -> datetime:
-    key = app.data_dir, found.name
-    status, since = _seen.get(key, (None, at))
-    if status != found.status:
+def _update_since(app: App, component: Component, at: datetime) -> datetime:
+    key = app.data_dir, component.name
+    status, since = _since.get(key, (None, at))
+    if status != component.status:
         since = at
-    _seen[key] = found.status, since
+    _since[key] = component.status, since
     return since
 
 
 async def _database_component(app: App) -> Component:
     began = monotonic()
-    status = await _in_time(_database(app))
+    status = await _limit_time(_check_database(app))
     latency = round((monotonic() - began) * 1000, 1)
     if status == "ok":
         async with app.db.autocommit() as conn:
@@ -80,7 +80,7 @@ async def _database_component(app: App) -> Component:
     return Component("database", status, "See log/postgresql.log, or check database.url.", {}, latency)
 
 
-def _mail(app: App) -> list[Component]:
+def _mail_components(app: App) -> list[Component]:
     """MTA, filter and mailboxes."""
     if app.settings.is_full_profile:
         running: Mapping[str, bool] = app.running_services() if app.running_services else {}
@@ -92,50 +92,52 @@ def _mail(app: App) -> list[Component]:
 
 async def _disk_component(app: App) -> Component:
     try:
-        found = await asyncio.to_thread(os.statvfs, app.data_dir)
+        disk = await asyncio.to_thread(os.statvfs, app.data_dir)
     except OSError as error:
-        return Component("disk", "down", f"{app.data_dir}: {error.strerror}.")
-    free, total = found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
-    return rules.disk_component(free, total, found.f_favail, found.f_files)
+        return Component("disk", "down", f"The data directory {app.data_dir} can't be read: {error.strerror}.")
+    free, total = disk.f_bavail * disk.f_frsize, disk.f_blocks * disk.f_frsize
+    return rules.disk_component(free, total, disk.f_favail, disk.f_files)
 
 
 async def ready(app: App) -> bool:
     """Whether requests can be served: the database answers and has the schema of this version. Within 2 seconds."""
-    return await _in_time(_database(app)) == "ok"
+    return await _limit_time(_check_database(app)) == "ok"
 
 
 async def _node_checks(app: App) -> list[HealthCheck]:
-    """Queue and certificates. The DNS of the host is only in the details."""
+    """Queue and certificates. DNS is only in the details."""
     report = await asyncio.to_thread(app.node_report) if app.node_report else None
-    found = rules.node_components(report, "", app.clock()) if report else []
+    components = rules.node_components(report, "", app.clock()) if report else []
     # The API works with an expired certificate, so the server as a whole is not down.
-    return [HealthCheck(each.name, "ok" if each.status == "ok" else "degraded") for each in found if each.name != "dns"]
+    return [
+        HealthCheck(each.name, "ok" if each.status == "ok" else "degraded") for each in components if each.name != "dns"
+    ]
 
 
-async def _in_time(work: Awaitable[Status]) -> Status:
+async def _limit_time(check: Awaitable[Status]) -> Status:
     """The result of a check, or `down` after the time limit. A check that hangs is cancelled, not awaited."""
-    task = asyncio.ensure_future(work)
-    done, _ = await asyncio.wait({task}, timeout=_SECONDS)
+    task = asyncio.ensure_future(check)
+    done, _ = await asyncio.wait({task}, timeout=_CHECK_SECONDS)
     if done:
         return task.result()
-    _late.add(task)
-    task.add_done_callback(_late.discard)
+    _cancelled.add(task)
+    task.add_done_callback(_cancelled.discard)
     task.cancel()
     return "down"
 
 
-async def _database(app: App) -> Status:
+async def _check_database(app: App) -> Status:
     try:
         async with app.db.autocommit() as conn:
             return "down" if await missing_in(conn, _read_schema()) else "ok"
     except Unavailable:
         return "down"
     except Failure as error:
-        log.error("the schema is not this version's", reason=str(error))
+        log.error("the database does not have the schema of this version", reason=str(error))
         return "down"
 
 
-async def _disk(app: App) -> Status:
+async def _check_disk(app: App) -> Status:
     try:
         usage = await asyncio.to_thread(shutil.disk_usage, app.data_dir)
     except OSError:
@@ -143,7 +145,7 @@ async def _disk(app: App) -> Status:
     return rules.disk(usage.free, usage.total)
 
 
-async def _sandbox(app: App) -> Status:
+async def _check_sandbox(app: App) -> Status:
     assert app.mta is not None
     try:
         _, writer = await asyncio.open_connection(app.mta.relay.host, app.mta.relay.port)

@@ -16,8 +16,8 @@ StatusName = Literal["ok", "degraded", "down"]
 
 
 class HealthCheckResponse(Struct, frozen=True):
-    """The status of a service: `database`, `disk`, `mta` (the sandbox's port); in the full profile each daemon and
-    agent, and the `supervisor` that reports them.
+    """The status of a service: `database`, `disk`, `mta` (the sandbox); in the full profile also each daemon and
+    process, and the `supervisor` that reports them.
     """
 
     component: str
@@ -68,13 +68,13 @@ class Alive(Struct, frozen=True):
     status: Literal["ok"]
 
 
-def health(found: ServerHealth) -> HealthResponse:
-    """The JSON of a status."""
-    checks = [HealthCheckResponse(check.component, check.status) for check in found.checks]
-    return HealthResponse(found.status, checks)
+def health(server: ServerHealth) -> HealthResponse:
+    """The JSON of the server's health."""
+    checks = [HealthCheckResponse(check.component, check.status) for check in server.checks]
+    return HealthResponse(server.status, checks)
 
 
-def components(found: Sequence[Component]) -> HealthDetails:
+def components(components: Sequence[Component]) -> HealthDetails:
     """The JSON of components."""
     return HealthDetails(
         [
@@ -87,16 +87,16 @@ def components(found: Sequence[Component]) -> HealthDetails:
                 advice=each.advice,
                 details=dict(each.details),
             )
-            for each in found
+            for each in components
         ]
     )
 
 
-def details(found: ServerHealth) -> dict[str, Any]:
-    """The JSON of a status in `error.details`."""
-    return msgspec.to_builtins(health(found))
+def details(server: ServerHealth) -> dict[str, Any]:
+    """The server's health in `error.details`."""
+    return msgspec.to_builtins(health(server))
 
 
-def version(found: Build, *, full: bool) -> VersionResponse:
-    """The JSON of a version."""
-    return VersionResponse(found.version, found.commit, "v1", "full" if full else "embedded")
+def version(build: Build, *, full: bool) -> VersionResponse:
+    """The JSON of the version."""
+    return VersionResponse(build.version, build.commit, "v1", "full" if full else "embedded")
