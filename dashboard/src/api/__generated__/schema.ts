@@ -932,14 +932,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a mailbox
-         * @description Into the trash for 30 days, or with `purge` permanently. Its address is free at once.
+         * @description It stays in the trash for 30 days; with `purge` it is deleted permanently. Its address is free at once.
          */
         delete: operations["deleteMailboxesById"];
         options?: never;
         head?: never;
         /**
          * Change a mailbox
-         * @description `local_part` and `domain_id` give it another address; its mail stays with it.
+         * @description `local_part` and `domain_id` change its address; it keeps its mail.
          */
         patch: operations["patchMailboxesById"];
         trace?: never;
@@ -1167,7 +1167,7 @@ export interface paths {
         };
         /**
          * Explain the routing of an address
-         * @description Uses the same SQL as incoming mail. Details of other callers' domains are not shown.
+         * @description Uses the same SQL as incoming mail. Details of domains that the caller may not see are not shown.
          */
         get: operations["getRoutingExplain"];
         put?: never;
@@ -1771,7 +1771,7 @@ export interface components {
             destination: string;
             /** Format: uuid */
             domain_id: string;
-            /** @description Local part matched; empty is the catch-all */
+            /** @description The local part of the alias; empty is the catch-all */
             source_local_part: string;
         };
         /** @description An alias was deleted. */
@@ -1780,7 +1780,7 @@ export interface components {
             id: string;
             message: string;
         };
-        /** @description An alias with `warnings`: destinations that currently lead nowhere, limits that reject its mail. */
+        /** @description An alias with `warnings`: destinations that lead nowhere now, and limits that reject its mail. */
         AliasDetail: {
             active: boolean;
             /**
@@ -2071,7 +2071,7 @@ export interface components {
             message: string;
             oidc_provider: string | null;
         };
-        /** @description The TXT record of a key: `value` unsplit (zone files split it at 255 octets). */
+        /** @description The TXT record of a key: `value` in one piece (zone files split it at 255 octets). */
         DkimDnsRecord: {
             /**
              * Format: date-time
@@ -2252,7 +2252,7 @@ export interface components {
             destinations: string[];
             keep_copy: boolean;
         };
-        /** @description A forward; an empty list of destinations ends it. */
+        /** @description A forward; an empty list of destinations removes it. */
         ForwardRequest: {
             destinations?: string[];
             keep_copy?: boolean;
@@ -2263,8 +2263,8 @@ export interface components {
             value: string;
         };
         /**
-         * @description The status of a service: `database`, `disk`, `mta` (the sandbox's port); in the full profile each daemon and
-         *         agent, and the `supervisor` that reports them.
+         * @description The status of a service: `database`, `disk`, `mta` (the sandbox); in the full profile also each daemon and
+         *         process, and the `supervisor` that reports them.
          */
         HealthCheckResponse: {
             component: string;
@@ -2799,7 +2799,7 @@ export interface components {
             sieve: boolean;
             smtp: boolean;
         };
-        /** @description Protocols to enable or disable; others stay unchanged, or enabled in a new mailbox. */
+        /** @description Protocols to enable or disable. Those without a value stay unchanged; in a new mailbox they are enabled. */
         ProtocolsRequest: {
             imap?: boolean;
             pop3?: boolean;
@@ -2961,7 +2961,10 @@ export interface components {
             steps: components["schemas"]["RouteStepRecord"][];
             warnings: string[];
         };
-        /** @description One lookup: `step`: domain, mailbox, alias, plus, catch_all, forward, postmaster, reject; `row`: the match. */
+        /**
+         * @description One lookup. `step`: domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, reject; `row`: the
+         *         matching record.
+         */
         RouteStepRecord: {
             address: string;
             result: string;
@@ -3109,7 +3112,7 @@ export interface components {
             reason?: string;
         };
         /**
-         * @description Why, by whom (`rules` or an administrator) and since when sending is suspended for the address.
+         * @description Why, by whom (an administrator, or `rules`: the abuse rules) and since when sending is suspended for the address.
          *
          *         `by` is the administrator's name for callers that see all administrators; for a domain_admin or a scoped key it is
          *         the role.
