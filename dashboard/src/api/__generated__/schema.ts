@@ -932,7 +932,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a mailbox
-         * @description It stays in the trash for 30 days; with `purge` it is deleted permanently. Its address is free at once.
+         * @description Puts it in the trash for 30 days; with `purge`, deletes it permanently. Its address is free at once.
          */
         delete: operations["deleteMailboxesById"];
         options?: never;
