@@ -932,7 +932,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a mailbox
-         * @description Puts it in the trash for 30 days; with `purge`, deletes it permanently. Its address is free at once.
+         * @description It is in the trash for 30 days; `purge` deletes it permanently. Its address is free at once.
          */
         delete: operations["deleteMailboxesById"];
         options?: never;
