@@ -1,6 +1,7 @@
 """The OpenAPI 3.1 document: all documented endpoints, with every error code and examples that the tests run.
 
-It is generated from the `Endpoint` declarations and always the same for them: it is committed and compared.
+It is generated from the `Endpoint` declarations. The same declarations always give the same text, because a test
+compares it with `docs/reference/openapi.json`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def openapi_endpoints(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
 
     @cache
     def render() -> bytes:
-        return msgspec.json.encode(document((*endpoints, *own)))
+        return msgspec.json.encode(document((*endpoints, *documentation)))
 
     async def _document(_: Any, call: Call) -> HttpResponse:
         return HttpResponse(content=await asyncio.to_thread(render))  # takes 0.2 s the first time
@@ -55,8 +56,8 @@ def openapi_endpoints(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
         bare=True,
         examples=(Example(),),
     )
-    own = (openapi, *docs_endpoints())
-    return own
+    documentation = (openapi, *docs_endpoints())
+    return documentation
 
 
 def document(endpoints: Iterable[Endpoint], version: str = __version__) -> dict[str, Any]:
@@ -71,8 +72,8 @@ def document(endpoints: Iterable[Endpoint], version: str = __version__) -> dict[
         item = paths.setdefault(endpoint.path, {} if endpoint.prefixed else {"servers": [{"url": "/"}]})
         operation = item[endpoint.method.lower()] = _operation(endpoint, schemas)
         for status, group in groupby(openapi_errors.refusals(endpoint), key=lambda each: each.status):
-            name, answer = _error_response(status, list(group))
-            errors[name] = answer
+            name, response = _error_response(status, list(group))
+            errors[name] = response
             operation["responses"][str(status)] = {"$ref": f"#/components/responses/{name}"}
     return {
         "openapi": "3.1.0",
@@ -115,10 +116,10 @@ def _conventions(endpoints: Iterable[Endpoint]) -> str:
     text = (resources.files("mailkeep.web") / "docs_page" / "conventions.md").read_text("utf-8")
     declared = {each for endpoint in endpoints for each in openapi_errors.refusals(endpoint)}
     # With the errors of the router and the listener, which belong to no endpoint.
-    found = openapi_errors.sort_errors(
+    errors = openapi_errors.sort_errors(
         declared | {NotFound, MethodNotAllowed, BadRequest, RequestTimeout, HeadTooLarge}
     )
-    rows = [f"| {each.status} | `{each.code}` | {each.text} |" for each in found]
+    rows = [f"| {each.status} | `{each.code}` | {each.text} |" for each in errors]
     return "\n".join([text.rstrip(), "", "| Status | Code | Meaning |", "|---|---|---|", *rows])
 
 
@@ -150,8 +151,10 @@ def _operation(endpoint: Endpoint, schemas: Schemas) -> dict[str, Any]:
     if parameters := _parameters(endpoint, schemas, examples[0]):
         operation["parameters"] = parameters
     if endpoint.body is not None:
-        shown = {f"example{number}": {"value": fill_placeholders(each.body)} for number, each in enumerate(examples, 1)}
-        content = {"schema": schemas.of(endpoint.body), "examples": shown}
+        bodies = {
+            f"example{number}": {"value": fill_placeholders(each.body)} for number, each in enumerate(examples, 1)
+        }
+        content = {"schema": schemas.of(endpoint.body), "examples": bodies}
         operation["requestBody"] = {"required": requires_body(endpoint.body), "content": {_JSON: content}}
     operation["responses"] = {str(endpoint.status): _success_response(endpoint, schemas, examples[0])}
     return operation
@@ -203,7 +206,7 @@ def _path_schema(name: str) -> Schema:
 def _success_response(endpoint: Endpoint, schemas: Schemas, example: Example) -> dict[str, Any]:
     description = HTTPStatus(endpoint.status).phrase
     if endpoint.content != _JSON:
-        # No schema for a stream: readers would take it for that of each event, which OpenAPI 3.1 cannot express.
+        # No schema for a stream: tools would apply it to each event, and OpenAPI 3.1 can't express that.
         content: dict[str, Any] = {} if endpoint.content == _STREAM else {"schema": {"type": "string"}}
         if isinstance(example.response, str):
             content["example"] = example.response
@@ -223,9 +226,13 @@ def _success_response(endpoint: Endpoint, schemas: Schemas, example: Example) ->
 
 
 def _example_response(endpoint: Endpoint, example: Example) -> dict[str, Any]:
-    """The response to an example in its envelope: its own data, else example values for the type."""
-    known = {**example.path, **example.query, **cast(Mapping[str, Any], example.body or {})}
-    data = example.response if example.response is not None else example_value(endpoint.data, fill_placeholders(known))
+    """The response to an example in its envelope: the data of the example, or example values for the type."""
+    parameters = {**example.path, **example.query, **cast(Mapping[str, Any], example.body or {})}
+    data = (
+        example.response
+        if example.response is not None
+        else example_value(endpoint.data, fill_placeholders(parameters))
+    )
     meta: dict[str, Any] = {"request_id": example_id("request_id"), "timestamp": EXAMPLE_TIME}
     if endpoint.listing:
         meta["pagination"] = {"next_cursor": "", "has_more": False}
@@ -234,8 +241,8 @@ def _example_response(endpoint: Endpoint, example: Example) -> dict[str, Any]:
 
 def _error_response(status: int, group: Sequence[type[Refusal]]) -> tuple[str, dict[str, Any]]:
     """The name and response object for a status: its error codes, their meanings and an example of each."""
-    only = {"type": "object", "properties": {"code": {"enum": [each.code for each in group]}}}
-    schema = {"allOf": [{"$ref": "#/components/schemas/Refusal"}, {"properties": {"error": only}}]}
+    codes = {"type": "object", "properties": {"code": {"enum": [each.code for each in group]}}}
+    schema = {"allOf": [{"$ref": "#/components/schemas/Refusal"}, {"properties": {"error": codes}}]}
     meta = {"request_id": example_id("request_id"), "timestamp": EXAMPLE_TIME}
     examples = {
         each.code: {
@@ -254,9 +261,9 @@ def _error_response(status: int, group: Sequence[type[Refusal]]) -> tuple[str, d
     }
 
 
-def _headers(more: str | None = None) -> dict[str, Any]:
+def _headers(additional: str | None = None) -> dict[str, Any]:
     names = ["X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]
-    return {name: {"$ref": f"#/components/headers/{name}"} for name in [*names, *([more] if more else [])]}
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in [*names, *([additional] if additional else [])]}
 
 
 def _integer_header(description: str) -> Schema:
@@ -270,9 +277,10 @@ _HEADERS: dict[str, Schema] = {
         "schema": {"type": "string", "format": "uuid"},
     },
     "RateLimit-Limit": _integer_header("Requests allowed in the window; absent without a limit."),
-    "RateLimit-Remaining": _integer_header("Requests left in the window."),
+    "RateLimit-Remaining": _integer_header("Remaining requests in the window."),
     "RateLimit-Reset": _integer_header(
-        "Seconds until the next request is accepted: 0 while requests of an API key are left."
+        "With an API key, or after 429: seconds until the next request is accepted (0: now). Otherwise: seconds "
+        "until all requests of the limit are available again."
     ),
     "Retry-After": _integer_header("Seconds to wait before the next attempt."),
 }

@@ -28,24 +28,21 @@ _SAFE = frozenset({"GET", "HEAD"})
 
 def refusals(endpoint: Endpoint) -> list[type[Refusal]]:
     """All errors of an endpoint, sorted by status and code."""
-    found = {*COMMON_ERRORS, *endpoint.refusals, *_by_declaration(endpoint), *_by_policy(endpoint)}
-    return sort_errors(found)
+    return sort_errors({*COMMON_ERRORS, *endpoint.refusals, *_by_declaration(endpoint), *_by_policy(endpoint)})
 
 
-def sort_errors(found: Iterable[type[Refusal]]) -> list[type[Refusal]]:
+def sort_errors(refusals: Iterable[type[Refusal]]) -> list[type[Refusal]]:
     """Sorted by status, then code, without duplicates."""
-    return sorted({(each.status, each.code): each for each in found}.values(), key=lambda e: (e.status, e.code))
+    return sorted({(each.status, each.code): each for each in refusals}.values(), key=lambda e: (e.status, e.code))
 
 
 def _by_declaration(endpoint: Endpoint) -> Iterable[type[Refusal]]:
     if endpoint.listing is not None:
         yield errors.InvalidPagination
     if any("domain_id" in kind.__struct_fields__ for kind in variants(endpoint.query)):
-        yield from (
-            errors.Forbidden,
-            errors.ApiKeyDomainScope,
-        )  # a domain outside the access of the caller or its API key
-    if any(_requires(mi.type_info(kind)) for kind in (*variants(endpoint.body), *variants(endpoint.query))):
+        # The domain may be outside the access of the caller or its API key.
+        yield from (errors.Forbidden, errors.ApiKeyDomainScope)
+    if any(_has_required_field(mi.type_info(kind)) for kind in (*variants(endpoint.body), *variants(endpoint.query))):
         yield errors.MissingFields
     if "{" in endpoint.path:
         yield errors.NotFound
@@ -67,19 +64,19 @@ def _by_policy(endpoint: Endpoint) -> Iterable[type[Refusal]]:
         yield errors.ApiKeyDomainScope
 
 
-def _requires(kind: mi.Type) -> bool:
+def _has_required_field(kind: mi.Type) -> bool:
     """Whether a type contains a required field at any depth."""
     match kind:
         case mi.StructType():
-            return any(field.required or _requires(field.type) for field in kind.fields)
+            return any(field.required or _has_required_field(field.type) for field in kind.fields)
         case mi.Metadata():
-            return _requires(kind.type)
+            return _has_required_field(kind.type)
         case mi.UnionType():
-            return any(_requires(each) for each in kind.types)
+            return any(_has_required_field(each) for each in kind.types)
         case mi.ListType():
-            return _requires(kind.item_type)
+            return _has_required_field(kind.item_type)
         case mi.DictType():
-            return _requires(kind.value_type)
+            return _has_required_field(kind.value_type)
         case _:
             return False
 
@@ -99,13 +96,13 @@ def security_requirements(endpoint: Endpoint) -> list[dict[str, Any]]:
 
 
 def scoped_key_rule(endpoint: Endpoint) -> str | None:
-    """What an API key scoped to domains can access; None for an open endpoint."""
+    """What the endpoint gives to an API key with `scoped_domain_ids`, for the documentation; None if it is open."""
     if endpoint.action is None:
         return None
     return {
-        ActionScope.DOMAIN: "its domains only",
-        ActionScope.LISTING: "filtered to its domains",
-        ActionScope.GLOBAL: "refused",
-        ActionScope.ACCOUNT: "answered for its owner",
-        ActionScope.CREDENTIALS: "refused, as any key",
+        ActionScope.DOMAIN: "only for their domains",
+        ActionScope.LISTING: "only the entries of their domains",
+        ActionScope.GLOBAL: "not accepted",
+        ActionScope.ACCOUNT: "the data of the key's owner",
+        ActionScope.CREDENTIALS: "not accepted (no API key is)",
     }[POLICY[endpoint.action].scope]

@@ -192,15 +192,15 @@ _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _BY_PLACEHOLDER = {
     "totp_code": "492039",
     "totp_session": "kq0fPZ0S1mJgTn3b7m1Wc2hX5uYtR8vQe6dL4aNsIjo",
-    # Of a passkey, shortened.
-    "made_id": "hLmYcXJ6vT2bq9e0Zs1RkA",
-    "made_client_data": "eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoi…",
-    "made_attestation": "o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YVikSZYN5YgO…",
-    "used_id": "hLmYcXJ6vT2bq9e0Zs1RkA",
-    "used_client_data": "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0IiwiY2hhbGxlbmdlIjoi…",
-    "used_data": "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAQ",
-    "used_signature": "MEUCIQDKg0iLp1UeVJ8m2XcO6r5b8s4F7zqT…",
-    "used_handle": "AZmhskAAd82OQQ2PbBsqNw",
+    # A passkey's responses, shortened.
+    "registration_id": "hLmYcXJ6vT2bq9e0Zs1RkA",
+    "registration_client_data": "eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoi…",
+    "registration_attestation": "o2NmbXRkbm9uZWdhdHRTdG10oGhhdXRoRGF0YVikSZYN5YgO…",
+    "login_id": "hLmYcXJ6vT2bq9e0Zs1RkA",
+    "login_client_data": "eyJ0eXBlIjoid2ViYXV0aG4uZ2V0IiwiY2hhbGxlbmdlIjoi…",
+    "login_data": "SZYN5YgOjGh0NBcPZHZgW4_krrmihjLHmVzzuoMdl2MFAAAAAQ",
+    "login_signature": "MEUCIQDKg0iLp1UeVJ8m2XcO6r5b8s4F7zqT…",
+    "login_handle": "AZmhskAAd82OQQ2PbBsqNw",
 }
 
 
@@ -222,47 +222,47 @@ def example_id(name: str) -> str:
     return str(UUID(int=raw & ~(0xF << 76) & ~(0x3 << 62) | 0x7 << 76 | 0x2 << 62))
 
 
-def example_value(kind: Any, known: Mapping[str, Any]) -> Any:
-    """An example value of a type (of the first variant if there are several). Fields that are in `known`, such as the
-    request's, get that value if its type fits.
+def example_value(kind: Any, parameters: Mapping[str, Any]) -> Any:
+    """An example value of a type (of the first variant if there are several). A field that is also in `parameters` (of
+    the request: path, query, body) gets its value if the type fits.
     """
-    return _example(mi.type_info(variants(kind)[0]), "", known)
+    return _example(mi.type_info(variants(kind)[0]), "", parameters)
 
 
-_NONE = object()
+_NO_EXAMPLE = object()
 
 
-def _example(kind: mi.Type, name: str, known: Mapping[str, Any]) -> Any:
+def _example(kind: mi.Type, name: str, parameters: Mapping[str, Any]) -> Any:
     match kind:
         case mi.Metadata():
             extra: dict[str, Any] = cast(Any, kind).extra_json_schema or {}
-            time = extra.get("format") == "date-time" and _value(name, known) is _NONE
-            return EXAMPLE_TIME if time else _example(kind.type, name, known)
+            is_time = extra.get("format") == "date-time" and _value(name, parameters) is _NO_EXAMPLE
+            return EXAMPLE_TIME if is_time else _example(kind.type, name, parameters)
         case mi.UnionType():
             inner = next(each for each in kind.types if not isinstance(each, mi.NoneType))
-            unknown = isinstance(inner, mi.StructType | mi.DictType) and _value(name, known) is _NONE
-            absent = kind.includes_none and (unknown or _value(name, known) is None)
-            return None if absent else _example(inner, name, known)
+            has_no_example = isinstance(inner, mi.StructType | mi.DictType) and _value(name, parameters) is _NO_EXAMPLE
+            is_null = kind.includes_none and (has_no_example or _value(name, parameters) is None)
+            return None if is_null else _example(inner, name, parameters)
         case mi.StructType():
             return {
-                field.encode_name: _example(field.type, f"{kind.cls.__name__}.{field.encode_name}", known)
+                field.encode_name: _example(field.type, f"{kind.cls.__name__}.{field.encode_name}", parameters)
                 for field in kind.fields
-                if field.encode_name in known or field.required or not kind.cls.__struct_config__.omit_defaults
+                if field.encode_name in parameters or field.required or not kind.cls.__struct_config__.omit_defaults
             }
         case mi.ListType():
-            value = _value(name, known)
-            return cast(list[Any], value) if isinstance(value, list) else [_example(kind.item_type, name, known)]
+            value = _value(name, parameters)
+            return cast(list[Any], value) if isinstance(value, list) else [_example(kind.item_type, name, parameters)]
         case mi.DictType():
-            value = _value(name, known)
+            value = _value(name, parameters)
             return cast(dict[str, Any], value) if isinstance(value, dict) else {}
         case _:
-            return _plain(kind, name, _value(name, known))
+            return _plain(kind, name, _value(name, parameters))
 
 
-def _value(name: str, known: Mapping[str, Any]) -> Any:
-    """The example value of a field: from `known`, by its struct, or by its name."""
+def _value(name: str, parameters: Mapping[str, Any]) -> Any:
+    """The example value of a field: from `parameters`, by its struct, or by its name."""
     field = name.rpartition(".")[2]
-    return known.get(field, BY_STRUCT.get(name, _BY_FIELD.get(field, _NONE)))
+    return parameters.get(field, BY_STRUCT.get(name, _BY_FIELD.get(field, _NO_EXAMPLE)))
 
 
 def _plain(kind: mi.Type, name: str, value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The `webhooks` of the OpenAPI document: the requests that receivers of events get."""
+"""The `webhooks` of the OpenAPI document: the requests that Mailkeep sends to the URLs of webhooks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIGNATURE_HEADERS = {
         "`v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, "
         "base64-decoded."
     ),
-    "X-Svc-Signature": "The HMAC-SHA256 of the body in hex, keyed with the secret as shown.",
+    "X-Svc-Signature": "The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included.",
     "X-Svc-Event": "The kind of the event.",
 }
 

@@ -1,7 +1,7 @@
 """JSON Schema (2020-12, as in OpenAPI 3.1) for the types of requests and responses.
 
-`msgspec` could generate schemas too. Ours include what our decoding adds: an empty required string counts as missing,
-times need an offset, and two features may have structs of the same name.
+`msgspec` could generate schemas too. These include the rules of `web.decode`: an empty required string counts as
+missing, and times need an offset. Two features may have structs of the same name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Schema = dict[str, Any]
 
 
 class Schemas:
-    """Schemas of types; structs become components, which others refer to."""
+    """Schemas of types; structs become components of the OpenAPI document, and other schemas refer to them."""
 
     def __init__(self, types: Iterable[Any]) -> None:
         """`types`: all types whose schemas will be needed, so that equal names get a prefix."""
@@ -41,8 +41,8 @@ class Schemas:
         """The schemas of a query's fields by their JSON names, without null."""
         info = mi.type_info(struct)
         assert isinstance(info, mi.StructType)
-        found = {field.encode_name: self._field(field, info) for field in info.fields}
-        return {name: _without_null(schema) for name, schema in found.items()}
+        schemas = {field.encode_name: self._field(field, info) for field in info.fields}
+        return {name: _without_null(schema) for name, schema in schemas.items()}
 
     @staticmethod
     def required_fields(struct: type[msgspec.Struct]) -> set[str]:
@@ -69,9 +69,9 @@ class Schemas:
             schema["additionalProperties"] = False
         return schema
 
-    def _field(self, field: mi.Field, of: mi.StructType) -> Schema:
+    def _field(self, field: mi.Field, struct: mi.StructType) -> Schema:
         schema = self._schema(field.type)
-        is_request = issubclass(of.cls, Body | Patch | Query)
+        is_request = issubclass(struct.cls, Body | Patch | Query)
         if is_request and field.required and "may_be_empty" not in _marks(field.type):
             # Decoding treats an empty string or array in a required field as missing.
             bound = {"string": "minLength", "array": "minItems"}.get(str(schema.get("type")))
@@ -99,8 +99,8 @@ class Schemas:
                 return {"type": "array", "items": items} | _bounds(kind, "minItems", "maxItems")
             case mi.DictType():
                 values = self._schema(kind.value_type)
-                more = {"additionalProperties": values} if values else {}
-                return {"type": "object"} | more | _bounds(kind, "minProperties", "maxProperties")
+                additional = {"additionalProperties": values} if values else {}
+                return {"type": "object"} | additional | _bounds(kind, "minProperties", "maxProperties")
             case _:
                 return _plain(kind)
 
@@ -131,8 +131,8 @@ def _plain(kind: mi.Type) -> Schema:
         case mi.EnumType(cls=cls):
             return {"type": "string", "enum": [member.value for member in cls]}
         case mi.LiteralType(values=values):
-            kind_of = "boolean" if isinstance(values[0], bool) else "string"
-            return {"type": kind_of, "enum": list(values)}
+            type_name = "boolean" if isinstance(values[0], bool) else "string"
+            return {"type": type_name, "enum": list(values)}
         case mi.NoneType():
             return {"type": "null"}
         case mi.AnyType():
@@ -185,10 +185,12 @@ def _collect_structs(kind: Any, structs: dict[type[Any], mi.StructType]) -> None
 
 
 def _names(structs: Iterable[type[Any]]) -> dict[type[Any], str]:
-    """A name for each struct: its own, prefixed with its feature's name if two are equal."""
+    """A name for each struct: its own, after its feature's name if several structs have it."""
     classes = list(structs)
-    own = [cls.__name__ for cls in classes]
-    return {cls: cls.__name__ if own.count(cls.__name__) == 1 else _feature(cls) + cls.__name__ for cls in classes}
+    class_names = [cls.__name__ for cls in classes]
+    return {
+        cls: cls.__name__ if class_names.count(cls.__name__) == 1 else _feature(cls) + cls.__name__ for cls in classes
+    }
 
 
 def _feature(cls: type[Any]) -> str:

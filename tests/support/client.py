@@ -422,14 +422,14 @@ class Api:
         used = adam.get(offered.data["options"])
         return {
             "passkey_id": passkey_id,
-            "made_id": made["id"],
-            "made_client_data": made["response"]["clientDataJSON"],
-            "made_attestation": made["response"]["attestationObject"],
-            "used_id": used["id"],
-            "used_client_data": used["response"]["clientDataJSON"],
-            "used_data": used["response"]["authenticatorData"],
-            "used_signature": used["response"]["signature"],
-            "used_handle": used["response"]["userHandle"],
+            "registration_id": made["id"],
+            "registration_client_data": made["response"]["clientDataJSON"],
+            "registration_attestation": made["response"]["attestationObject"],
+            "login_id": used["id"],
+            "login_client_data": used["response"]["clientDataJSON"],
+            "login_data": used["response"]["authenticatorData"],
+            "login_signature": used["response"]["signature"],
+            "login_handle": used["response"]["userHandle"],
         }
 
     async def _domain_id(self, name: str) -> UUID:

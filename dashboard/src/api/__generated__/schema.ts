@@ -4240,9 +4240,9 @@ export interface components {
     headers: {
         /** @description Requests allowed in the window; absent without a limit. */
         "RateLimit-Limit": number;
-        /** @description Requests left in the window. */
+        /** @description Remaining requests in the window. */
         "RateLimit-Remaining": number;
-        /** @description Seconds until the next request is accepted: 0 while requests of an API key are left. */
+        /** @description With an API key, or after 429: seconds until the next request is accepted (0: now). Otherwise: seconds until all requests of the limit are available again. */
         "RateLimit-Reset": number;
         /** @description Seconds to wait before the next attempt. */
         "Retry-After": number;
@@ -7988,7 +7988,7 @@ export interface operations {
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8034,7 +8034,7 @@ export interface operations {
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8080,7 +8080,7 @@ export interface operations {
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8126,7 +8126,7 @@ export interface operations {
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8172,7 +8172,7 @@ export interface operations {
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8218,7 +8218,7 @@ export interface operations {
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8264,7 +8264,7 @@ export interface operations {
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8310,7 +8310,7 @@ export interface operations {
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8356,7 +8356,7 @@ export interface operations {
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
                 "X-Svc-Signature": string;
             };
             path?: never;
@@ -8402,7 +8402,7 @@ export interface operations {
                 "webhook-timestamp": string;
                 /** @description The kind of the event. */
                 "X-Svc-Event": string;
-                /** @description The HMAC-SHA256 of the body in hex, keyed with the secret as shown. */
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
                 "X-Svc-Signature": string;
             };
             path?: never;

@@ -55,9 +55,9 @@ def _credential(prefix: str, **members: str) -> dict[str, Any]:
     return {"id": f"{{{prefix}_id}}", "rawId": f"{{{prefix}_id}}", "type": "public-key", "response": response}
 
 
-_MADE = _credential("made", clientDataJSON="client_data", attestationObject="attestation")
+_MADE = _credential("registration", clientDataJSON="client_data", attestationObject="attestation")
 _USED = _credential(
-    "used", clientDataJSON="client_data", authenticatorData="data", signature="signature", userHandle="handle"
+    "login", clientDataJSON="client_data", authenticatorData="data", signature="signature", userHandle="handle"
 )
 
 _TAG = "Authentication"
