@@ -47,7 +47,9 @@ class App:
     clock: Clock
     vault: Vault
     db: DatabasePool
-    audit_db: DatabasePool | None = None  # connects as the role that seals the audit log; None: another process does
+    audit_db: DatabasePool | None = (
+        None  # connects as the role that seals the audit log; None: another process seals it
+    )
     mta: SmtpPool | None = None  # where outbound mail is submitted; None: sending is not configured
     relay_pools: RelayPools = field(default_factory=RelayPools)  # connections to relays
     running_services: Callable[[], Mapping[str, bool]] | None = None
@@ -61,27 +63,29 @@ class App:
     """Limits CPU-intensive work in threads to two at a time, because they share the interpreter with the event loop."""
     refusal_limit: MinuteLimit[Principal] = field(default_factory=lambda: MinuteLimit[Principal](REFUSALS_PER_MINUTE))
     openid: OpenIdClient = field(init=False)  # caches metadata of identity providers
-    _batches: dict[Any, BatchWriter[Any, Any]] = field(init=False, default_factory=dict[Any, BatchWriter[Any, Any]])
+    _batch_writers: dict[Any, BatchWriter[Any, Any]] = field(
+        init=False, default_factory=dict[Any, BatchWriter[Any, Any]]
+    )
 
     def __post_init__(self) -> None:
         self.openid = OpenIdClient(self.outbound)
 
     async def write_in_batch(self, write: Callable[[App, Sequence[T]], Awaitable[Sequence[R]]], item: T) -> R:
-        """The item's result of `write(self, items)`, which is called once with the items of all concurrent calls.
+        """Write the item together with those of concurrent calls, by `write(self, items)`; returns the item's result.
 
         `write` is a function of a module and writes all items or none, in one statement. If it fails, it is called
         again with each item alone.
         """
-        group: BatchWriter[T, R] | None = self._batches.get(write)
-        if group is None:
-            group = self._batches[write] = BatchWriter(
+        writer: BatchWriter[T, R] | None = self._batch_writers.get(write)
+        if writer is None:
+            writer = self._batch_writers[write] = BatchWriter(
                 partial(_write, write, self), max_batch=50, min_interval=_BATCH_INTERVAL, retry_singly=True
             )
-        return await group.add(item)
+        return await writer.add(item)
 
 
 async def _write(
     write: Callable[[App, Sequence[T]], Awaitable[Sequence[R]]], app: App, items: Sequence[T]
 ) -> Sequence[R]:
-    with limit_database_waits():  # requests wait for it
+    with limit_database_waits():  # requests wait for the result
         return await write(app, items)

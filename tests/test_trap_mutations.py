@@ -113,7 +113,7 @@ class Pure:
 
 def tight_house() -> tuple[PipelineSetup]:
     setup = PipelineSetup(message_size_mb=2, body_budget_mb=4)
-    setup.pipeline._budget = MemoryBudget(4 << 20, patience=0.2)
+    setup.pipeline._budget = MemoryBudget(4 << 20, wait_seconds=0.2)
     return (setup,)
 
 

@@ -2,7 +2,7 @@
 
 The same page is served at the path of every screen. The build lists these paths in `screens.json`; all other paths are
 the API's. Files under `/assets/` have a hash of their content in their name and are cached forever; the page is not
-cached. The Content-Security-Policy allows nothing but our own files.
+cached. The Content-Security-Policy allows only files of this server.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
     "font-src 'self'; frame-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
-_FOREVER = "public, max-age=31536000, immutable"
+_CACHE_FOREVER = "public, max-age=31536000, immutable"
 _NOT_BUILT = (
     b"<!doctype html><html lang=en><title>Mailkeep</title><h1>The dashboard is not built</h1>"
     b"<p>Run <code>make setup</code> to build it. The API works without it: see <a href=/docs>its documentation</a>."
@@ -27,7 +27,7 @@ _NOT_BUILT = (
 
 
 def dashboard_endpoints(folder: Traversable | None = None) -> tuple[Endpoint, ...]:
-    """The page at each screen's path, and its files. If it was not built, a page that says so."""
+    """The page at each screen's path, and its files. If the dashboard is not built, a page that says so."""
     folder = folder or resources.files("mailkeep.web") / "dashboard_page"
     if not (folder / "screens.json").is_file():
         return tuple(_endpoint(path, _not_built, "text/html", any_query=True) for path in ("/", "/login"))
@@ -49,7 +49,7 @@ def dashboard_endpoints(folder: Traversable | None = None) -> tuple[Endpoint, ..
 
 
 def not_found_page(folder: Traversable | None = None) -> Endpoint | None:
-    """The same page for unknown paths, with status 404: the dashboard shows that there is no such screen."""
+    """The page for unknown paths, with status 404: the dashboard shows an error. None if it is not built."""
     folder = folder or resources.files("mailkeep.web") / "dashboard_page"
     if not (folder / "screens.json").is_file():
         return None
@@ -62,7 +62,7 @@ def _endpoint(path: str, handler: Handler, content_type: str, **options: Any) ->
 
 
 def _asset(file: Traversable, gzipped: Traversable) -> Handler:
-    return serve_file(file, CONTENT_SECURITY_POLICY, _FOREVER, gzipped=gzipped)
+    return serve_file(file, CONTENT_SECURITY_POLICY, _CACHE_FOREVER, gzipped=gzipped)
 
 
 async def _not_built(_: Any, call: Call) -> HttpResponse:

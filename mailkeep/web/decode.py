@@ -22,7 +22,7 @@ from mailkeep.web.string_views import JsonText, StringView
 
 S = TypeVar("S", bound=Struct)
 
-_NAME = 100  # characters of an unknown field's name in an error
+_MAX_NAME = 100  # characters of an unknown field's name in an error
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _CONTROL_MULTILINE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _TIME = re.compile(
@@ -31,8 +31,8 @@ _TIME = re.compile(
 _DIGITS = re.compile(r"-?[0-9]{1,18}")
 
 
-class _Faults:
-    """The errors of a body, up to `MAX_FAULTS` of each kind."""
+class _FieldErrors:
+    """The errors of a body, up to `MAX_FIELD_ERRORS` of each kind."""
 
     __slots__ = ("invalid", "missing")
 
@@ -40,11 +40,11 @@ class _Faults:
         self.missing: list[FieldError] = []
         self.invalid: list[FieldError] = []
 
-    def add(self, field: str, reason: str) -> None:
+    def add_invalid(self, field: str, reason: str) -> None:
         if len(self.invalid) < MAX_FIELD_ERRORS:
             self.invalid.append({"field": field, "reason": reason})
 
-    def miss(self, field: str, reason: str = "is required") -> None:
+    def add_missing(self, field: str, reason: str = "is required") -> None:
         if len(self.missing) < MAX_FIELD_ERRORS:
             self.missing.append({"field": field, "reason": reason})
 
@@ -52,7 +52,7 @@ class _Faults:
         """Whether further errors would not be reported."""
         return len(self.invalid) >= MAX_FIELD_ERRORS or len(self.missing) >= MAX_FIELD_ERRORS
 
-    def refuse(self) -> None:
+    def raise_if_any(self) -> None:
         if self.missing:
             raise MissingFields(self.missing, self.invalid)
         if self.invalid:
@@ -60,26 +60,26 @@ class _Faults:
 
 
 def decode_body(value: Any, into: type[S] | OneOf) -> S:
-    """Decode a parsed JSON value into `into`; MISSING_FIELDS or INVALID_FIELD with up to `MAX_FAULTS` errors."""
-    faults = _Faults()
+    """Decode a parsed JSON value into `into`; MISSING_FIELDS or INVALID_FIELD with up to `MAX_FIELD_ERRORS` errors."""
+    errors = _FieldErrors()
     if not isinstance(value, dict):
         raise InvalidField([{"field": "", "reason": "must be a JSON object"}])
-    given = cast(dict[str, Any], value)
+    fields = cast(dict[str, Any], value)
     if isinstance(into, OneOf):
-        given = into.drop_nulls(given)
-        into = cast(type[S], into.select(given))
-    decoded = _struct(given, _info(into), "", faults)
-    faults.refuse()
+        fields = into.drop_nulls(fields)
+        into = cast(type[S], into.select(fields))
+    decoded = _decode_struct(fields, _info(into), "", errors)
+    errors.raise_if_any()
     return decoded
 
 
 def read_json(body: JsonText, into: type[Struct] | OneOf | None) -> Any:
-    """Parse and decode a JSON text. If `into` is None the request has no fields, and the result is None."""
+    """Parse and decode a JSON text. If `into` is None, the request takes no fields; returns None."""
     value = parse_json(body)
     if into is not None:
         return decode_body(value, into)
     if value not in ({}, None):
-        raise InvalidField([{"field": "", "reason": "the request takes no fields"}])
+        raise InvalidField([{"field": "", "reason": "this request takes no fields; send no body, or {}"}])
     return None
 
 
@@ -92,17 +92,17 @@ def requires_body(into: type[Struct] | OneOf) -> bool:
 
 def decode_query(pairs: list[tuple[str, str]], into: type[S]) -> S:
     """Decode a query string: text becomes the field's type (true/false, digits); empty counts as absent."""
-    faults = _Faults()
-    given: dict[str, str] = {}
+    errors = _FieldErrors()
+    texts: dict[str, str] = {}
     for name, text in pairs:
-        if name in given:
-            faults.add(name[:_NAME], "is given twice")
-        given[name] = text
+        if name in texts:
+            errors.add_invalid(name[:_MAX_NAME], "occurs more than once")
+        texts[name] = text
     info = _info(into)
     types = {field.encode_name: field.type for field in info.fields}
-    value = {name: _from_text(text, types.get(name)) for name, text in given.items() if text != ""}
-    decoded = _struct(value, info, "", faults)
-    faults.refuse()
+    value = {name: _convert_text(text, types.get(name)) for name, text in texts.items() if text != ""}
+    decoded = _decode_struct(value, info, "", errors)
+    errors.raise_if_any()
     return decoded
 
 
@@ -113,17 +113,13 @@ def _info(into: type[Struct]) -> mi.StructType:
     return info
 
 
-def _from_text(text: str, kind: mi.Type | None) -> Any:
-    kind = _base_type(kind) if kind else kind
+def _convert_text(text: str, kind: mi.Type | None) -> Any:
+    kind = _unwrap(kind)[0] if kind else kind
     if isinstance(kind, mi.BoolType):
         return {"true": True, "false": False}.get(text, text)
     if isinstance(kind, mi.IntType):
         return int(text) if _DIGITS.fullmatch(text) else text
     return text
-
-
-def _base_type(kind: mi.Type) -> mi.Type:
-    return _unwrap(kind)[0]
 
 
 def _unwrap(kind: mi.Type) -> tuple[mi.Type, dict[str, Any]]:
@@ -138,43 +134,43 @@ def _unwrap(kind: mi.Type) -> tuple[mi.Type, dict[str, Any]]:
     return kind, marks
 
 
-def _struct(value: Mapping[str, Any], info: mi.StructType, path: str, faults: _Faults) -> Any:
-    _check_unknown_fields(value, {field.encode_name for field in info.fields}, path, faults)
-    patch = issubclass(info.cls, Patch)
+def _decode_struct(value: Mapping[str, Any], info: mi.StructType, path: str, errors: _FieldErrors) -> Any:
+    _check_unknown_fields(value, {field.encode_name for field in info.fields}, path, errors)
+    is_patch = issubclass(info.cls, Patch)
     arguments: dict[str, Any] = {}
-    too_long = _check_total(value, getattr(info.cls, "total", None), path, faults)
+    too_long = _check_total(value, getattr(info.cls, "total", None), path, errors)
     for field in info.fields:
-        at = _join(path, field.encode_name)
-        given = value.get(field.encode_name, UNSET)
+        field_path = _join(path, field.encode_name)
+        item = value.get(field.encode_name, UNSET)
         if field.encode_name in too_long:
             continue
-        if given is None and not _takes_none(field.type):
-            if patch:
-                faults.add(at, "must not be null")
+        if item is None and not _takes_none(field.type):
+            if is_patch:
+                errors.add_invalid(field_path, "must not be null")
                 continue
-            given = UNSET
-        if field.required and (given is UNSET or (given in ("", []) and not _may_be_empty(field.type))):
-            faults.miss(at)
-        elif given is not UNSET:
-            arguments[field.name] = None if given is None else _value(given, field.type, at, faults)
+            item = UNSET
+        if field.required and (item is UNSET or (item in ("", []) and not _may_be_empty(field.type))):
+            errors.add_missing(field_path)
+        elif item is not UNSET:
+            arguments[field.name] = None if item is None else _decode_value(item, field.type, field_path, errors)
     one_of: tuple[str, ...] = getattr(info.cls, "one_of", ())
     if one_of and not any(value.get(name) for name in one_of):
-        faults.miss(_join(path, one_of[0]), f"one of {', '.join(one_of)} is required")
-    if faults.missing or faults.invalid:
+        errors.add_missing(_join(path, one_of[0]), f"one of {', '.join(one_of)} is required")
+    if errors.missing or errors.invalid:
         return None
     return info.cls(**arguments)
 
 
-def _check_unknown_fields(value: Mapping[str, Any], known: Collection[str], path: str, faults: _Faults) -> None:
+def _check_unknown_fields(value: Mapping[str, Any], known: Collection[str], path: str, errors: _FieldErrors) -> None:
     for name in value:
-        if faults.is_full():
+        if errors.is_full():
             break
         if name not in known:
-            faults.add(_join(path, name[:_NAME]), "is not a field of this request")
+            errors.add_invalid(_join(path, name[:_MAX_NAME]), "is not a field of this request")
 
 
 def _check_total(
-    value: Mapping[str, Any], total: tuple[tuple[str, ...], int] | None, path: str, faults: _Faults
+    value: Mapping[str, Any], total: tuple[tuple[str, ...], int] | None, path: str, errors: _FieldErrors
 ) -> Collection[str]:
     """The lists that together have more items than `total` allows. One error names the longest; no item is decoded."""
     if total is None:
@@ -186,7 +182,7 @@ def _check_total(
         return ()
     longest = max(sizes, key=lambda name: sizes[name])
     others = " and ".join(name for name in names if name != longest)
-    faults.add(_join(path, longest), f"must have, together with {others}, at most {limit} items (got {count})")
+    errors.add_invalid(_join(path, longest), f"must have, together with {others}, at most {limit} items (got {count})")
     return names
 
 
@@ -204,7 +200,7 @@ def _may_be_empty(kind: mi.Type) -> bool:
     return "may_be_empty" in _unwrap(kind)[1]
 
 
-def _value(value: Any, kind: mi.Type, at: str, faults: _Faults) -> Any:
+def _decode_value(value: Any, kind: mi.Type, path: str, errors: _FieldErrors) -> Any:
     kind, marks = _unwrap(kind)
     if isinstance(value, StringView) and not isinstance(kind, mi.AnyType):
         value = value.text()
@@ -213,97 +209,101 @@ def _value(value: Any, kind: mi.Type, at: str, faults: _Faults) -> Any:
     match kind:
         case mi.StructType():
             if isinstance(value, dict):
-                return _struct(cast(dict[str, Any], value), kind, at, faults)
-            return faults.add(at, "must be an object")
+                return _decode_struct(cast(dict[str, Any], value), kind, path, errors)
+            return errors.add_invalid(path, "must be an object")
         case mi.ListType():
             return (
-                _each(value, marks[DECODE_EACH], at, faults) if DECODE_EACH in marks else _list(value, kind, at, faults)
+                _decode_separately(value, marks[DECODE_EACH], path, errors)
+                if DECODE_EACH in marks
+                else _decode_list(value, kind, path, errors)
             )
         case mi.DictType():
-            return _dict(value, kind, at, faults)
+            return _decode_dict(value, kind, path, errors)
         case mi.StrType():
-            return _text(value, kind, at, "multiline" in marks, faults)
+            return _decode_text(value, kind, path, "multiline" in marks, errors)
         case mi.UUIDType():
-            found = parse_uuid(value) if isinstance(value, str) else None
-            return found or faults.add(at, "must be a UUID in canonical lower-case form")
+            parsed = parse_uuid(value) if isinstance(value, str) else None
+            return parsed or errors.add_invalid(path, "must be a UUID in canonical lower-case form")
         case mi.DateTimeType():
-            return _time(value, at, faults)
+            return _decode_time(value, path, errors)
         case mi.AnyType():
             return value
         case _:
-            return _scalar(value, kind, at, faults)
+            return _decode_scalar(value, kind, path, errors)
 
 
-def _each(value: Any, of: tuple[type[Struct], int], at: str, faults: _Faults) -> Any:
-    into, most = of
+def _decode_separately(value: Any, limits: tuple[type[Struct], int], path: str, errors: _FieldErrors) -> Any:
+    """The items of a list, or their refusals; None for each item of a list that is too long (`DECODE_EACH`)."""
+    item_type, max_items = limits
     if not isinstance(value, list):
-        return faults.add(at, "must be an array")
+        return errors.add_invalid(path, "must be an array")
     items = cast(list[Any], value)
-    return [_or_refusal(item, into) for item in items] if len(items) <= most else [None] * len(items)
+    return [_decode_item(item, item_type) for item in items] if len(items) <= max_items else [None] * len(items)
 
 
-def _or_refusal(item: Any, into: type[Struct]) -> Struct | Refusal:
+def _decode_item(item: Any, into: type[Struct]) -> Struct | Refusal:
     try:
         return decode_body(item, into)
-    except Refusal as wrong:
-        return wrong.with_traceback(None)
+    except Refusal as refusal:
+        return refusal.with_traceback(None)
 
 
-def _list(value: Any, kind: mi.ListType, at: str, faults: _Faults) -> Any:
+def _decode_list(value: Any, kind: mi.ListType, path: str, errors: _FieldErrors) -> Any:
     if not isinstance(value, list):
-        return faults.add(at, "must be an array")
+        return errors.add_invalid(path, "must be an array")
     items = cast(list[Any], value)
     if kind.max_length is not None and len(items) > kind.max_length:
-        return faults.add(at, f"must have at most {kind.max_length} items (got {len(items)})")
+        return errors.add_invalid(path, f"must have at most {kind.max_length} items (got {len(items)})")
     if isinstance(kind.item_type, mi.AnyType):
         return items
-    made: list[Any] = []
+    decoded: list[Any] = []
     for index, item in enumerate(items):
-        if faults.is_full():
+        if errors.is_full():
             break
-        made.append(_value(item, kind.item_type, f"{at}[{index}]", faults))
-    return made
+        decoded.append(_decode_value(item, kind.item_type, f"{path}[{index}]", errors))
+    return decoded
 
 
-def _dict(value: Any, kind: mi.DictType, at: str, faults: _Faults) -> Any:
+def _decode_dict(value: Any, kind: mi.DictType, path: str, errors: _FieldErrors) -> Any:
     if not isinstance(value, dict):
-        return faults.add(at, "must be an object")
+        return errors.add_invalid(path, "must be an object")
     entries = cast(dict[str, Any], value)
     if kind.max_length is not None and len(entries) > kind.max_length:
-        return faults.add(at, f"must have at most {kind.max_length} entries")
-    made: dict[Any, Any] = {}
+        return errors.add_invalid(path, f"must have at most {kind.max_length} entries (got {len(entries)})")
+    decoded: dict[Any, Any] = {}
     for name, item in entries.items():
-        if faults.is_full():
+        if errors.is_full():
             break
-        key = _value(name, kind.key_type, f"{at} (key)", faults)
-        made[key] = _value(item, kind.value_type, _join(at, name[:_NAME]), faults)
-    return made
+        key = _decode_value(name, kind.key_type, f"{path} (key)", errors)
+        decoded[key] = _decode_value(item, kind.value_type, _join(path, name[:_MAX_NAME]), errors)
+    return decoded
 
 
-def _text(value: Any, kind: mi.StrType, at: str, multiline: bool, faults: _Faults) -> Any:
+def _decode_text(value: Any, kind: mi.StrType, path: str, multiline: bool, errors: _FieldErrors) -> Any:
     if not isinstance(value, str):
-        return faults.add(at, "must be a string")
+        return errors.add_invalid(path, "must be a string")
     if (_CONTROL_MULTILINE if multiline else _CONTROL).search(value):
-        return faults.add(at, "must not contain control characters")
+        return errors.add_invalid(path, "must not contain control characters")
     if kind.max_length is not None and len(value) > kind.max_length:
-        return faults.add(at, f"must have at most {kind.max_length} characters")
+        return errors.add_invalid(path, f"must have at most {kind.max_length} characters (got {len(value)})")
     if kind.min_length is not None and len(value) < kind.min_length:
-        return faults.add(at, f"must have at least {kind.min_length} characters")
+        return errors.add_invalid(path, f"must have at least {kind.min_length} characters (got {len(value)})")
     if kind.pattern is not None and not re.fullmatch(kind.pattern, value):
-        return faults.add(at, f"must match {kind.pattern}")
+        return errors.add_invalid(path, f"must match the regular expression {kind.pattern}")
     return value
 
 
-def _time(value: Any, at: str, faults: _Faults) -> Any:
+def _decode_time(value: Any, path: str, errors: _FieldErrors) -> Any:
     if isinstance(value, str) and _TIME.fullmatch(value):
         try:
             return datetime.fromisoformat(value).astimezone(UTC)
         except (ValueError, OverflowError):
             pass
-    return faults.add(at, "must be an ISO 8601 time with an offset, such as 2026-01-31T12:00:00Z")
+    return errors.add_invalid(path, "must be an ISO 8601 time with an offset, such as 2026-01-31T12:00:00Z")
 
 
-def _bounds(kind: mi.Type) -> str:
+def _expectation(kind: mi.Type) -> str:
+    """The reason of the error for a value that is not of this type."""
     match kind:
         case mi.BoolType():
             return "must be true or false"
@@ -321,7 +321,7 @@ def _bounds(kind: mi.Type) -> str:
             return "has an invalid value"
 
 
-def _scalar(value: Any, kind: mi.Type, at: str, faults: _Faults) -> Any:
+def _decode_scalar(value: Any, kind: mi.Type, path: str, errors: _FieldErrors) -> Any:
     match kind:
         case mi.BoolType() if isinstance(value, bool):
             return value
@@ -334,4 +334,4 @@ def _scalar(value: Any, kind: mi.Type, at: str, faults: _Faults) -> Any:
             return value
         case _:
             pass
-    return faults.add(at, _bounds(kind))
+    return errors.add_invalid(path, _expectation(kind))

@@ -1,7 +1,7 @@
 """Decodes large bodies in child processes, so that the event loop is not blocked.
 
-A body of more than `INLINE_BYTES` bytes goes to a child process unless almost all of it is a few large strings
-(attachments), which are not decoded. A child process starts with the first such body and ends after a minute without
+A body of more than `INLINE_BYTES` bytes is decoded in a child process unless almost all of it is a few large strings
+(attachments), which stay undecoded. A child process starts with the first such body and ends after a minute without
 one. It is sandboxed (`core.confinement`). If a body takes too much time or memory, the process is killed and the body
 rejected.
 """
@@ -56,7 +56,7 @@ class Decoder:
         """`modules` define the types that bodies are decoded into."""
         self._modules = tuple(modules)
         self.limits = limits or DecodeLimits()
-        self._free = asyncio.Semaphore(self.limits.children)
+        self._slots = asyncio.Semaphore(self.limits.children)
         self._idle: list[_DecodeChild] = []
         self._timer: asyncio.TimerHandle | None = None
 
@@ -73,13 +73,13 @@ class Decoder:
     async def _in_child(self, body: JsonText, into: Any) -> Any:
         try:
             async with asyncio.timeout(self.limits.wait_seconds):
-                await self._free.acquire()
+                await self._slots.acquire()
         except TimeoutError as busy:
             raise Unavailable("Too many large requests at the same time; try again later.", retry_after=5) from busy
         try:
             return await self._decode_in_child(body, into)
         finally:
-            self._free.release()
+            self._slots.release()
 
     async def _decode_in_child(self, body: JsonText, into: Any) -> Any:
         if self._timer:
@@ -95,10 +95,10 @@ class Decoder:
                 )
                 status, content = await child.decode(file, len(body), type_name(into))
                 value = await asyncio.to_thread(_unpickle, content, body)
-        except (TimeoutError, EOFError, ConnectionError) as lost:
+        except (TimeoutError, EOFError, ConnectionError) as error:
             if child:
                 child.kill()
-            raise InvalidJson("The body takes too much time or memory to decode.") from lost
+            raise InvalidJson("The body takes too much time or memory to decode; send fewer values.") from error
         except BaseException:
             if child:
                 child.kill()
@@ -120,7 +120,7 @@ class Decoder:
 
     @property
     def pids(self) -> list[int]:
-        """The idle child processes."""
+        """The process IDs of the idle child processes."""
         return [child.process.pid for child in self._idle]
 
     def _end_idle(self) -> None:
@@ -143,7 +143,10 @@ class _DecodeChild(ChildProcess):
         self.socket.setblocking(False)
 
     async def decode(self, file: int, size: int, name: str) -> tuple[bytes, mmap]:
-        """Status and pickled result. EOFError if the process has ended."""
+        """Decode the `size` bytes of `file` into the type `name`. Returns the status and the pickled result.
+
+        EOFError if the process has ended.
+        """
         socket.send_fds(self.socket, [REQUEST.pack(size, len(name)) + name.encode()], [file])
         await self._readable()
         answer, descriptors, _, _ = socket.recv_fds(self.socket, ANSWER.size, 1)
@@ -179,9 +182,9 @@ class _Unpickler(pickle.Unpickler):
         return StringView(self._view[start : start + length], plain, start)
 
     def find_class(self, module_name: str, global_name: str) -> Any:
-        found: Any = super().find_class(module_name, global_name)
-        if found is UNSET or found is rebuild_refusal or (isinstance(found, type) and issubclass(found, _VALUES)):
-            return found
+        value: Any = super().find_class(module_name, global_name)
+        if value is UNSET or value is rebuild_refusal or (isinstance(value, type) and issubclass(value, _VALUES)):
+            return value
         raise pickle.UnpicklingError(f"{module_name}.{global_name} is not allowed in a decoded body")
 
 

@@ -30,14 +30,15 @@ DECODED, REFUSED = b"+", b"-"
 NAME_BYTES = 4096
 
 
-def main(number: int, cpu_seconds: int, memory: int, *modules: str) -> None:
-    """Serve the socket with the descriptor `number`; `cpu_seconds` per body, `memory` in bytes. `modules` define the
-    types of bodies; they are imported before the process is confined.
+def main(socket_number: int, cpu_seconds: int, memory: int, *modules: str) -> None:
+    """Serve the socket with the descriptor `socket_number`; `cpu_seconds` per body, `memory` in bytes.
+
+    `modules` define the types of bodies; they are imported before the process is confined.
     """
     for name in modules:
         importlib.import_module(name)
     confine(memory)
-    with socket.socket(fileno=number) as channel:
+    with socket.socket(fileno=socket_number) as channel:
         while True:
             request, descriptors, _, _ = socket.recv_fds(channel, REQUEST.size + NAME_BYTES, 1)
             if len(request) < REQUEST.size or not descriptors:
@@ -67,12 +68,12 @@ def _answer(channel: socket.socket, descriptor: int, size: int, name: str) -> No
 
 def _decode(descriptor: int, size: int, name: str) -> tuple[bytes, bytes | memoryview]:
     body = mmap.mmap(descriptor, size, prot=mmap.PROT_READ)
-    out = io.BytesIO()
+    buffer = io.BytesIO()
     try:
-        _Pickler(out, pickle.HIGHEST_PROTOCOL).dump(read_json(body, type_named(name)))
-    except Refusal as wrong:
-        return REFUSED, pickle.dumps(wrong)
-    return DECODED, out.getbuffer()
+        _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(read_json(body, resolve_type(name)))
+    except Refusal as refusal:
+        return REFUSED, pickle.dumps(refusal)
+    return DECODED, buffer.getbuffer()
 
 
 class _Pickler(pickle.Pickler):
@@ -82,15 +83,15 @@ class _Pickler(pickle.Pickler):
 
 
 def type_name(into: Any) -> str:
-    """The name of a body's type in a request: of a struct, a `OneOf` or None."""
+    """The name of a body's type (a struct, a `OneOf` or None) in a request; `resolve_type` is the inverse."""
     kinds = into.variants if isinstance(into, OneOf) else () if into is None else (into,)
     joined = ",".join(f"{kind.__module__}:{kind.__qualname__}" for kind in kinds)
     return f"|{joined}" if isinstance(into, OneOf) else joined
 
 
 @cache
-def type_named(name: str) -> Any:
-    """The type with such a name, from an imported module."""
+def resolve_type(name: str) -> Any:
+    """The type for a name from `type_name`; its module must be imported."""
     if not name:
         return None
     kinds = tuple(_find_type(each) for each in name.removeprefix("|").split(","))
@@ -99,7 +100,7 @@ def type_named(name: str) -> Any:
 
 def _find_type(name: str) -> Any:
     module, _, qualified = name.partition(":")
-    found: Any = sys.modules[module]
+    value: Any = sys.modules[module]
     for part in qualified.split("."):
-        found = getattr(found, part)
-    return found
+        value = getattr(value, part)
+    return value

@@ -1,6 +1,6 @@
 """The API reference at `/docs`: static files that show the OpenAPI document.
 
-The page works without the Internet and under a policy that allows only our own files: see
+The page works without the Internet and under a Content-Security-Policy that allows only files of this server: see
 docs/decisions/0041-api-reference-page.md. Its links are relative, so that it is the same at `/docs` and `/api/v1/docs`.
 """
 

@@ -1,6 +1,6 @@
 """The declaration of an endpoint: method, path, access, request and response types, errors, examples.
 
-Router, authorization, OpenAPI document and the tests of access use this one declaration.
+The router, the permission check, the OpenAPI document and the permission tests are derived from it.
 """
 
 from __future__ import annotations
@@ -71,9 +71,8 @@ class Endpoint:
     alternative_content: tuple[str, ...] = ()  # other media types, which the query can request
     enveloped: bool = True  # False: JSON without the envelope
     body_limit: Callable[[Any], int] | None = None  # bytes, from the settings; None: 1 MiB
-    header_parameters: Mapping[str, str] = field(
-        default_factory=dict[str, str]
-    )  # ids in header fields, and their meaning
+    header_parameters: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Header fields that hold an id, and their descriptions."""
     login: bool = False  # subject to the login rate limit
     bare: bool = False  # also served without the prefix
     prefixed: bool = True  # served with the prefix
@@ -96,16 +95,16 @@ class Call:
     request_id: UUID
     ip_address: str
     user_agent: str | None
-    secure: bool
+    secure: bool  # the client uses TLS
     headers: Mapping[str, str]
-    path: Mapping[str, str]
+    path: Mapping[str, str]  # the path's parameters by name
     query_pairs: Sequence[tuple[str, str]]
     cookies: Mapping[str, str]
-    who: Principal | None = None
+    who: Principal | None = None  # None: not authenticated
     reauthenticate: Callable[[], Awaitable[Principal]] | None = None
-    """For streams: authenticates the caller again and checks access as for a new request, without counting one."""
+    """For streams: authenticates the caller and checks access again, without counting a request."""
     check_password: Callable[[str, str], Awaitable[None]] | None = None
-    """Checks the caller's own password for an audit action: see `prove_password`."""
+    """Implements `verify_password`."""
     counted: bool = False  # whether the request was counted in its API key's rate limit
     rate: Rate | None = None
     raw_body: JsonText = b""
@@ -115,14 +114,15 @@ class Call:
 
     def id(self, name: str = "id") -> UUID:
         """The id in the path; NOT_FOUND if it is malformed."""
-        found = parse_uuid(self.path[name])
-        if found is None:
+        value = parse_uuid(self.path[name])
+        if value is None:
             raise NotFound
-        return found
+        return value
 
-    async def prove_password(self, current: str, action: str) -> None:
-        """Return if `current` is the caller's password. INVALID_CREDENTIALS, which counts as a failed login;
-        RATE_LIMIT_EXCEEDED after many of them.
+    async def verify_password(self, current: str, action: str) -> None:
+        """Check that `current` is the caller's password; `action` is the audit action that needs it.
+
+        INVALID_CREDENTIALS if it is not, which counts as a failed login; RATE_LIMIT_EXCEEDED after many of them.
         """
         assert self.check_password is not None
         await self.check_password(current, action)
@@ -135,8 +135,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """The RateLimit header fields: requests in the window, remaining ones, and seconds until the next request is
-    accepted (API keys) or until the limit is unused (addresses).
+    """The RateLimit header fields: requests in the window, remaining ones, and seconds.
+
+    `reset`: for an API key or a refused request, until the next request is accepted; otherwise until the limit of the
+    address is unused.
     """
 
     limit: int

@@ -43,7 +43,7 @@ class Body(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A request body: unknown fields are rejected; null for an optional field counts as absent.
 
     `one_of`: at least one of these fields is required; if all are absent, the first is reported as missing.
-    `total`: lists with a maximum number of items together; checked before any item is decoded.
+    `total`: names of lists and the maximum number of their items together; checked before any item is decoded.
     """
 
     one_of: ClassVar[tuple[str, ...]] = ()
@@ -65,17 +65,17 @@ class OneOf:
     variants: tuple[type[Struct], ...]
 
     def drop_nulls(self, value: Mapping[str, Any]) -> dict[str, Any]:
-        """The value without nulls for known fields: they count as absent."""
-        known = {name for shape in self.variants for name in shape.__struct_encode_fields__}
-        return {name: item for name, item in value.items() if item is not None or name not in known}
+        """The value without the fields that are null, which count as absent; unknown fields stay."""
+        fields = {name for variant in self.variants for name in variant.__struct_encode_fields__}
+        return {name: item for name, item in value.items() if item is not None or name not in fields}
 
-    def select(self, given: Mapping[str, Any]) -> type[Struct]:
-        """The variant with most of the given fields; the first of several."""
-        return max(self.variants, key=lambda shape: len(given.keys() & set(shape.__struct_encode_fields__)))
+    def select(self, value: Mapping[str, Any]) -> type[Struct]:
+        """The variant that has most of the fields in `value`; the first of several."""
+        return max(self.variants, key=lambda variant: len(value.keys() & set(variant.__struct_encode_fields__)))
 
 
 def variants(kind: Any) -> tuple[Any, ...]:
-    """The variants of a `OneOf`; any other type itself; nothing for None."""
+    """The variants of a `OneOf`, a tuple with any other type, or an empty tuple for None."""
     if isinstance(kind, OneOf):
         return kind.variants
     return () if kind is None else (kind,)

@@ -1,9 +1,9 @@
 """Idempotency keys: repeated requests with the same key have their effect once, even after a crash.
 
 A key (1 to 255 visible ASCII characters) is stored per caller and route for 24 hours with the SHA-256 of the body; it
-is stored before the effect. A 2xx response is kept and replayed with `Idempotent-Replayed: true` and secrets as null;
-refusals and definite failures release the key. While the first request is running, or its outcome is unknown, the
-response is IDEMPOTENCY_IN_PROGRESS. A request that was interrupted by the end of its process is completed from the
+is stored before the effect. A 2xx response is stored and replayed with `Idempotent-Replayed: true` and secrets as null.
+An error releases the key if the request had no effect. While the first request is running, or its outcome is unknown,
+the response is IDEMPOTENCY_IN_PROGRESS. A request that was interrupted by the end of its process is completed from the
 records of its effect (`Endpoint.recover`): replayed if it had an effect, else executed again. Liveness locks
 (`db.liveness`) show whether another process has ended.
 """
@@ -41,8 +41,8 @@ log = structlog.get_logger("mailkeep.web")
 
 HEADER = "idempotency-key"
 REPLAYED = "idempotent-replayed"
-_IN_THREAD = 1 << 20  # bytes
-_NOBODY = UUID(int=0)
+_HASH_INLINE = 1 << 20  # bytes
+_NOBODY = UUID(int=0)  # as `process`: any process may recover the claim
 RETENTION = timedelta(hours=24)
 _KEY = re.compile(r"[!-~]{1,255}")
 
@@ -63,7 +63,7 @@ class IdempotencyContext(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A row of the table; `status` is None until a response is stored."""
+    """A row of the table, without its key; `status` is None until a response is stored."""
 
     request_id: UUID
     body_hash: bytes
@@ -73,11 +73,11 @@ class _Claim:
 
 
 class IdempotencyKeys:
-    """The keys of one process, which knows its running requests by their ids."""
+    """The keys of the requests that one process handles."""
 
     def __init__(self, app: IdempotencyContext) -> None:
         self._app = app
-        self._presence = LivenessLock(app.db)
+        self._liveness = LivenessLock(app.db)
         self._running: set[UUID] = set()
 
     async def run(self, call: Call, handler: Callable[[], Awaitable[HttpResponse]]) -> HttpResponse:
@@ -87,7 +87,7 @@ class IdempotencyKeys:
             return await handler()
         if not _KEY.fullmatch(key):
             raise invalid_field("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
-        row = self._key_columns(call, key, await _digest(call.raw_body), await self._presence.hold())
+        row = self._new_row(call, key, await _digest(call.raw_body), await self._liveness.hold())
         self._running.add(call.request_id)
         try:
             return await self._run_once(call, row, handler)
@@ -96,9 +96,9 @@ class IdempotencyKeys:
 
     async def close(self) -> None:
         """Release the liveness lock: other processes may recover running requests."""
-        await self._presence.release()
+        await self._liveness.release()
 
-    def _key_columns(self, call: Call, key: str, digest: bytes, process: UUID) -> dict[str, Any]:
+    def _new_row(self, call: Call, key: str, digest: bytes, process: UUID) -> dict[str, Any]:
         who = call.caller()
         return {
             "caller_id": who.key_id or who.admin_id,
@@ -139,22 +139,22 @@ class IdempotencyKeys:
             raise IdempotencyInProgress
         self._running.add(stored.request_id)
         try:
-            found = await call.endpoint.recover(self._app, call, stored.request_id)
+            response = await call.endpoint.recover(self._app, call, stored.request_id)
         except Exception:
             await self._abandon(row | {"request_id": stored.request_id})
             raise
         finally:
             self._running.discard(stored.request_id)
-        if found is not None:
-            await self._store_response(call, row | {"request_id": stored.request_id}, found)
-            data = _without_secrets(call, found.data)
+        if response is not None:
+            await self._store_response(call, row | {"request_id": stored.request_id}, response)
+            data = _without_secrets(call, response.data)
             return HttpResponse(data, status=call.endpoint.status, headers={REPLAYED: "true"})
         if not await self._claim_again(row, stored.request_id):
             raise IdempotencyInProgress
         return None
 
     async def _claim(self, row: dict[str, Any]) -> _Claim | None:
-        """Claim the key; None if it is ours now, else the row that has it."""
+        """Claim the key for this request. Returns None, or the claim of an earlier request."""
         at = self._app.clock()
         async with self._app.db.autocommit() as conn:
             cursor = await conn.execute(
@@ -177,15 +177,15 @@ class IdempotencyKeys:
                 """,
                 row,
             )
-            found = await cursor.fetchone()
-        if found is None:  # released just now: a repeated request will find it free
+            stored = await cursor.fetchone()
+        if stored is None:  # released just now: the client's next try will claim it
             raise IdempotencyInProgress
-        return _Claim(**found)
+        return _Claim(**stored)
 
     async def _claim_recovery(self, row: dict[str, Any], stored: _Claim) -> bool:
-        """Take over the recovery of a claim; False if another live process has it."""
+        """Take over the recovery of a claim. Returns False if another running process has it."""
         async with self._app.db.autocommit() as conn:
-            if stored.process != row["process"] and not await self._presence.is_process_gone(conn, stored.process):
+            if stored.process != row["process"] and not await self._liveness.is_process_gone(conn, stored.process):
                 return False
             cursor = await conn.execute(
                 """
@@ -197,17 +197,17 @@ class IdempotencyKeys:
             )
             return cursor.rowcount == 1
 
-    async def _claim_again(self, row: dict[str, Any], before: UUID) -> bool:
-        """Take over a claim that had no effect; False if another request did so first."""
+    async def _claim_again(self, row: dict[str, Any], previous_id: UUID) -> bool:
+        """Take over the claim of a request that had no effect. Returns False if another request did so first."""
         async with self._app.db.autocommit() as conn:
             cursor = await conn.execute(
                 """
                 UPDATE idempotency_keys
                 SET request_id = %(request_id)s, process = %(process)s, claimed_at = %(at)s
-                WHERE caller_id = %(caller_id)s AND route = %(route)s AND key = %(key)s AND request_id = %(before)s
+                WHERE caller_id = %(caller_id)s AND route = %(route)s AND key = %(key)s AND request_id = %(previous_id)s
                   AND status IS NULL
                 """,
-                row | {"before": before, "at": self._app.clock()},
+                row | {"previous_id": previous_id, "at": self._app.clock()},
             )
             return cursor.rowcount == 1
 
@@ -223,7 +223,7 @@ class IdempotencyKeys:
             )
 
     async def _abandon(self, row: dict[str, Any]) -> None:
-        """Let any process recover it. Without the database it stays with this process until its session ends."""
+        """Let any process recover the claim. Without the database, only after the liveness lock is released."""
         with suppress(Unavailable):
             async with self._app.db.autocommit() as conn:
                 await conn.execute(
@@ -257,7 +257,7 @@ class IdempotencyKeys:
 
 async def _digest(body: JsonText) -> bytes:
     """SHA-256 of the body; in a thread if it is large, so as not to block the event loop."""
-    if len(body) <= _IN_THREAD:
+    if len(body) <= _HASH_INLINE:
         return hashlib.sha256(body).digest()
     return (await asyncio.to_thread(hashlib.sha256, body)).digest()
 

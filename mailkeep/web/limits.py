@@ -1,7 +1,7 @@
 """Rate limits by source address, per process: the generic cell rate algorithm (GCRA) with one number per source.
 
-They also hold without a proxy that limits rates. An IPv6 address counts by its /64, which usually belongs to one host.
-At most 100,000 sources are kept, least recently used ones are dropped.
+An IPv6 address counts by its /64, which usually belongs to one host. At most 100,000 sources are stored; the least
+recently used one is dropped.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from datetime import datetime
 from mailkeep.core.network import source_of
 from mailkeep.web.endpoint import Rate
 
-_REMEMBERED = 100_000
+_MAX_SOURCES = 100_000
 
 
 class AddressLimit:
@@ -31,16 +31,16 @@ class AddressLimit:
             return True, None
         # Seconds since the first request: a float of seconds since 1970 has too few digits for fractions.
         self._since = self._since or now
-        source, at = source_of(address), (now - self._since).total_seconds()
-        # When the source's bucket will be full again; limited in case the clock was set back.
-        full_at = min(max(self._full_at.pop(source, at), at), at + self._burst / self._rate)
-        used = (full_at - at) * self._rate
+        source, time = source_of(address), (now - self._since).total_seconds()
+        # When all `burst` requests will be available to the source again; limited in case the clock was set back.
+        full_at = min(max(self._full_at.pop(source, time), time), time + self._burst / self._rate)
+        used = (full_at - time) * self._rate
         allowed = used + 1 <= self._burst + 1e-6
         if allowed:
             full_at += 1 / self._rate
             used += 1
         self._full_at[source] = full_at
-        if len(self._full_at) > _REMEMBERED:
+        if len(self._full_at) > _MAX_SOURCES:
             self._full_at.popitem(last=False)
-        wait = (used - self._burst + 1) / self._rate if not allowed else full_at - at
+        wait = (used - self._burst + 1) / self._rate if not allowed else full_at - time
         return allowed, Rate(self._burst, max(0, int(self._burst - used)), max(1, math.ceil(wait)))

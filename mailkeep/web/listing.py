@@ -18,14 +18,14 @@ PARAMETERS = ("cursor", "limit", "sort", "order")
 
 
 def split_paging_parameters(pairs: Sequence[tuple[str, str]]) -> tuple[dict[str, str], list[tuple[str, str]]]:
-    """The pagination parameters, and the rest of the query (filters)."""
+    """The pagination parameters, and the other parameters (filters)."""
     paging: dict[str, str] = {}
     rest: list[tuple[str, str]] = []
     for name, value in pairs:
         if name not in PARAMETERS:
             rest.append((name, value))
         elif name in paging:
-            raise InvalidPagination(f"{name} is given twice.", field=name)
+            raise InvalidPagination(f"{name} must not occur more than once.", field=name)
         else:
             paging[name] = value
     return paging, rest
@@ -36,7 +36,7 @@ def parse_page_request(call: Call, listing: Listing, vault: Vault, now: datetime
     paging, _ = split_paging_parameters(call.query_pairs)
     sort = paging.get("sort", listing.sorts[0])
     if sort not in listing.sorts:
-        raise InvalidPagination(f"sort must be one of {', '.join(listing.sorts)}.", field="sort")
+        raise InvalidPagination(f"sort must be one of {', '.join(listing.sorts)} (got {sort[:100]}).", field="sort")
     order = _order(paging.get("order", "desc" if sort.endswith("_at") else "asc"))
     page = PageRequest(parse_limit(paging.get("limit")), sort, order, None)
     cursor = paging.get("cursor")
@@ -51,7 +51,7 @@ def _order(text: str) -> Order:
         return "asc"
     if text == "desc":
         return "desc"
-    raise InvalidPagination("order must be asc or desc.", field="order")
+    raise InvalidPagination(f"order must be asc or desc (got {text[:100]}).", field="order")
 
 
 def pagination(call: Call, page: Page[Any], vault: Vault, now: datetime) -> dict[str, Any]:

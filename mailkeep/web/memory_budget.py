@@ -1,7 +1,7 @@
-"""A limit on the memory of all request bodies together, granted in the order of requests.
+"""A limit on the memory of all request bodies together, granted in the order of the requests.
 
-A body of up to `SMALL` bytes needs no reservation. Any other reserves once, before it is read, all that it may need: no
-request that holds a reservation waits for another one, so there is no deadlock.
+A body of up to `SMALL` bytes needs no reservation. A larger one reserves all that it may need at once, before it is
+read: no request waits while it has a reservation, so there is no deadlock.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ SMALL = 64 << 10
 
 
 class MemoryBudget:
-    """`size` bytes; a reservation that is not granted within `patience` seconds is refused with UNAVAILABLE."""
+    """`size` bytes; a reservation that is not granted within `wait_seconds` is refused with UNAVAILABLE."""
 
-    def __init__(self, size: int, patience: float = 10.0) -> None:
+    def __init__(self, size: int, wait_seconds: float = 10.0) -> None:
         self._size = self._free = size
-        self._patience = patience
+        self._wait_seconds = wait_seconds
         self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
 
     @property
@@ -36,7 +36,7 @@ class MemoryBudget:
         granted = asyncio.get_running_loop().create_future()
         self._waiting.append((requested, granted))
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._wait_seconds):
                 await granted
         except (TimeoutError, asyncio.CancelledError) as stopped:
             if granted.cancelled():
@@ -67,29 +67,29 @@ class MemoryBudget:
 
 
 class MemoryReservation:
-    """What one request has reserved of a budget; nothing at first."""
+    """The bytes of a budget that one request has reserved; 0 at first."""
 
-    __slots__ = ("_budget", "_held")
+    __slots__ = ("_budget", "_reserved")
 
     def __init__(self, budget: MemoryBudget) -> None:
         self._budget = budget
-        self._held = 0
+        self._reserved = 0
 
     def use_budget(self, budget: MemoryBudget) -> None:
         """Reserve from another budget; only before the first reservation."""
-        assert self._held == 0
+        assert self._reserved == 0
         self._budget = budget
 
     async def reserve(self, size: int) -> None:
         """Reserve memory for a body of at most `size` bytes; called once."""
         if size > SMALL:
-            self._held = await self._budget.acquire(size)
+            self._reserved = await self._budget.acquire(size)
 
     def shrink(self, size: int) -> None:
         """Keep at most `size` bytes."""
-        if size < self._held:
-            self._budget.release(self._held - size)
-            self._held = size
+        if size < self._reserved:
+            self._budget.release(self._reserved - size)
+            self._reserved = size
 
     def release(self) -> None:
         """Return the whole reservation."""

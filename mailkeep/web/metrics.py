@@ -21,7 +21,7 @@ from mailkeep.core.counters import Count
 from mailkeep.core.errors import Unavailable
 from mailkeep.web.pipeline import AnsweredRequest
 
-# For the whole installation, from the database: do not add up nodes.
+# From the database, so each process reports the sum of all: do not add them up.
 _STORED_COUNTERS = {
     "messages_accepted": ("Accepted messages, for the whole installation.", ("direction", "source")),
     "deliveries": (
@@ -50,38 +50,38 @@ class Metrics:
             buckets=_SECONDS,
             registry=registry,
         )
-        # Cached: a look-up by labels takes longer than counting.
-        self._counted: dict[tuple[str, str, int], tuple[prometheus.Counter, prometheus.Histogram]] = {}
+        # Cached, because finding a metric by its labels takes longer than counting.
+        self._request_metrics: dict[tuple[str, str, int], tuple[prometheus.Counter, prometheus.Histogram]] = {}
         self._in_flight = prometheus.Gauge(
             "mailkeep_http_requests_in_flight", "Requests in progress.", registry=registry
         )
         self._refusals = prometheus.Counter(
-            "mailkeep_http_refusals", "Refused requests by code.", ("status", "code"), registry=registry
+            "mailkeep_http_refusals", "Refused requests by error code.", ("status", "code"), registry=registry
         )
         self._sessions = prometheus.Counter(
             "mailkeep_smtp_sessions", "Opened SMTP sessions.", ("listener",), registry=registry
         )
 
-    def in_flight(self) -> AbstractContextManager[object]:
-        """Counts a request as in flight until the end of the block."""
+    def track_in_flight(self) -> AbstractContextManager[object]:
+        """Return a context manager that counts a request as in flight."""
         return self._in_flight.track_inprogress()
 
     def observe(self, answered: AnsweredRequest) -> None:
-        """Count one answered request."""
+        """Count one request and its time."""
         method = answered.method if answered.method in _METHODS else "other"
-        counted = self._counted.get((method, answered.path, answered.status))
-        if counted is None:
-            counted = self._counted[method, answered.path, answered.status] = (
+        metrics = self._request_metrics.get((method, answered.path, answered.status))
+        if metrics is None:
+            metrics = self._request_metrics[method, answered.path, answered.status] = (
                 self._requests.labels(method, answered.path, str(answered.status)),
                 self._durations.labels(method, answered.path),
             )
-        counted[0].inc()
-        counted[1].observe(answered.seconds)
+        metrics[0].inc()
+        metrics[1].observe(answered.seconds)
         if answered.code is not None:
             self._refusals.labels(str(answered.status), answered.code).inc()
 
-    def smtp_session(self, listener: str) -> None:
-        """Count a session on a listener: `inbound`, `sandbox`."""
+    def count_smtp_session(self, listener: str) -> None:
+        """Count a session on a listener: `inbound`."""
         self._sessions.labels(listener).inc()
 
     def text(self, stored: Iterable[Count] = ()) -> bytes:
@@ -98,11 +98,11 @@ class _StoredCounters(Collector):
         self._stored = list(stored)
 
     def collect(self) -> Iterator[Metric]:
-        """One family for each known counter."""
-        for name, (what, labels) in _STORED_COUNTERS.items():
-            family = CounterMetricFamily(f"mailkeep_{name}", what, labels=labels)
-            for (counted, values), count in self._stored:
-                if counted == name and len(values) == len(labels):
+        """Yield one metric family for each of `_STORED_COUNTERS`."""
+        for name, (description, labels) in _STORED_COUNTERS.items():
+            family = CounterMetricFamily(f"mailkeep_{name}", description, labels=labels)
+            for (counter, values), count in self._stored:
+                if counter == name and len(values) == len(labels):
                     family.add_metric(values, count)
             yield family
 
@@ -135,33 +135,33 @@ def internal_app(
         if path == "/healthz":
             return JSONResponse({"status": "ok"})
         if path == "/readyz":
-            good = await ready()
-            return JSONResponse({"status": "ok" if good else "down"}, 200 if good else 503)
+            is_ready = await ready()
+            return JSONResponse({"status": "ok" if is_ready else "down"}, 200 if is_ready else 503)
         return JSONResponse({"status": "not found"}, 404)
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        known = scope["method"] in ("GET", "HEAD")
-        response = await answer(scope) if known else Response(status_code=405, headers={"allow": "GET, HEAD"})
+        is_read = scope["method"] in ("GET", "HEAD")
+        response = await answer(scope) if is_read else Response(status_code=405, headers={"allow": "GET, HEAD"})
         await response(scope, receive, send)
 
     return application
 
 
 def _refusal(scope: Scope, token: str) -> Response | None:
-    """The response to a client that may not read the metrics; None if it may."""
+    """The error for a client that may not read the metrics; None if it may."""
     if token:
-        given = [value for name, value in scope["headers"] if name == b"authorization"]
-        scheme, _, shown = (given[0] if len(given) == 1 else b"").partition(b" ")
-        if scheme.lower() == b"bearer" and hmac.compare_digest(shown.strip(), token.encode()):
+        values = [value for name, value in scope["headers"] if name == b"authorization"]
+        scheme, _, credentials = (values[0] if len(values) == 1 else b"").partition(b" ")
+        if scheme.lower() == b"bearer" and hmac.compare_digest(credentials.strip(), token.encode()):
             return None
-        said = {"status": "The metrics require the token of the setting http.metrics_token: Authorization: Bearer."}
-        return JSONResponse(said, 401, headers={"www-authenticate": "Bearer"})
+        body = {"status": "Send the token of the setting http.metrics_token as `Authorization: Bearer TOKEN`."}
+        return JSONResponse(body, 401, headers={"www-authenticate": "Bearer"})
     if _is_loopback(scope):
         return None
-    said = {"status": "The metrics may only be read from loopback, unless the setting http.metrics_token is set."}
-    return JSONResponse(said, 403)
+    body = {"status": "Only loopback may read the metrics. To allow others, set the setting http.metrics_token."}
+    return JSONResponse(body, 403)
 
 
 def _is_loopback(scope: Scope) -> bool:

@@ -19,32 +19,32 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 def client_address(request: Request, trusted: Sequence[str]) -> str:
     """The peer's address; behind trusted proxies the right-most X-Forwarded-For address that is not one of them."""
-    peer = _plain(request.client.host if request.client else "")
-    if not trusted or not is_within(peer, trusted):
-        return peer
+    address = _canonical_address(request.client.host if request.client else "")
+    if not trusted or not is_within(address, trusted):
+        return address
     hops = [hop.strip() for value in request.headers.getlist("x-forwarded-for") for hop in value.split(",")]
     for hop in reversed(hops):
         try:
             ipaddress.ip_address(hop)
         except ValueError:
             break
-        peer = _plain(hop)
-        if not is_within(peer, trusted):
+        address = _canonical_address(hop)
+        if not is_within(address, trusted):
             break
-    return peer
+    return address
 
 
 def is_secure(request: Request, settings: Settings) -> bool:
-    """Whether the client uses TLS: to us, to the public address, or to a trusted proxy that reports it."""
+    """Whether the client uses TLS: to this listener, to `http.public_url`, or to a trusted proxy that reports it."""
     if request.scope.get("scheme") == "https" or settings.http.public_url.startswith("https:"):
         return True
     if request.headers.get("x-forwarded-proto", "").strip().lower() != "https":
         return False
-    return is_within(_plain(request.client.host if request.client else ""), settings.http.trusted_proxies)
+    return is_within(_canonical_address(request.client.host if request.client else ""), settings.http.trusted_proxies)
 
 
 @lru_cache(maxsize=4096)
-def _plain(address: str) -> str:
+def _canonical_address(address: str) -> str:
     """The canonical form of an address; an IPv4-mapped IPv6 address becomes IPv4."""
     try:
         ip = ipaddress.ip_address(address)
@@ -54,7 +54,7 @@ def _plain(address: str) -> str:
 
 
 def refuse_cross_site(request: Request, call: Call, settings: Settings) -> None:
-    """Reject unsafe cross-site requests (CSRF): with the user's cookie, or a forged login.
+    """Reject cross-site requests that change something (CSRF): with the user's cookie, or a forged login.
 
     SameSite=Strict and the JSON content type also prevent them. Requests with a Bearer API key are exempt, since no
     browser sends one by itself; those with any other Authorization (such as Basic) are checked.
@@ -63,11 +63,15 @@ def refuse_cross_site(request: Request, call: Call, settings: Settings) -> None:
         return
     site = request.headers.get("sec-fetch-site")
     if site is not None and site not in ("same-origin", "none"):
-        raise Forbidden("The request comes from another site.", reason="cross_site")
+        raise Forbidden(f"Another site sent the request (Sec-Fetch-Site: {site[:100]}).", reason="cross_site")
     origin = request.headers.get("origin")
     if origin is None:
         return
     own = {request.headers.get("host", "").lower(), urlsplit(settings.http.public_url).netloc.lower()}
     scheme, _, host = origin.lower().partition("://")
     if scheme not in ("http", "https") or host not in own:
-        raise Forbidden("The request comes from another site.", reason="cross_site")
+        raise Forbidden(
+            f"Another site sent the request (Origin: {origin[:100]}). If this is the address of this server, set the "
+            "setting http.public_url to it.",
+            reason="cross_site",
+        )

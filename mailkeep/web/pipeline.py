@@ -1,6 +1,6 @@
 """The ASGI application: handles a request from its head to the response.
 
-`AccessControl` is given to it: authentication, and the record of refused changes.
+The features implement authentication and the audit of refused calls; the pipeline gets them as an `AccessControl`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from mailkeep.web.router import Router
 log = structlog.get_logger("mailkeep.web")
 
 BODY_LIMIT = 1 << 20
-_OPEN_BODIES = 16 << 20  # the memory budget of requests without credentials
+_ANONYMOUS_BODIES = 16 << 20  # bytes of memory for the bodies of requests to endpoints without credentials
 _RESOURCE_ERRORS = {
     errno.ENOSPC: "The disk is full.",
     errno.EDQUOT: "The disk is full.",
@@ -79,15 +79,15 @@ class AccessControl:
 
     authenticate: Callable[[Any, Call], Awaitable[None]]
     """Set `call.who` and `call.rate`, or refuse: 401; 429 if the API key's rate is used up."""
-    prove_password: Callable[[Any, Call, str, str], Awaitable[None]]
-    """Refuse if the given password is not the caller's own; the last argument is the audit action."""
+    verify_password: Callable[[Any, Call, str, str], Awaitable[None]]
+    """Refuse if the password (third argument) is not the caller's; the last argument is the audit action."""
     record_refusal: Callable[[Any, Call, Refusal], Awaitable[None]]
     """Record that a mutating call of an authenticated caller was refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnsweredRequest:
-    """A completed request: the path with placeholders (`other` if unknown), and the error code of a refusal."""
+    """A request with its response: the endpoint's path with placeholders (or `other`), the error code or None."""
 
     method: str
     path: str
@@ -99,12 +99,12 @@ class AnsweredRequest:
 class RequestMeter(Protocol):
     """Counts requests for the metrics."""
 
-    def in_flight(self) -> AbstractContextManager[object]:
-        """Counts a request as in flight, from its head to the end of the response."""
+    def track_in_flight(self) -> AbstractContextManager[object]:
+        """Return a context manager that counts a request as in flight, from its head to the end of the response."""
         ...
 
     def observe(self, answered: AnsweredRequest) -> None:
-        """Count one completed request; its body may still be being sent."""
+        """Count one request before its response is sent; `seconds` is the time that it took."""
         ...
 
 
@@ -120,12 +120,12 @@ class Pipeline:
         self._access = access
         self._keys = IdempotencyKeys(app)
         self._budget = MemoryBudget(limits.body_budget_mb << 20)
-        self._open_budget = MemoryBudget(_OPEN_BODIES)
+        self._anonymous_budget = MemoryBudget(_ANONYMOUS_BODIES)
         self._meter = meter
-        kinds = {kind.__module__ for endpoint in router.endpoints for kind in variants(endpoint.body)}
-        self._decoder = Decoder(sorted(kinds))
-        self._addresses = AddressLimit(limits.requests_per_second, max(1, round(2 * limits.requests_per_second)))
-        self._logins = AddressLimit(limits.login_per_second, max(1, round(limits.login_per_second)))
+        modules = {kind.__module__ for endpoint in router.endpoints for kind in variants(endpoint.body)}
+        self._decoder = Decoder(sorted(modules))
+        self._address_limit = AddressLimit(limits.requests_per_second, max(1, round(2 * limits.requests_per_second)))
+        self._login_limit = AddressLimit(limits.login_per_second, max(1, round(limits.login_per_second)))
 
     async def close(self) -> None:
         """End the child processes, after the last request."""
@@ -134,7 +134,7 @@ class Pipeline:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one HTTP request; other scopes are ignored."""
         if scope["type"] == "http":
-            with self._meter.in_flight() if self._meter else nullcontext():
+            with self._meter.track_in_flight() if self._meter else nullcontext():
                 await self._serve(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -146,22 +146,22 @@ class Pipeline:
         try:
             with limit_database_waits():
                 response = await self._answer(request, state, now)
-        except Refusal as wrong:
-            response = self._refuse(wrong, state)
+        except Refusal as refusal:
+            response = self._refusal_response(refusal, state)
         except ClientDisconnect:
             return
         except asyncio.CancelledError:
             # Only the server cancels requests, at the end of its grace period.
-            response = self._refuse(Unavailable("The server is shutting down."), state)
+            response = self._refusal_response(Unavailable("The server is shutting down."), state)
         except Exception as error:
             log.exception("request failed", request_id=str(request_id), method=request.method, path=scope["path"])
-            response = self._refuse(_unexpected_error(error), state)
+            response = self._refusal_response(_unexpected_error(error), state)
         finally:
-            state.share.release()
-        own = {name for name, _ in response.raw_headers}
+            state.reservation.release()
+        present = {name for name, _ in response.raw_headers}
         response.raw_headers += [
             (b"x-request-id", str(request_id).encode()),
-            *(field for field in envelope.SECURITY_HEADERS if field[0] not in own),
+            *(field for field in envelope.SECURITY_HEADERS if field[0] not in present),
             *envelope.rate_headers(state.rate),
         ]
         cors.add_headers(request.headers, self._app.settings.cors.origins, response.headers)
@@ -171,22 +171,22 @@ class Pipeline:
             self._meter.observe(AnsweredRequest(request.method, path, response.status_code, seconds, state.code))
         await response(scope, receive, send)
 
-    def _refuse(self, wrong: Refusal, state: _RequestState) -> Response:
-        state.code = wrong.code
-        body = envelope.failure(wrong, state.request_id, self._app.clock())
-        return Response(body, wrong.status, envelope.refusal_headers(wrong), "application/json")
+    def _refusal_response(self, refusal: Refusal, state: _RequestState) -> Response:
+        state.code = refusal.code
+        body = envelope.failure(refusal, state.request_id, self._app.clock())
+        return Response(body, refusal.status, envelope.refusal_headers(refusal), "application/json")
 
     async def _answer(self, request: Request, state: _RequestState, now: datetime) -> Response:
         settings = self._app.settings
         address = client_address(request, settings.http.trusted_proxies)
-        state.rate = self._limit(self._addresses, address, now, state)
+        state.rate = self._apply_limit(self._address_limit, address, now, state)
         preflight = cors.preflight(request, settings.cors.origins)
         if preflight is not None:
             return preflight
         # The raw path: Starlette's URL also depends on the Host header field.
-        endpoint, values = self._match(request, state)
+        endpoint, parameters = self._match(request, state)
         if endpoint.login:
-            state.rate = self._limit(self._logins, address, now, state)
+            state.rate = self._apply_limit(self._login_limit, address, now, state)
         call = Call(
             endpoint=endpoint,
             request_id=state.request_id,
@@ -194,7 +194,7 @@ class Pipeline:
             user_agent=(request.headers.get("user-agent") or "")[:500].replace("\x00", "") or None,
             secure=is_secure(request, settings),
             headers=request.headers,
-            path=values,
+            path=parameters,
             query_pairs=parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True),
             cookies=request.cookies,
         )
@@ -206,48 +206,51 @@ class Pipeline:
             # A copy, because a reference to itself would keep the body alive after its reservation was released.
             copy = replace(call)
             call.reauthenticate = partial(self._reauthenticate, copy, endpoint.action)
-            call.check_password = partial(self._access.prove_password, self._app, copy)
+            call.check_password = partial(self._access.verify_password, self._app, copy)
         try:
             refuse_cross_site(request, call, settings)
-            await self._decode(request, call, state.share, now)
-            reply = await self._keys.run(call, lambda: endpoint.handler(self._app, call))
-        except Refusal as wrong:
+            await self._read_request(request, call, state.reservation, now)
+            response = await self._keys.run(call, lambda: endpoint.handler(self._app, call))
+        except Refusal as refusal:
             if call.who is not None and endpoint.audit is not None:
-                await self._access.record_refusal(self._app, call, wrong)
+                await self._access.record_refusal(self._app, call, refusal)
             raise
-        if request.method == "HEAD" and isinstance(reply.content, AsyncIterator):
-            reply.content = _nothing()  # a stream may have no end
-        return self._response(call, reply)
+        if request.method == "HEAD" and isinstance(response.content, AsyncIterator):
+            response.content = _empty_stream()  # the handler's stream may have no end
+        return self._encode(call, response)
 
     def _match(self, request: Request, state: _RequestState) -> tuple[Endpoint, dict[str, str]]:
+        """The endpoint and the path's parameters; for a browser's unknown path the page that says so."""
         path = _path(request.scope)
         try:
-            state.endpoint, values = self._router.match(request.method, path)
+            state.endpoint, parameters = self._router.match(request.method, path)
         except NotFound:
             page = self._router.page_for_unknown(request.method, path, request.headers.get("accept", ""))
             if page is None:
                 raise
             return page, {}
-        return state.endpoint, values
+        return state.endpoint, parameters
 
     async def _reauthenticate(self, call: Call, action: str) -> Principal:
         await self._access.authenticate(self._app, call)
         allow(call.caller(), action)
         return call.caller()
 
-    def _limit(self, limit: AddressLimit, address: str, now: datetime, state: _RequestState) -> Rate | None:
+    def _apply_limit(self, limit: AddressLimit, address: str, now: datetime, state: _RequestState) -> Rate | None:
+        """Count the request; returns the values of the RateLimit header fields, or raises RATE_LIMIT_EXCEEDED."""
         allowed, rate = limit.take(address, now)
         if not allowed:
             state.rate = rate
             raise RateLimitExceeded(retry_after=rate.reset if rate else 1)
         return rate or state.rate
 
-    async def _decode(self, request: Request, call: Call, share: MemoryReservation, now: datetime) -> None:
+    async def _read_request(self, request: Request, call: Call, reservation: MemoryReservation, now: datetime) -> None:
+        """Read the body, check the caller's access, and decode query and body into `call`."""
         endpoint = call.endpoint
         limit = endpoint.body_limit(self._app.settings) if endpoint.body_limit else BODY_LIMIT
-        if endpoint.action is None:  # anonymous callers must not use up the memory of others
-            share.use_budget(self._open_budget)
-        call.raw_body = await read_body(request, limit, share, self._app.settings.http)
+        if endpoint.action is None:  # they must not use up the memory of callers with credentials
+            reservation.use_budget(self._anonymous_budget)
+        call.raw_body = await read_body(request, limit, reservation, self._app.settings.http)
         if call.who is not None and endpoint.action is not None:
             allow(call.who, endpoint.action)
         pairs = list(call.query_pairs)
@@ -270,22 +273,22 @@ class Pipeline:
         elif endpoint.body is not None:
             call.body = variants(endpoint.body)[0]()
 
-    def _response(self, call: Call, reply: HttpResponse) -> Response:
-        status = reply.status or call.endpoint.status
-        if reply.content is None:
+    def _encode(self, call: Call, response: HttpResponse) -> Response:
+        status = response.status or call.endpoint.status
+        if response.content is None:
             pagination = None
-            if reply.page is not None:
-                pagination = listing.pagination(call, reply.page, self._app.vault, self._app.clock())
-            more = {"pagination": pagination, "details": reply.meta_details}
-            body = envelope.success(reply.data, call.request_id, self._app.clock(), **more)
-            response = Response(body, status, reply.headers, "application/json")
-        elif isinstance(reply.content, bytes):
-            response = Response(reply.content, status, reply.headers, reply.content_type)
+            if response.page is not None:
+                pagination = listing.pagination(call, response.page, self._app.vault, self._app.clock())
+            meta = {"pagination": pagination, "details": response.meta_details}
+            body = envelope.success(response.data, call.request_id, self._app.clock(), **meta)
+            encoded = Response(body, status, response.headers, "application/json")
+        elif isinstance(response.content, bytes):
+            encoded = Response(response.content, status, response.headers, response.content_type)
         else:
-            response = _Stream(reply.content, status, reply.headers, reply.content_type)
-        for cookie in reply.cookies:
-            response.headers.append("set-cookie", cookie)
-        return response
+            encoded = _Stream(response.content, status, response.headers, response.content_type)
+        for cookie in response.cookies:
+            encoded.headers.append("set-cookie", cookie)
+        return encoded
 
 
 class _Stream(StreamingResponse):
@@ -293,8 +296,8 @@ class _Stream(StreamingResponse):
     would stay open until garbage collection, minutes later.
     """
 
-    def __init__(self, content: AsyncIterator[bytes], *more: Any) -> None:
-        super().__init__(content, *more)
+    def __init__(self, content: AsyncIterator[bytes], *options: Any) -> None:
+        super().__init__(content, *options)
         self._content = content
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -307,19 +310,19 @@ class _Stream(StreamingResponse):
 
 
 class _RequestState:
-    """What is known of a request when its response is sent, however early it failed."""
+    """What the response's header fields and the metrics need of a request; unset if it failed before that was known."""
 
-    __slots__ = ("code", "endpoint", "rate", "request_id", "share")
+    __slots__ = ("code", "endpoint", "rate", "request_id", "reservation")
 
-    def __init__(self, request_id: UUID, share: MemoryReservation) -> None:
+    def __init__(self, request_id: UUID, reservation: MemoryReservation) -> None:
         self.request_id = request_id
-        self.share = share
+        self.reservation = reservation
         self.rate: Rate | None = None
         self.endpoint: Endpoint | None = None
         self.code: str | None = None
 
 
-async def _nothing() -> AsyncIterator[bytes]:
+async def _empty_stream() -> AsyncIterator[bytes]:
     for each in ():
         yield each
 

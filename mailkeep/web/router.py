@@ -17,13 +17,13 @@ from mailkeep.web.endpoint import PREFIX, Endpoint
 @dataclass(slots=True)
 class _Node:
     exact: dict[str, _Node] = field(default_factory=dict["str", "_Node"])
-    any: _Node | None = None
-    name: str = ""
+    any: _Node | None = None  # for `{name}`
+    name: str = ""  # the parameter's name, if the segment is one
     methods: dict[str, Endpoint] = field(default_factory=dict[str, Endpoint])
 
 
 class Router:
-    """The endpoints of one listener; ValueError for two with the same method and path.
+    """The endpoints of one listener. Raises ValueError for two with the same method and path.
 
     `not_found` is the page that a browser gets for an unknown path outside the API.
     """
@@ -45,7 +45,7 @@ class Router:
                 name = segment[1:-1]
                 node.any = node.any or _Node(name=name)
                 if node.any.name != name:
-                    raise ValueError(f"{path}: a sibling calls {{{name}}} {{{node.any.name}}}")
+                    raise ValueError(f"{path}: another path names {{{name}}} {{{node.any.name}}}")
                 node = node.any
             else:
                 node = node.exact.setdefault(segment, _Node())
@@ -63,29 +63,29 @@ class Router:
 
         `path` is that of the request line: an encoded slash is part of its segment (RFC 3986 §2.2).
         """
-        values: dict[str, str] = {}
+        parameters: dict[str, str] = {}
         node: _Node | None = self._root
         for encoded in path[1:].split("/"):
             segment = unquote(encoded)
             if node is None:
                 break
-            step = node.exact.get(segment)
-            if step is None and node.any is not None and segment.isprintable() and segment:
-                step = node.any
-                values[step.name] = segment
-            node = step
+            child = node.exact.get(segment)
+            if child is None and node.any is not None and segment.isprintable() and segment:
+                child = node.any
+                parameters[child.name] = segment
+            node = child
         if node is None or not node.methods:
             raise NotFound("No such path.")
         endpoint = node.methods.get("GET" if method == "HEAD" else method)
         if endpoint is None:
             raise MethodNotAllowed(allow=sorted({*node.methods, "HEAD"} if "GET" in node.methods else node.methods))
-        return endpoint, values
+        return endpoint, parameters
 
 
 def _accepts_html(accept: str) -> bool:
     """Whether HTML is accepted, with a weight other than 0 (RFC 9110 §12.5.1)."""
     for each in accept.split(","):
-        kind, *parameters = (part.strip().lower() for part in each.split(";"))
-        if kind == "text/html":
-            return not any(re.fullmatch(r"q=0(\.0{0,3})?", parameter) for parameter in parameters)
+        media_type, *options = (part.strip().lower() for part in each.split(";"))
+        if media_type == "text/html":
+            return not any(re.fullmatch(r"q=0(\.0{0,3})?", option) for option in options)
     return False

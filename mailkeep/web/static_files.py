@@ -35,31 +35,36 @@ def static_endpoint(path: str, handler: Handler, content_type: str, summary: str
 
 
 def serve_file(
-    file: Traversable, policy: str, caching: str = "no-cache", *, gzipped: Traversable | None = None, status: int = 200
+    file: Traversable,
+    policy: str,
+    cache_control: str = "no-cache",
+    *,
+    gzipped: Traversable | None = None,
+    status: int = 200,
 ) -> Handler:
-    """A handler that answers the file, which is read now, with Content-Security-Policy and Cache-Control.
+    """A handler that answers the file, which is read now. `policy` is its Content-Security-Policy.
 
     `gzipped`: the same file compressed; if it exists, clients that accept gzip get it.
     """
     content = file.read_bytes()
-    packed = gzipped.read_bytes() if gzipped and gzipped.is_file() else None
+    compressed = gzipped.read_bytes() if gzipped and gzipped.is_file() else None
     content_type = media_type(file.name) or "application/octet-stream"
-    headers = {"content-security-policy": policy, "cache-control": caching}
-    if packed:
+    headers = {"content-security-policy": policy, "cache-control": cache_control}
+    if compressed:
         headers["vary"] = "accept-encoding"
 
     async def _answer(_: Any, call: Call) -> HttpResponse:
-        if packed and _accepts_gzip(call.headers.get("accept-encoding", "")):
+        if compressed and _accepts_gzip(call.headers.get("accept-encoding", "")):
             encoded = headers | {"content-encoding": "gzip"}
-            return HttpResponse(content=packed, content_type=content_type, headers=encoded, status=status)
+            return HttpResponse(content=compressed, content_type=content_type, headers=encoded, status=status)
         return HttpResponse(content=content, content_type=content_type, headers=dict(headers), status=status)
 
     return _answer
 
 
-def _accepts_gzip(accepted: str) -> bool:
+def _accepts_gzip(accept_encoding: str) -> bool:
     """Whether gzip is named with a weight other than 0 (RFC 9110 §12.5.3)."""
-    for each in accepted.split(","):
+    for each in accept_encoding.split(","):
         coding, _, weight = each.partition(";")
         if coding.strip().lower() == "gzip":
             return weight.strip().replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")

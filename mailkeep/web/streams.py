@@ -52,21 +52,29 @@ class Streams:
     def __len__(self) -> int:
         return len(self._streams)
 
-    def check_capacity(self, caller: UUID, *, most: int, most_per_caller: int) -> None:
+    def check_capacity(self, caller: UUID, *, max_streams: int, max_per_caller: int) -> None:
         """RATE_LIMIT_EXCEEDED if the caller has too many streams; UNAVAILABLE if there are too many in total or the
         process is shutting down.
         """
         if self.closing:
             raise Unavailable("The server is shutting down.")
-        if self._callers[caller] >= most_per_caller:
-            raise RateLimitExceeded("Too many streams; end one first.", retry_after=5, reason="too_many_streams")
-        if len(self._streams) >= most:
-            raise Unavailable("Too many streams; try again later.", retry_after=10, reason="too_many_streams")
+        if self._callers[caller] >= max_per_caller:
+            raise RateLimitExceeded(
+                f"You have {max_per_caller} event streams open; close one first.",
+                retry_after=5,
+                reason="too_many_streams",
+            )
+        if len(self._streams) >= max_streams:
+            raise Unavailable(
+                "The server has too many event streams open; try again later.",
+                retry_after=10,
+                reason="too_many_streams",
+            )
 
     @contextmanager
-    def open(self, caller: UUID, *, most: int, most_per_caller: int) -> Generator[Stream]:
+    def open(self, caller: UUID, *, max_streams: int, max_per_caller: int) -> Generator[Stream]:
         """Register a stream for the duration of the block; raises as `check_capacity` does."""
-        self.check_capacity(caller, most=most, most_per_caller=most_per_caller)
+        self.check_capacity(caller, max_streams=max_streams, max_per_caller=max_per_caller)
         stream = Stream(self)
         self._streams.add(stream)
         self._callers[caller] += 1

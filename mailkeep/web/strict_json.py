@@ -1,8 +1,7 @@
 """Strict JSON parsing (RFC 8259).
 
-INVALID_JSON is raised for
-anything but UTF-8 without BOM, duplicate keys, NaN and Infinity, numbers that overflow, lone surrogates,
-nesting deeper than 64.
+INVALID_JSON is raised for anything but UTF-8 without BOM, duplicate keys, NaN and Infinity, numbers that overflow, lone
+surrogates, and more than 64 levels of nesting.
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ MAX_DEPTH = 64
 def parse_json(body: JsonText) -> Any:
     """The value of a JSON text, or INVALID_JSON. Large strings of a large body become `StringView`s."""
     if len(body) > EXTRACT_FROM_BODIES_OVER:
-        rest, views = extract_large_strings(body)
-        return restore_strings(_parse(rest), views) if views else _parse(rest)
+        reduced, views = extract_large_strings(body)
+        return restore_strings(_parse(reduced), views) if views else _parse(reduced)
     return _parse(bytes(body))
 
 
@@ -54,28 +53,29 @@ def _is_too_deep(body: bytes) -> bool:
         return False
     steps = _STRING.sub(b"", body).translate(_STEPS, _NO_BRACKETS)
     depth = 0
-    for at in range(0, len(steps), _STEPS_AT_ONCE):  # in steps, so that the event loop can run if this is in a thread
-        some = array("b", steps[at : at + _STEPS_AT_ONCE])
-        if max(accumulate(some, initial=depth)) > MAX_DEPTH:
+    for start in range(0, len(steps), _CHUNK):  # in chunks, so that the event loop can run if this is in a thread
+        chunk = array("b", steps[start : start + _CHUNK])
+        if max(accumulate(chunk, initial=depth)) > MAX_DEPTH:
             return True
-        depth += sum(some)
+        depth += sum(chunk)
     return False
 
 
 # A string that is not closed matches to the end; otherwise each quote in it would be tried as the start of a string.
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+# Steps of the depth as signed bytes: +1 for an opening bracket, -1 for a closing one.
 _STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
-_STEPS_AT_ONCE = 1 << 16
+_CHUNK = 1 << 16
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         seen: set[str] = set()
         duplicate = next(key for key, _ in pairs if key in seen or seen.add(key))
         raise ValueError(f"the key {duplicate[:80]!r} is duplicated")
-    return found
+    return members
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -24,9 +24,9 @@ class MappedBody(mmap):
     @classmethod
     def of(cls, fd: int, size: int) -> MappedBody:
         """Map a whole file; the descriptor is closed with the map."""
-        self = cls(fd, size)
-        self.fd = fd
-        return self
+        body = cls(fd, size)
+        body.fd = fd
+        return body
 
     def __del__(self) -> None:
         if hasattr(self, "fd"):
@@ -47,7 +47,7 @@ _NOT_PLAIN = (b"\\", b"\n", b"\r")
 
 @dataclass(frozen=True, slots=True)
 class StringView:
-    """A JSON string as it is in the body, without its quotes; `plain`: no escapes, no line breaks."""
+    """A JSON string as it is in the body, without its quotes; `plain`: without escapes and line breaks."""
 
     raw: memoryview
     plain: bool
@@ -69,18 +69,18 @@ class StringView:
 
 
 def is_mostly_large_strings(body: JsonText) -> bool:
-    """Whether a body has few strings and little besides large ones. This test is cheaper than parsing."""
-    at = rest = 0
+    """Whether a body has at most `FEW_STRINGS` strings, and little besides large ones. Cheaper than parsing."""
+    position = other_bytes = 0
     for _ in range(FEW_STRINGS):
-        start = body.find(b'"', at)
+        start = body.find(b'"', position)
         end = _end_of_string(body, start + 1) if start >= 0 else -1
         if end < 0:
-            return rest + len(body) - at <= EXTRACT_FROM_BODIES_OVER
-        rest += start - at
+            return other_bytes + len(body) - position <= EXTRACT_FROM_BODIES_OVER
+        other_bytes += start - position
         if end - start <= EXTRACT_STRINGS_OVER:
-            rest += end - start
-        at = end + 1
-        if rest > EXTRACT_FROM_BODIES_OVER:
+            other_bytes += end - start
+        position = end + 1
+        if other_bytes > EXTRACT_FROM_BODIES_OVER:
             return False
     return False
 
@@ -93,39 +93,39 @@ def extract_large_strings(body: JsonText) -> tuple[bytes, dict[str, StringView]]
     view, prefix = memoryview(body), os.urandom(12).hex()
     pieces: list[bytes | memoryview] = []
     views: dict[str, StringView] = {}
-    copied = at = 0
+    copied = position = 0
     for _ in range(MAX_VALUES):
-        start = body.find(b'"', at)
+        start = body.find(b'"', position)
         end = _end_of_string(body, start + 1) if start >= 0 else -1
         if end < 0:
             break
         if end - start > EXTRACT_STRINGS_OVER:
-            name = f"{prefix}:{len(views)}"
+            placeholder = f"{prefix}:{len(views)}"
             plain = all(body.find(char, start + 1, end) < 0 for char in _NOT_PLAIN)
-            views[name] = StringView(view[start + 1 : end], plain, start + 1)
-            pieces += [view[copied:start], f'"{name}"'.encode()]
+            views[placeholder] = StringView(view[start + 1 : end], plain, start + 1)
+            pieces += [view[copied:start], f'"{placeholder}"'.encode()]
             copied = end + 1
-        at = end + 1
+        position = end + 1
     else:
         raise InvalidJson(_TOO_MANY)
     pieces.append(view[copied:])
-    rest = b"".join(pieces)
-    if rest.count(b",") > MAX_VALUES:
+    reduced = b"".join(pieces)
+    if reduced.count(b",") > MAX_VALUES:
         raise InvalidJson(_TOO_MANY)
-    return rest, views
+    return reduced, views
 
 
 def _end_of_string(body: JsonText, start: int) -> int:
     """The offset of the closing quote of the string that starts at `start`; -1 if there is none."""
     end = body.find(b'"', start)
     if end > start and body[end - 1] == _BACKSLASH:
-        found = _STRING_REST.match(body, start)
-        end = found.end() - 1 if found else -1
+        match = _STRING_REST.match(body, start)
+        end = match.end() - 1 if match else -1
     return end
 
 
 def restore_strings(value: Any, views: dict[str, StringView]) -> Any:
-    """The parsed value with the views in place of the placeholders; INVALID_JSON for a large key, which is no field."""
+    """The parsed value with the views in place of the placeholders; INVALID_JSON for a large key."""
     if isinstance(value, str):
         return views.get(value, value)
     if isinstance(value, list):

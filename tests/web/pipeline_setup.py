@@ -132,7 +132,7 @@ class FakeAccess:
 
     @property
     def control(self) -> AccessControl:
-        return AccessControl(self.authenticate, self.prove_password, self.record_refusal)
+        return AccessControl(self.authenticate, self.verify_password, self.record_refusal)
 
     async def authenticate(self, app: Any, call: Call) -> None:
         kind, _, key = call.headers.get("authorization", "").partition(" ")
@@ -145,7 +145,7 @@ class FakeAccess:
         if self.used_up:
             raise RateLimitExceeded(retry_after=30)
 
-    async def prove_password(self, app: Any, call: Call, current: str, action: str) -> None:
+    async def verify_password(self, app: Any, call: Call, current: str, action: str) -> None:
         raise NotImplementedError
 
     async def record_refusal(self, app: Any, call: Call, wrong: Refusal) -> None:
@@ -158,7 +158,7 @@ class FakeMeter:
     seen: list[AnsweredRequest] = field(default_factory=list)
 
     @contextmanager
-    def in_flight(self) -> Iterator[None]:
+    def track_in_flight(self) -> Iterator[None]:
         self.flying += 1
         yield
         self.flying -= 1

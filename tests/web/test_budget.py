@@ -23,7 +23,7 @@ HEADERS = ADA_KEY | JSON_TYPE
 @pytest.fixture
 def setup() -> PipelineSetup:
     setup = PipelineSetup(message_size_mb=2, body_budget_mb=4)
-    setup.pipeline._budget = MemoryBudget(4 * MIB, patience=0.2)
+    setup.pipeline._budget = MemoryBudget(4 * MIB, wait_seconds=0.2)
     return setup
 
 
@@ -52,7 +52,7 @@ async def test_bodies_over_the_budget_wait_and_then_get_retry_after(setup: Pipel
 
 
 async def test_a_waiting_body_is_read_when_another_is_done(setup: PipelineSetup):
-    setup.pipeline._budget = MemoryBudget(4 * MIB, patience=30)
+    setup.pipeline._budget = MemoryBudget(4 * MIB, wait_seconds=30)
     tasks = [send_with_length(setup, 2 * MIB, pause=0.005) for _ in range(6)]
     assert await outcomes(*tasks) == [(400, "INVALID_FIELD")] * 6
 
@@ -70,13 +70,13 @@ async def test_small_bodies_never_wait(setup: PipelineSetup):
 
 async def test_bodies_of_unknown_size_never_wait_for_each_other(setup: PipelineSetup):
     """Each reserves the maximum at once and releases what it does not use."""
-    setup.pipeline._budget = MemoryBudget(4 * MIB, patience=30)
+    setup.pipeline._budget = MemoryBudget(4 * MIB, wait_seconds=30)
     assert await outcomes(*[send(setup, 2 * MIB - 8, pause=0.01) for _ in range(4)]) == [(400, "INVALID_FIELD")] * 4
     assert setup.pipeline._budget.free == 4 * MIB
 
 
 async def test_a_body_larger_than_the_budget_gets_all_of_it(setup: PipelineSetup):
-    setup.pipeline._budget = MemoryBudget(MIB, patience=0.2)
+    setup.pipeline._budget = MemoryBudget(MIB, wait_seconds=0.2)
     assert await outcomes(send_with_length(setup, 2 * MIB - 8)) == [(400, "INVALID_FIELD")]
     assert setup.pipeline._budget.free == MIB
 
@@ -126,16 +126,16 @@ async def test_requests_without_credentials_have_a_separate_budget(setup: Pipeli
     setup.pipeline._budget._free = 4 * MIB
     reservations = [MemoryReservation(setup.pipeline._budget) for _ in range(16)]
     for reservation in reservations:
-        reservation.use_budget(setup.pipeline._open_budget)
+        reservation.use_budget(setup.pipeline._anonymous_budget)
         await reservation.reserve(MIB)
-    assert (setup.pipeline._open_budget.free, setup.pipeline._budget.free) == (0, 4 * MIB)
+    assert (setup.pipeline._anonymous_budget.free, setup.pipeline._budget.free) == (0, 4 * MIB)
     for reservation in reservations:
         reservation.release()
-    assert setup.pipeline._open_budget.free == 16 * MIB
+    assert setup.pipeline._anonymous_budget.free == 16 * MIB
 
 
 async def test_memory_is_acquired_in_order():
-    budget = MemoryBudget(10, patience=60)
+    budget = MemoryBudget(10, wait_seconds=60)
     order: list[str] = []
     assert await budget.acquire(8) == 8
 
@@ -155,7 +155,7 @@ async def test_memory_is_acquired_in_order():
 
 
 async def test_a_cancelled_request_lets_the_next_one_pass():
-    budget = MemoryBudget(10, patience=60)
+    budget = MemoryBudget(10, wait_seconds=60)
     await budget.acquire(8)
     first = asyncio.create_task(budget.acquire(6))
     await asyncio.sleep(0)
@@ -168,7 +168,7 @@ async def test_a_cancelled_request_lets_the_next_one_pass():
 
 async def test_cancellations_and_timeouts_keep_the_budget_exact():
     chance = random.Random(12)
-    budget = MemoryBudget(100, patience=0.01)
+    budget = MemoryBudget(100, wait_seconds=0.01)
 
     async def one() -> None:
         reservation = MemoryReservation(budget)

@@ -37,7 +37,7 @@ async def test_requests_are_counted_by_endpoint_and_refusals_by_code():
 
 def test_mail_is_counted():
     metrics = Metrics()
-    metrics.smtp_session("inbound")
+    metrics.count_smtp_session("inbound")
     counters = Counters()
     counters.add("messages_accepted", "inbound", "smtp")
     counters.add("deliveries", "inbound", "received")

@@ -12,7 +12,7 @@ from mailkeep.core.errors import RateLimitExceeded, Unavailable
 from mailkeep.web.streams import Stream, Streams
 
 SUE, ADAM = UUID(int=1), UUID(int=2)
-BOUNDS = {"most": 3, "most_per_caller": 2}
+BOUNDS = {"max_streams": 3, "max_per_caller": 2}
 
 
 def test_places_are_bounded_by_caller_and_in_all_and_given_back():

@@ -142,7 +142,7 @@ async def local(app: App, principal: Principal, domain_id: UUID | None, report: 
     async def authenticate_again() -> Principal:
         return principal
 
-    with app.streams.open(UUID(int=0), most=1, most_per_caller=1) as place:
+    with app.streams.open(UUID(int=0), max_streams=1, max_per_caller=1) as place:
         reader = StreamReader(place, authenticate_again, filter_by, inf)
         async for page in events.follow(app, reader, start.position):
             for event in page:

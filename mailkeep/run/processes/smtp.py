@@ -135,5 +135,5 @@ async def start(app: App, handler: InboundHandler) -> SmtpServer:
         server = await serve(host, port, handler, limits, hostname=app.settings.server.hostname or "localhost")
     except OSError as error:
         raise port_failure(SMTP, host, port, error) from error
-    server.on_session = partial(handler.metrics.smtp_session, "inbound")
+    server.on_session = partial(handler.metrics.count_smtp_session, "inbound")
     return server

@@ -69,10 +69,10 @@ async def _change(app: App, call: Call) -> HttpResponse:
             current = await service.get(conn, who, admin_id)
         password = check_password(given.password, email.text if email else current.email)
         if changes_own:
-            await call.prove_password(given.current_password, "admin.update")
+            await call.verify_password(given.current_password, "admin.update")
         password_hash = await service.hash_password(password)
     elif changes_own:
-        await call.prove_password(given.current_password, "admin.update")
+        await call.verify_password(given.current_password, "admin.update")
     changes = AdminChanges(
         email=email,
         password_hash=password_hash,

@@ -65,7 +65,7 @@ def _caller(call: Call) -> UUID:
 
 def _limits(app: App) -> dict[str, int]:
     limits = app.settings.limits
-    return {"most": limits.event_streams, "most_per_caller": limits.event_streams_per_caller}
+    return {"max_streams": limits.event_streams, "max_per_caller": limits.event_streams_per_caller}
 
 
 def _last_event_id(call: Call) -> UUID | None:
