@@ -57,6 +57,7 @@ async def test_content_that_expired_or_was_never_stored(post: Post):
     (rejected,) = await post.messages(status="rejected")
     missing = await post.api.sue.get(f"/messages/{rejected['id']}/raw")
     assert (missing.code, reason(missing)) == ("NOT_FOUND", "not_kept")
+    assert missing.json["error"]["message"].startswith("The content was never stored")
     # A folder is deleted when its day is over, after two checks a day apart.
     for days, status in ((7, 200), (1, 200), (1, 404)):
         post.api.clock.advance(days=days)
@@ -64,5 +65,6 @@ async def test_content_that_expired_or_was_never_stored(post: Post):
         answer = await post.api.sue.get(f"/messages/{sent}/raw")
         assert answer.status == status
     assert reason(answer) == "expired"
+    assert "retention.content_days" in answer.json["error"]["message"]
     assert list(content_folder(post.api.app.data_dir).iterdir()) == []
     assert (await post.api.sue.get("/messages/01890000-0000-7000-8000-000000000000/raw")).code == "NOT_FOUND"

@@ -70,7 +70,7 @@ export interface paths {
         };
         /**
          * List administrators
-         * @description Newest first. admin and super_admin see all, a domain_admin its own account and those that share a domain with it, a scoped key its owner.
+         * @description Newest first. admin and super_admin see all, a domain_admin its own account and those that share a domain with it, a scoped API key only its owner.
          */
         get: operations["getAdmins"];
         put?: never;
@@ -171,7 +171,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description The key is shown once. It has the rights of its owner, restricted to `scoped_domain_ids`, and works from `allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key created with a key can't live longer, have a higher rate or more networks than that key, and is revoked with it.
+         * @description The key is shown only once. It has the rights of its owner, restricted to `scoped_domain_ids`, and works from `allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that is created with another key can't expire later than that one or have a higher rate limit or more networks (FORBIDDEN, `details.reason` longer_lived, faster or more_networks), and is revoked with it.
          */
         post: operations["postApiKeys"];
         delete?: never;
@@ -192,7 +192,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description At once, with the keys that it created. A super_admin may revoke any key, others their own.
+         * @description At once, with all keys that were created with it. A super_admin may revoke any key, others their own.
          */
         delete: operations["deleteApiKeysById"];
         options?: never;
@@ -249,7 +249,7 @@ export interface paths {
         };
         /**
          * Verify the audit log
-         * @description Checks every entry and every seal of the log. `checked` entries are sealed; `unsealed` are the newest, whose turn is in seconds. `bad` names entries that were altered, removed or put in between, seals that were altered or removed, and `truncated` with the seal from which on the log was cut off; at most 100 of `bad_count`. Whoever has an export as ndjson and the `public_key` can verify it without the server: `mailkeep audit verify FILE --public-key KEY`.
+         * @description Checks every entry and every seal of the log. `checked` is the number of sealed entries; `unsealed` that of the newest ones, which are sealed within seconds. `bad` lists the first 100 of `bad_count` faults: entries that were `altered`, `removed` or `inserted`, seals that were altered or removed (`seal_altered`, `seal_removed`), and `truncated` if the log does not contain the newest seal noted in the data directory. With the `public_key`, an export as ndjson can be verified without the server: `mailkeep audit verify FILE --public-key KEY`.
          */
         get: operations["getAuditVerify"];
         put?: never;
@@ -270,8 +270,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Log in
-         * @description Sets the cookie `svc_session` and replaces the session of the call's cookie. For an account with a second factor, the response has `requires_totp` and `totp_session` and sets no cookie. Complete the login within 5 minutes and 5 attempts (then SESSION_INVALID): here with `totp_session` and `totp_code` or `recovery_code`, or at /auth/passkeys/login/options with a passkey; `methods` lists what the account has. After 10 failures of an account in 15 minutes, sources that have never logged in to it must wait; known sources after 50.
+         * Sign in
+         * @description Sets the cookie `svc_session` and replaces the session of the call's cookie. For an account with a second factor, the response has `requires_totp` and `totp_session` and sets no cookie. Complete the sign-in within 5 minutes and 5 attempts (then SESSION_INVALID): here with `totp_session` and `totp_code` or `recovery_code`, or at /auth/passkeys/login/options with a passkey; `methods` lists the account's second factors. After 10 failures of an account in 15 minutes, further attempts must wait; from addresses that have signed in to the account before, only after 50.
          */
         post: operations["postAuthLogin"];
         delete?: never;
@@ -289,7 +289,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Log out */
+        /** Sign out */
         post: operations["postAuthLogout"];
         delete?: never;
         options?: never;
@@ -346,7 +346,7 @@ export interface paths {
         };
         /**
          * Return from an identity provider
-         * @description Sets the cookie `svc_session` and redirects to `/` or to the login's `next`. An account with a second factor is redirected to `/login#totp_session=…&methods=…&next=…`, a refusal to `/login?error=CODE`, with `reason` for FORBIDDEN, CONFLICT and UNAVAILABLE.
+         * @description Sets the cookie `svc_session` and redirects to `/` or to the `next` of the sign-in. For an account with a second factor it redirects to `/login#totp_session=…&methods=…&next=…`, after an error to `/login?error=CODE`, with `reason` for FORBIDDEN, CONFLICT and UNAVAILABLE.
          */
         get: operations["getAuthOidcCallbackByProvider"];
         put?: never;
@@ -369,7 +369,7 @@ export interface paths {
         post?: never;
         /**
          * Disconnect the own identity
-         * @description Ends the other sessions. The last way to log in can't be removed: CONFLICT `last_way_in`.
+         * @description Ends the other sessions. The only way to sign in can't be removed: CONFLICT `last_way_in`.
          */
         delete: operations["deleteAuthOidcDisconnect"];
         options?: never;
@@ -385,8 +385,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Log in with an identity provider
-         * @description For browsers: redirects to the provider, which redirects back to the callback. With `link=1` the identity is linked to the account of the session, which must be at most 15 minutes old. A refusal redirects to `/login?error=CODE`.
+         * Sign in with an identity provider
+         * @description For browsers: redirects to the provider, which redirects back to the callback. With `link=1` the identity is linked to the account of the session, which must be at most 15 minutes old. An error redirects to `/login?error=CODE`.
          */
         get: operations["getAuthOidcLoginByProvider"];
         put?: never;
@@ -426,7 +426,7 @@ export interface paths {
         };
         /**
          * List own passkeys
-         * @description Newest first. With an API key: those of its owner.
+         * @description Newest first. With an API key: the passkeys of its owner.
          */
         get: operations["getAuthPasskeys"];
         put?: never;
@@ -449,7 +449,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a passkey
-         * @description Ends the other sessions. With the last second factor, the recovery codes are deleted. CONFLICT `last_factor` if the role requires a second factor and this is the last one; `last_way_in` if the account has no password, no identity and no other passkey. Where the session was opened over 15 minutes ago, `current_password` is needed (FORBIDDEN `login_again`).
+         * @description Ends the other sessions. With the last second factor, the recovery codes are deleted. CONFLICT `last_factor` if the role requires a second factor and this is the last one; `last_way_in` if the account has no password, no identity and no other passkey. A session older than 15 minutes must send `current_password` (else FORBIDDEN `login_again`).
          */
         delete: operations["deleteAuthPasskeysById"];
         options?: never;
@@ -468,8 +468,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin to log in with a passkey
-         * @description Alone, or as second factor with the `totp_session` of a login whose password was right. Returns the options for `navigator.credentials.get()`, valid once, for 5 minutes.
+         * Begin to sign in with a passkey
+         * @description With the passkey alone, or with the `totp_session` of POST /auth/login as second factor. Returns the options for `navigator.credentials.get()`, valid once, for 5 minutes.
          */
         post: operations["postAuthPasskeysLoginOptions"];
         delete?: never;
@@ -488,8 +488,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Log in with a passkey
-         * @description Returns and sets the same as POST /auth/login. A passkey alone needs user verification: PIN, fingerprint or face. INVALID_CREDENTIALS for an unknown passkey, or one whose counter has not increased; SESSION_INVALID for a challenge that is unknown, used or over 5 minutes old.
+         * Sign in with a passkey
+         * @description Opens a session, as POST /auth/login does, with the same response and cookie. A passkey alone requires user verification: PIN, fingerprint or face. INVALID_CREDENTIALS for an unknown passkey or one whose counter has not increased; SESSION_INVALID for a challenge that is unknown, used or over 5 minutes old.
          */
         post: operations["postAuthPasskeysLoginVerify"];
         delete?: never;
@@ -509,7 +509,7 @@ export interface paths {
         put?: never;
         /**
          * Renew the recovery codes of an account with passkeys
-         * @description The old ones no longer work. Ends the other sessions. Where the session was opened over 15 minutes ago, `current_password` is needed (FORBIDDEN `login_again`).
+         * @description The old recovery codes no longer work. Ends the other sessions. A session older than 15 minutes must send `current_password` (else FORBIDDEN `login_again`).
          */
         post: operations["postAuthPasskeysRecoveryCodes"];
         delete?: never;
@@ -529,7 +529,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to register a passkey
-         * @description Returns the options for `navigator.credentials.create()`, valid once, for 5 minutes. Where the session was opened over 15 minutes ago, `current_password` is needed (FORBIDDEN `login_again`). UNAVAILABLE (`public_url`) unless `http.public_url` is https with a host name, or localhost.
+         * @description Returns the options for `navigator.credentials.create()`, valid once, for 5 minutes. A session older than 15 minutes must send `current_password` (else FORBIDDEN `login_again`). UNAVAILABLE (`public_url`) unless `http.public_url` is https with a host name or localhost.
          */
         post: operations["postAuthPasskeysRegisterOptions"];
         delete?: never;
@@ -549,7 +549,7 @@ export interface paths {
         put?: never;
         /**
          * Register a passkey
-         * @description With the browser's result. From then on the password alone opens no session. The first second factor of an account comes with ten recovery codes. Ends the other sessions.
+         * @description With the browser's result. From then on the password alone opens no session. For the account's first second factor, the response has ten recovery codes. Ends the other sessions.
          */
         post: operations["postAuthPasskeysRegisterVerify"];
         delete?: never;
@@ -587,7 +587,7 @@ export interface paths {
         };
         /**
          * List own sessions
-         * @description Active sessions, newest first. With an API key: those of its owner.
+         * @description Active sessions, newest first. With an API key: the sessions of its owner.
          */
         get: operations["getAuthSessions"];
         put?: never;
@@ -626,7 +626,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Disable the second factor
+         * Disable the authenticator
          * @description With a code, or with a recovery code if the authenticator is lost. Ends the other sessions.
          */
         delete: operations["deleteAuthTotp"];
@@ -645,8 +645,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Renew the recovery codes
-         * @description The old ones no longer work. Ends the other sessions.
+         * Renew the recovery codes of an account with an authenticator
+         * @description With a code. The old recovery codes no longer work. Ends the other sessions.
          */
         post: operations["postAuthTotpRecoveryCodes"];
         delete?: never;
@@ -666,7 +666,7 @@ export interface paths {
         put?: never;
         /**
          * Set up an authenticator
-         * @description Returns the secret for an authenticator. Logins require it only after POST /auth/totp/verify with a first code, within 10 minutes. A pending setup is replaced.
+         * @description Returns the secret for an authenticator. Sign-in requires it only after POST /auth/totp/verify with a first code, within 10 minutes. A pending setup is replaced.
          */
         post: operations["postAuthTotpSetup"];
         delete?: never;
@@ -685,7 +685,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Enable the second factor
+         * Enable the authenticator
          * @description With a first code. Returns ten recovery codes, shown only once, and ends the other sessions.
          */
         post: operations["postAuthTotpVerify"];
@@ -1067,7 +1067,7 @@ export interface paths {
         };
         /**
          * Get the content of a message
-         * @description As sent or received, for `retention.content_days`; after that 404 with `details.reason` expired. Only admin and above may read inbound mail, and reading it is recorded in the audit log.
+         * @description As sent or received, for `retention.content_days`; after that NOT_FOUND with `details.reason` expired, or not_kept if it was never stored. Only admin and above may read inbound mail, and reading it is recorded in the audit log.
          */
         get: operations["getMessagesByIdRaw"];
         put?: never;
@@ -1702,7 +1702,7 @@ export interface components {
             /** @default  */
             name?: string;
         };
-        /** @description An administrator to create; `domain_ids` are used for a domain_admin. */
+        /** @description An administrator to create; `domain_ids` are the domains assigned to a domain_admin. */
         AdminCreate: {
             domain_ids?: string[];
             /** Format: email */
@@ -1832,21 +1832,21 @@ export interface components {
             /** @enum {string} */
             status: "ok";
         };
-        /** @description A key to create. Defaults are the usual values, or those of the key that creates it if they are lower. */
+        /** @description A key to create. The default of `rate_limit` is 60. A key passes on its own limits as defaults, if lower. */
         ApiKeyCreate: {
             /** @description Where the key may be used from, in CIDR form; empty: everywhere */
             allowed_networks?: string[];
             /**
-             * @description 0 is no expiry
+             * @description 0: never expires
              * @default 0
              */
             expires_in_days?: number;
             name: string;
-            /** @description Requests accepted in any 60 seconds; 0 is unlimited */
+            /** @description Requests accepted in any 60 seconds; 0: unlimited */
             rate_limit?: number;
             scoped_domain_ids?: string[];
         };
-        /** @description A new key: `key` is shown only once, and null when the response is repeated for an Idempotency-Key. */
+        /** @description A new key. `key` is shown only once: it is null when the response is repeated for an Idempotency-Key. */
         ApiKeyCreateResponse: {
             api_key: components["schemas"]["ApiKeyRecord"];
             key: string | null;
@@ -2037,11 +2037,11 @@ export interface components {
             /** @enum {string} */
             type: "public-key";
         };
-        /** @description A change of how the account logs in. */
+        /** @description The caller's current password, if it is required. */
         CurrentPasswordRequest: {
             /**
              * Format: password
-             * @description The current password; needed where the session was opened over 15 minutes ago
+             * @description The current password; required if the session is older than 15 minutes
              */
             current_password?: string;
         };
@@ -2066,7 +2066,7 @@ export interface components {
             /** @enum {string} */
             state: "abandoned" | "delivered" | "pending" | "waiting_for_retry";
         };
-        /** @description The account has no identity any more. */
+        /** @description The account is no longer linked to an identity. */
         Disconnected: {
             message: string;
             oidc_provider: string | null;
@@ -2304,7 +2304,7 @@ export interface components {
             totp_code: string;
             totp_session: string;
         };
-        /** @description The email and password of a login. Any text is accepted; for an unknown account it is INVALID_CREDENTIALS. */
+        /** @description The first step. Any text is accepted as email; INVALID_CREDENTIALS if no account has it. */
         LoginByPassword: {
             email: string;
             /** Format: password */
@@ -2316,7 +2316,7 @@ export interface components {
             recovery_code: string;
             totp_session: string;
         };
-        /** @description Options for logging in; valid once, until `expires_at`. */
+        /** @description Options for signing in; valid once, until `expires_at`. */
         LoginOptionsResponse: {
             /**
              * Format: date-time
@@ -2336,7 +2336,7 @@ export interface components {
             /** Format: uuid */
             session_id: string;
         };
-        /** @description The session was ended. */
+        /** @description The current session was ended. */
         LogoutResponse: {
             message: string;
         };
@@ -2681,7 +2681,8 @@ export interface components {
         /**
          * @description The caller's own account.
          *
-         *         `passkeys` is their number. `second_factor_required`: nothing else is allowed until it has enrolled a second factor.
+         *         `passkeys` is their number. `second_factor_required`: no other call is allowed until it has enrolled a second
+         *         factor.
          */
         OwnAccount: {
             /**
@@ -2723,21 +2724,21 @@ export interface components {
             id: string;
             message: string;
         };
-        /** @description The result of `navigator.credentials.get()`; `totp_session` as in the request for the options. */
+        /** @description The result of `navigator.credentials.get()`; the same `totp_session` as in the request for the options. */
         PasskeyLogin: {
             /** @description The browser's result in the form of `PublicKeyCredential.toJSON()`; unused members are ignored */
             credential: Record<string, unknown>;
             totp_session?: string;
         };
-        /** @description Empty to log in with a passkey alone; `totp_session` to complete a login that waits for its second factor. */
+        /** @description Empty to sign in with a passkey alone; `totp_session` of POST /auth/login to use it as the second factor. */
         PasskeyLoginStart: {
             totp_session?: string;
         };
         /**
          * @description A passkey.
          *
-         *         `backup_eligible` passkeys can be on several devices of their owner, `backed_up` ones are. `aaguid` identifies the
-         *         model of the authenticator; all zeros if unknown.
+         *         `backup_eligible`: it can be on several devices of its owner; `backed_up`: it is. `aaguid` identifies the model of
+         *         the authenticator; all zeros if unknown.
          */
         PasskeyRecord: {
             /** Format: uuid */
@@ -2771,7 +2772,7 @@ export interface components {
             /** @default Passkey */
             name?: string;
         };
-        /** @description A new passkey. `recovery_codes`, shown only once, if it is the account's first second factor. */
+        /** @description A new passkey. `recovery_codes` are shown only once; null unless it is the account's first second factor. */
         PasskeyRegistrationResponse: {
             passkey: components["schemas"]["PasskeyRecord"];
             recovery_codes: string[] | null;
@@ -2787,7 +2788,7 @@ export interface components {
             /** Format: password */
             new_password: string;
         };
-        /** @description The password was changed; how many other sessions were ended. */
+        /** @description The password was changed; `sessions_ended` is the number of other sessions that were ended. */
         PasswordChangeResponse: {
             message: string;
             sessions_ended: number;
@@ -2806,7 +2807,7 @@ export interface components {
             sieve?: boolean;
             smtp?: boolean;
         };
-        /** @description An identity provider; open `login_path` in the browser to log in with it. */
+        /** @description An identity provider; open `login_path` in the browser to sign in with it. */
         ProviderRecord: {
             id: string;
             login_path: string;
@@ -2863,7 +2864,7 @@ export interface components {
             address: string;
             reason: string;
         };
-        /** @description A recovery code, which is used up. */
+        /** @description A recovery code. It works only once. */
         RecoveryCodeRequest: {
             /** @description One of the account's recovery codes; hyphens and case don't matter */
             recovery_code: string;
@@ -3020,8 +3021,8 @@ export interface components {
             subject: string;
         };
         /**
-         * @description The password was right; until `expires_at`, `totp_session` and one of the `methods` complete the login, in at
-         *         most 5 attempts.
+         * @description The password was right. Complete the sign-in until `expires_at`, with `totp_session` and one of the `methods`, in
+         *         at most 5 attempts.
          */
         SecondFactorResponse: {
             /**
@@ -3077,7 +3078,7 @@ export interface components {
             id: string;
             message: string;
         };
-        /** @description An active session; `current` is the one that calls. Its id identifies it and grants nothing. */
+        /** @description An active session; `current`: it is the session of this call. The `id` grants no access. */
         SessionRecord: {
             /**
              * Format: date-time
@@ -3095,7 +3096,7 @@ export interface components {
             ip_address: string | null;
             user_agent: string | null;
         };
-        /** @description Sessions were ended; how many. */
+        /** @description Sessions were ended; `sessions_ended` is their number. */
         SessionsEndResponse: {
             message: string;
             sessions_ended: number;
@@ -3270,7 +3271,10 @@ export interface components {
             kind: "accepted" | "bounced" | "deferred" | "delivered" | "failed" | "lost" | "received" | "rejected" | "relayed" | "submitted" | "unknown";
             recipient: string | null;
         };
-        /** @description A secret for an authenticator, to show as a QR code; enable it with a first code until `expires_at`. */
+        /**
+         * @description A secret for an authenticator. Show `provisioning_uri` as a QR code; enable it with a first code until
+         *         `expires_at`.
+         */
         TotpSetupResponse: {
             /**
              * Format: date-time
@@ -5246,7 +5250,7 @@ export interface operations {
                 error?: string;
                 /** @description The provider's issuer (RFC 9207) */
                 iss?: string;
-                /** @description The state of the login */
+                /** @description The `state` of the authorization request (RFC 6749 §4.1.1) */
                 state?: string;
             };
             header?: never;
@@ -5319,9 +5323,9 @@ export interface operations {
     getAuthOidcLoginByProvider: {
         parameters: {
             query?: {
-                /** @description 1: link the identity to the account of the session, instead of logging in */
+                /** @description 1: link the identity to the account of the session, instead of signing in */
                 link?: number;
-                /** @description The local path where the browser ends; anything else is ignored */
+                /** @description The local path that the browser opens after sign-in; anything else is ignored */
                 next?: string;
             };
             header?: never;

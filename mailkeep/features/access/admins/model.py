@@ -39,7 +39,7 @@ class Admin:
 
 @dataclass(frozen=True, slots=True)
 class NewAdmin:
-    """An account to create; the password is checked and hashed."""
+    """An account to create."""
 
     email: Address
     password_hash: str
@@ -59,7 +59,7 @@ class AdminChanges:
 
 @dataclass(frozen=True, slots=True)
 class FirstAdmin:
-    """The new first administrator; `generated`: the password must be shown once."""
+    """The new first administrator. `generated`: the password was generated, so it must be shown to the operator."""
 
     email: str
     password: str

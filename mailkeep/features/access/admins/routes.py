@@ -29,7 +29,7 @@ def _record(who: Principal, admin: Admin) -> wire.AdminRecord:
     return wire.to_record(admin, rules.visible_domains(who, admin))
 
 
-def _once(ids: Iterable[UUID]) -> tuple[UUID, ...]:
+def _without_duplicates(ids: Iterable[UUID]) -> tuple[UUID, ...]:
     return tuple(dict.fromkeys(ids))
 
 
@@ -48,36 +48,33 @@ async def _get(app: App, call: Call) -> HttpResponse:
 
 
 async def _create(app: App, call: Call) -> HttpResponse:
-    who, given = call.caller(), call.body
-    email = rules.parse_email(given.email)
-    password = check_password(given.password, email.text)
-    new = NewAdmin(email, await service.hash_password(password), given.role, _once(given.domain_ids))
+    who, body = call.caller(), call.body
+    email = rules.parse_email(body.email)
+    password_hash = await service.hash_password(check_password(body.password, email.text))
+    new = NewAdmin(email, password_hash, body.role, _without_duplicates(body.domain_ids))
     async with app.db.tx() as conn:
         admin = await service.create(conn, who, app.clock(), new)
     return HttpResponse(_record(who, admin))
 
 
 async def _change(app: App, call: Call) -> HttpResponse:
-    who, given, admin_id = call.caller(), call.body, call.id()
-    changes_own = admin_id == who.admin_id and (given.email, given.password) != (UNSET, UNSET)
+    who, body, admin_id = call.caller(), call.body, call.id()
+    changes_own = admin_id == who.admin_id and (body.email, body.password) != (UNSET, UNSET)
     if changes_own:
-        rules.refuse_own_change(who, has_password=given.current_password is not UNSET)
-    email = rules.parse_email(given.email) if given.email is not UNSET else None
-    password_hash = None
-    if given.password is not UNSET:
+        rules.refuse_own_change(who, has_password=body.current_password is not UNSET)
+    email = rules.parse_email(body.email) if body.email is not UNSET else None
+    password = None
+    if body.password is not UNSET:
         async with app.db.autocommit() as conn:
             current = await service.get(conn, who, admin_id)
-        password = check_password(given.password, email.text if email else current.email)
-        if changes_own:
-            await call.verify_password(given.current_password, "admin.update")
-        password_hash = await service.hash_password(password)
-    elif changes_own:
-        await call.verify_password(given.current_password, "admin.update")
+        password = check_password(body.password, email.text if email else current.email)
+    if changes_own:
+        await call.verify_password(body.current_password, "admin.update")
     changes = AdminChanges(
         email=email,
-        password_hash=password_hash,
-        role=given.role if given.role is not UNSET else None,
-        domain_ids=_once(given.domain_ids) if given.domain_ids is not UNSET else None,
+        password_hash=await service.hash_password(password) if password is not None else None,
+        role=body.role if body.role is not UNSET else None,
+        domain_ids=_without_duplicates(body.domain_ids) if body.domain_ids is not UNSET else None,
     )
     async with app.db.tx() as conn:
         admin = await service.change(conn, who, app.clock(), admin_id, changes)
@@ -99,7 +96,7 @@ ENDPOINTS = (
         summary="List administrators",
         description=(
             "Newest first. admin and super_admin see all, a domain_admin its own account and those that share a domain "
-            "with it, a scoped key its owner."
+            "with it, a scoped API key only its owner."
         ),
         tag="Administrators",
         data=list[wire.AdminRecord],

@@ -24,9 +24,7 @@ def can_see(who: Principal, admin: Admin) -> bool:
 
 
 def refuse_invisible(who: Principal, admin: Admin) -> None:
-    """FORBIDDEN where the caller's role may not see the account, API_KEY_DOMAIN_SCOPE where only the key's scope
-    prevents it.
-    """
+    """FORBIDDEN if the caller's role may not see the account, API_KEY_DOMAIN_SCOPE if only its key's scope does."""
     if not can_see(who, admin):
         raise ApiKeyDomainScope if _can_see_by_role(who, admin) else Forbidden
 
@@ -37,24 +35,28 @@ def _can_see_by_role(who: Principal, admin: Admin) -> bool:
 
 def visible_domains(who: Principal, admin: Admin) -> list[UUID]:
     """Those of the account's domains that the caller may see."""
-    seen = who.domains()
-    return [domain_id for domain_id in admin.domain_ids if seen is None or domain_id in seen]
+    visible = who.domains()
+    return [domain_id for domain_id in admin.domain_ids if visible is None or domain_id in visible]
 
 
 def refuse_own_change(who: Principal, *, has_password: bool) -> None:
-    """For the caller's own email or password: FORBIDDEN with an API key, MISSING_FIELDS without the current
-    password.
+    """Refuse a change of the caller's own email or password: FORBIDDEN with an API key, MISSING_FIELDS unless the
+    request `has_password`, the current one.
     """
     if who.key_id is not None:
-        raise Forbidden("An account's own email and password change only in a session, not with an API key.")
+        raise Forbidden("Your own email and password can't be changed with an API key: sign in and use the session.")
     if not has_password:
         raise MissingFields(["current_password"])
 
 
 def refuse_last_super_admin(admin: Admin, others: int, role: Role | None) -> None:
-    """CONFLICT `last_super_admin` if there are no `others` and the account gets `role` (None: is deleted)."""
+    """CONFLICT `last_super_admin` if the account is the only super_admin (`others`: number of the others) and would get
+    another `role`, or None: be deleted.
+    """
     if admin.role is Role.SUPER_ADMIN and role is not Role.SUPER_ADMIN and others == 0:
-        raise Conflict("The last super_admin can't be deleted or demoted.", reason="last_super_admin")
+        raise Conflict(
+            "The last super_admin can't be deleted or demoted: create another one first.", reason="last_super_admin"
+        )
 
 
 def has_changes(admin: Admin, changes: AdminChanges) -> bool:

@@ -39,8 +39,8 @@ log = structlog.get_logger("mailkeep.admins")
 
 # OWASP's second recommendation for Argon2id: 19 MiB, two passes, about 25 ms.
 _HASHER = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
-# The hash of an unknown random password, verified for unknown accounts so that they take as long.
-_DUMMY = "$argon2id$v=19$m=19456,t=2,p=1$vffo+TurZnMSlB4oAFJnww$Lf2yMM9+3kGQj/K7erjrrBHCmVnshhIDbBdTXSqDeWA"
+# The hash of a random password that nobody knows. Logins to unknown accounts verify it, so that they take as long.
+_DUMMY_HASH = "$argon2id$v=19$m=19456,t=2,p=1$vffo+TurZnMSlB4oAFJnww$Lf2yMM9+3kGQj/K7erjrrBHCmVnshhIDbBdTXSqDeWA"
 
 _CONCURRENT_HASHES = min(4, os.cpu_count() or 1)
 _MAX_QUEUED = 400  # about 5 s on two cores
@@ -50,7 +50,7 @@ hashing = ConcurrencyLimit(_CONCURRENT_HASHES, _MAX_QUEUED)
 
 
 def _lower_priority() -> None:
-    """Hashing runs at a lower priority than other threads: on Linux each thread has its own nice value."""
+    """Lower the priority of this thread: on Linux each thread has its own nice value."""
     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
 
 
@@ -58,21 +58,22 @@ _THREADS = ThreadPoolExecutor(_CONCURRENT_HASHES, "hashing", _lower_priority)
 
 
 async def hash_password(password: str) -> str:
-    """The Argon2id hash of a checked password."""
+    """The Argon2id hash of a password that `check_password` returned."""
     async with hashing.acquire(priority=True):
         return await asyncio.get_running_loop().run_in_executor(_THREADS, _HASHER.hash, password)
 
 
-async def verify_password(stored: str | None, password: str) -> bool:
-    """Whether the prepared password matches the hash. None never matches but takes as long. Call it inside
-    `hashing`.
+async def verify_password(password_hash: str | None, password: str) -> bool:
+    """Whether the password, from `prepare_password`, matches the hash. None never matches but takes as long.
+
+    Call it while holding `hashing`.
     """
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, _verify, stored, password)
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, _verify, password_hash, password)
 
 
-def _verify(stored: str | None, password: str) -> bool:
+def _verify(password_hash: str | None, password: str) -> bool:
     try:
-        return _HASHER.verify(stored or _DUMMY, password) and stored is not None
+        return _HASHER.verify(password_hash or _DUMMY_HASH, password) and password_hash is not None
     except (VerificationError, InvalidHashError):
         return False
 
@@ -83,7 +84,7 @@ async def list_visible(conn: Conn, who: Principal) -> list[Admin]:
 
 
 async def get(conn: Conn, who: Principal, admin_id: UUID) -> Admin:
-    """The account; NOT_FOUND, or FORBIDDEN or API_KEY_DOMAIN_SCOPE where the caller may not see it."""
+    """The account with this id. NOT_FOUND; FORBIDDEN or API_KEY_DOMAIN_SCOPE if the caller may not see it."""
     admin = await _require(conn, admin_id)
     rules.refuse_invisible(who, admin)
     return admin
@@ -95,8 +96,8 @@ async def find_by_email(conn: Conn, email: Address) -> Admin | None:
 
 
 async def find_owner_role(conn: Conn, address: Address) -> Role | None:
-    """The role of the administrator that owns an address, with or without its tag; the highest of several, None
-    without any.
+    """The role of the administrator whose email is this address, with or without its tag. The highest if there are
+    several administrators, None if there is none.
     """
     rank = await store.find_address_rank(conn, address.key)
     return None if rank is None else list(Role)[rank]
@@ -139,16 +140,21 @@ async def _change(
         return before
     if changes.domain_ids is not None:
         await store.assign(conn, admin_id, changes.domain_ids)
-    # A change of the caller's own account does not end the current session.
-    survivor = who.session_id if who.admin_id == admin_id else None
     ends_sessions = changes.password_hash is not None or changes.role not in (None, before.role)
-    await store.update(conn, admin_id, changes, at, ends_sessions=ends_sessions, survivor=survivor)
+    await store.update(
+        conn, admin_id, changes, at, ends_sessions=ends_sessions, survivor=_surviving_session(who, admin_id)
+    )
     after = await _require(conn, admin_id)
-    was, now = wire.audit_fields(before), wire.audit_fields(after)
+    fields_before, fields_after = wire.audit_fields(before), wire.audit_fields(after)
     if changes.password_hash is not None:
-        now["password"] = "changed"  # the audit log redacts the value but shows the field
-    await audit.record_change(conn, who, at, action, _target(after), (was, now))
+        fields_after["password"] = "changed"  # the audit log redacts the value but shows the field
+    await audit.record_change(conn, who, at, action, _target(after), (fields_before, fields_after))
     return after
+
+
+def _surviving_session(who: Principal, admin_id: UUID) -> UUID | None:
+    """The session that a change of the account's credentials does not end: the caller's, if it is of this account."""
+    return who.session_id if who.admin_id == admin_id else None
 
 
 async def lock(conn: Conn, admin_id: UUID) -> bool:
@@ -159,15 +165,14 @@ async def lock(conn: Conn, admin_id: UUID) -> bool:
 async def set_totp(conn: Conn, who: Principal, at: datetime, admin_id: UUID, action: str, *, enabled: bool) -> None:
     """Record whether an account has an authenticator (audit action `action`); ends its other sessions."""
     before = await _require(conn, admin_id)
-    survivor = who.session_id if who.admin_id == admin_id else None
-    await store.set_totp(conn, admin_id, at, enabled=enabled, survivor=survivor)
+    await store.set_totp(conn, admin_id, at, enabled=enabled, survivor=_surviving_session(who, admin_id))
     change = AuditAction(action, _target(before), {"totp_enabled": before.totp_enabled}, {"totp_enabled": enabled})
     await audit.record(conn, who, at, change)
 
 
 async def end_sessions(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> None:
     """End an account's sessions and pending logins, except the caller's session, after a change of how it logs in."""
-    await store.end_sessions(conn, admin_id, at, who.session_id if who.admin_id == admin_id else None)
+    await store.end_sessions(conn, admin_id, at, _surviving_session(who, admin_id))
 
 
 async def set_oidc_provider(conn: Conn, admin_id: UUID, provider: str | None, at: datetime) -> None:
@@ -196,7 +201,7 @@ async def refuse_unknown_domains(conn: Conn, domain_ids: Sequence[UUID]) -> None
 
 
 async def record_login(conn: Conn, admin_id: UUID, credentials_epoch: int, at: datetime) -> Admin | None:
-    """Store the time of a login with these credentials; None if they have changed."""
+    """Store the time of a login and return the account; None if its credentials are newer than `credentials_epoch`."""
     if not await store.record_login(conn, admin_id, credentials_epoch, at):
         return None
     return await store.find(conn, admin_id)
@@ -205,17 +210,17 @@ async def record_login(conn: Conn, admin_id: UUID, credentials_epoch: int, at: d
 async def ensure_first_admin(
     app: App, email: str | None, password: str | None, save_password: Callable[[str], None]
 ) -> FirstAdmin | None:
-    """Create a super_admin if there is no account at all; None otherwise.
+    """Create a super_admin if there is no account; otherwise None.
 
     `email` defaults to admin@localhost. Without `password` one is generated and passed to `save_password` just before
-    the commit, so that no account exists whose password is lost. INVALID_FIELD, WEAK_PASSWORD for the given values.
+    the commit, so that no account exists whose password is lost. INVALID_FIELD for `email`, WEAK_PASSWORD.
     """
     async with app.db.autocommit() as conn:
         if await store.exists_any(conn):
             return None
     address = rules.parse_email(email or FIRST_ADMIN_EMAIL)
-    chosen = check_password(password or new_password(), address.text)
-    new = NewAdmin(address, await hash_password(chosen), Role.SUPER_ADMIN)
+    prepared = check_password(password or new_password(), address.text)
+    new = NewAdmin(address, await hash_password(prepared), Role.SUPER_ADMIN)
     who = Principal(None, "first start", Role.SUPER_ADMIN, ActorType.SYSTEM)
     async with app.db.tx() as conn:
         await store.lock_roles(conn)
@@ -223,8 +228,8 @@ async def ensure_first_admin(
             return None
         await create(conn, who, app.clock(), new)
         if not password:
-            await asyncio.to_thread(save_password, chosen)
-    return FirstAdmin(address.text, chosen, generated=not password)
+            await asyncio.to_thread(save_password, prepared)
+    return FirstAdmin(address.text, prepared, generated=not password)
 
 
 def remove_initial_password(app: App) -> None:
@@ -234,10 +239,10 @@ def remove_initial_password(app: App) -> None:
         try:
             path.unlink(missing_ok=True)
         except PermissionError:
-            # In the full profile root owns the folder and this process only the file; the node's agent removes it.
+            # In the full profile root owns the folder and this process only the file; the process `node` removes it.
             os.truncate(path, 0)
     except OSError as error:
-        log.warning("initial password not removed", file=INITIAL_ADMIN_FILE, error=str(error))
+        log.warning("file with the initial password not removed: delete it", file=str(path), error=str(error))
 
 
 async def _require(conn: Conn, admin_id: UUID) -> Admin:

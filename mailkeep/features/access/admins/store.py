@@ -30,13 +30,13 @@ async def lock_roles(conn: Conn) -> None:
 async def find(conn: Conn, admin_id: UUID) -> Admin | None:
     """The account with this id."""
     cursor = await conn.execute(_SELECT + " WHERE a.id = %(id)s", {"id": admin_id})
-    return _admin(await cursor.fetchone())
+    return _to_admin(await cursor.fetchone())
 
 
 async def find_by_email(conn: Conn, email_key: str) -> Admin | None:
-    """The account with this email, folded."""
+    """The account with this email in its folded form."""
     cursor = await conn.execute(_SELECT + " WHERE a.email_key = %(email_key)s", {"email_key": email_key})
-    return _admin(await cursor.fetchone())
+    return _to_admin(await cursor.fetchone())
 
 
 async def list_all(conn: Conn) -> list[Admin]:
@@ -48,7 +48,7 @@ async def list_all(conn: Conn) -> list[Admin]:
 async def count_other_super_admins(conn: Conn, admin_id: UUID) -> int:
     """Number of super_admins besides this account."""
     cursor = await conn.execute(
-        "SELECT count(*) AS others FROM admins WHERE role = 'super_admin' AND id <> %(but)s", {"but": admin_id}
+        "SELECT count(*) AS others FROM admins WHERE role = 'super_admin' AND id <> %(id)s", {"id": admin_id}
     )
     row = await cursor.fetchone()
     return row["others"] if row else 0
@@ -56,13 +56,12 @@ async def count_other_super_admins(conn: Conn, admin_id: UUID) -> int:
 
 async def exists_any(conn: Conn) -> bool:
     """Whether there is any account."""
-    cursor = await conn.execute("SELECT EXISTS (SELECT FROM admins) AS found")
-    row = await cursor.fetchone()
-    return bool(row and row["found"])
+    cursor = await conn.execute("SELECT FROM admins LIMIT 1")
+    return await cursor.fetchone() is not None
 
 
 async def insert(conn: Conn, admin_id: UUID, new: NewAdmin, at: datetime) -> None:
-    """Insert an account without its domains; CONFLICT where the email is taken."""
+    """Insert an account without its domains; CONFLICT `email_taken`."""
     try:
         await conn.execute(
             """
@@ -86,9 +85,9 @@ async def insert(conn: Conn, admin_id: UUID, new: NewAdmin, at: datetime) -> Non
 async def update(
     conn: Conn, admin_id: UUID, changes: AdminChanges, at: datetime, *, ends_sessions: bool, survivor: UUID | None
 ) -> None:
-    """Change an account except its domains; CONFLICT where the email is taken.
+    """Change an account except its domains; CONFLICT `email_taken`.
 
-    `ends_sessions` increments the epoch of its sessions; the session `survivor` stays valid.
+    `ends_sessions` increments its `credentials_epoch`, which ends its sessions except `survivor`.
     """
     try:
         await conn.execute(
@@ -140,7 +139,7 @@ async def set_totp(conn: Conn, admin_id: UUID, at: datetime, *, enabled: bool, s
 
 
 async def end_sessions(conn: Conn, admin_id: UUID, at: datetime, survivor: UUID | None) -> None:
-    """Increment the epoch of the account's sessions, which ends all except `survivor`."""
+    """Increment the account's `credentials_epoch`, which ends its sessions except `survivor`."""
     await conn.execute(
         """
         UPDATE admins
@@ -161,31 +160,30 @@ async def set_oidc_provider(conn: Conn, admin_id: UUID, provider: str | None, at
 
 async def delete(conn: Conn, admin_id: UUID) -> list[UUID]:
     """Delete the account with its sessions and keys; returns the ids of these keys."""
-    named = {"id": admin_id}
-    await conn.execute(
-        "SELECT id FROM admins WHERE id = %(id)s FOR UPDATE", named
-    )  # so that no more keys are created for it
-    cursor = await conn.execute("SELECT id FROM api_keys WHERE admin_id = %(id)s ORDER BY id", named)
-    keys = [row["id"] for row in await cursor.fetchall()]
-    await conn.execute("DELETE FROM admins WHERE id = %(id)s", named)
-    return keys
+    arguments = {"id": admin_id}
+    # Lock the account first, so that no more keys are created for it.
+    await conn.execute("SELECT id FROM admins WHERE id = %(id)s FOR UPDATE", arguments)
+    cursor = await conn.execute("SELECT id FROM api_keys WHERE admin_id = %(id)s ORDER BY id", arguments)
+    key_ids = [row["id"] for row in await cursor.fetchall()]
+    await conn.execute("DELETE FROM admins WHERE id = %(id)s", arguments)
+    return key_ids
 
 
 async def assign(conn: Conn, admin_id: UUID, domain_ids: Sequence[UUID]) -> None:
     """Replace the domains of the account."""
-    named = {"id": admin_id, "domain_ids": list(domain_ids)}
-    await conn.execute("DELETE FROM admin_domains WHERE admin_id = %(id)s", named)
+    arguments = {"id": admin_id, "domain_ids": list(domain_ids)}
+    await conn.execute("DELETE FROM admin_domains WHERE admin_id = %(id)s", arguments)
     await conn.execute(
         """
         INSERT INTO admin_domains (admin_id, domain_id)
         SELECT %(id)s, domain_id FROM unnest(%(domain_ids)s::uuid[]) AS domain_id
         """,
-        named,
+        arguments,
     )
 
 
 async def find_address_rank(conn: Conn, key: str) -> int | None:
-    """The rank of the administrator that a folded address belongs to."""
+    """The rank (`Role.rank`) of the administrator whose email is this folded address; None if there is none."""
     cursor = await conn.execute("SELECT address_rank(%(key)s) AS rank", {"key": key})
     row = await cursor.fetchone()
     return row["rank"] if row else None
@@ -211,7 +209,7 @@ async def record_login(conn: Conn, admin_id: UUID, credentials_epoch: int, at: d
     return cursor.rowcount == 1
 
 
-def _admin(row: dict[str, Any] | None) -> Admin | None:
+def _to_admin(row: dict[str, Any] | None) -> Admin | None:
     return Admin(**_convert(row)) if row else None
 
 

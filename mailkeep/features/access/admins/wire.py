@@ -13,7 +13,7 @@ from mailkeep.core.principal import Role
 from mailkeep.features.access.admins.model import Admin
 from mailkeep.web.fields import Body, Email, Patch, Timestamp
 
-# Not bounded here: a bad password is WEAK_PASSWORD.
+# Not validated here: a bad password is WEAK_PASSWORD.
 Password = Annotated[
     str, Meta(description="8 to 256 characters, not a common password, not the email. Never returned.")
 ]
@@ -37,7 +37,7 @@ class AdminRecord(Struct, frozen=True):
 
 
 class AdminCreate(Body, frozen=True):
-    """An administrator to create; `domain_ids` are used for a domain_admin."""
+    """An administrator to create; `domain_ids` are the domains assigned to a domain_admin."""
 
     email: Email
     password: Password

@@ -10,7 +10,7 @@ from mailkeep.core.principal import Role
 
 KEY_PREFIX = "svc_sk_"
 PREFIX_LENGTH = 12
-"""Number of first characters of a key that are stored, to identify it: the last five are random."""
+"""The number of characters from the start of a key that are stored to identify it; the last five of them are random."""
 
 DEFAULT_RATE_LIMIT = 60
 
@@ -19,7 +19,8 @@ DEFAULT_RATE_LIMIT = 60
 class ApiKey:
     """A key without its secret. `is_scoped` with no `scoped_domain_ids`: its domains are deleted, it has no access.
 
-    `allowed_networks`: where it may be used from; empty: everywhere.
+    `rate_limit` is in requests per 60 seconds, 0 for unlimited. `allowed_networks`: where it may be used from; empty:
+    everywhere.
     """
 
     id: UUID
@@ -38,7 +39,7 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class NewApiKey:
-    """A key to create: no `scoped_domain_ids` is no scope, `rate_limit` None the default.
+    """A key to create. Without `scoped_domain_ids` it is not scoped; `rate_limit` None means the default.
 
     `allowed_networks` are in their shortest form.
     """

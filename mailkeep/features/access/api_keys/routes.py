@@ -34,8 +34,8 @@ async def _create(app: App, call: Call) -> HttpResponse:
         allowed_networks=rules.parse_networks(body.allowed_networks),
     )
     async with app.db.tx() as conn:
-        key, raw = await service.create(conn, who, who.admin_id, at, new_key)
-    return HttpResponse(wire.ApiKeyCreateResponse(raw, wire.to_record(key)))
+        key, raw_key = await service.create(conn, who, who.admin_id, at, new_key)
+    return HttpResponse(wire.ApiKeyCreateResponse(raw_key, wire.to_record(key)))
 
 
 async def _repeat_create(app: App, call: Call) -> HttpResponse:
@@ -68,9 +68,10 @@ ENDPOINTS = (
         action="api_key.write",
         summary="Create an API key",
         description=(
-            "The key is shown once. It has the rights of its owner, restricted to `scoped_domain_ids`, and works from "
-            "`allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key created with a key can't "
-            "live longer, have a higher rate or more networks than that key, and is revoked with it."
+            "The key is shown only once. It has the rights of its owner, restricted to `scoped_domain_ids`, and works "
+            "from `allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that is created with "
+            "another key can't expire later than that one or have a higher rate limit or more networks (FORBIDDEN, "
+            "`details.reason` longer_lived, faster or more_networks), and is revoked with it."
         ),
         tag="API keys",
         body=wire.ApiKeyCreate,
@@ -98,7 +99,8 @@ ENDPOINTS = (
         handler=_delete,
         action="api_key.write",
         summary="Revoke an API key",
-        description="At once, with the keys that it created. A super_admin may revoke any key, others their own.",
+        description="At once, with all keys that were created with it. A super_admin may revoke any key, others their "
+        "own.",
         tag="API keys",
         data=wire.ApiKeyDeletion,
         audit="api_key.delete",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
+from mailkeep.core.clock import iso
 from mailkeep.core.errors import FieldError, Forbidden, InvalidField
 from mailkeep.core.network import covers, parse_network
 from mailkeep.core.principal import Principal, Role
@@ -22,34 +23,39 @@ def is_raw_key(text: str) -> bool:
 
 
 def apply_parent_limits(new_key: NewApiKey, parent: ApiKey | None) -> NewApiKey:
-    """The key with defaults: the usual values, or those of the key that creates it if they are lower.
+    """The new key with defaults: the usual ones, or the values of `parent`, the key that creates it, if they are lower.
 
-    FORBIDDEN where it exceeds its parent (`details.reason` longer_lived, faster, more_networks).
+    FORBIDDEN if it exceeds its parent (`details.reason` longer_lived, faster, more_networks).
     """
     if parent is None:
         return replace(new_key, rate_limit=DEFAULT_RATE_LIMIT if new_key.rate_limit is None else new_key.rate_limit)
     expires_at = new_key.expires_at or parent.expires_at
     if parent.expires_at is not None and expires_at is not None and expires_at > parent.expires_at:
-        raise Forbidden("A key can't create a key that expires later than itself.", reason="longer_lived")
+        expiry = iso(parent.expires_at)
+        raise Forbidden(f"A key can't create a key that expires later than itself ({expiry}).", reason="longer_lived")
     rate_limit = new_key.rate_limit
     if rate_limit is None:
         rate_limit = min(DEFAULT_RATE_LIMIT, parent.rate_limit or DEFAULT_RATE_LIMIT)
     if _is_faster(rate_limit, parent.rate_limit):
-        raise Forbidden("A key can't create a key with a higher rate limit.", reason="faster")
+        raise Forbidden(f"A key can't create a key with a higher rate limit ({parent.rate_limit}).", reason="faster")
     networks = new_key.allowed_networks or parent.allowed_networks
     if parent.allowed_networks and not all(covers(parent.allowed_networks, network) for network in networks):
-        raise Forbidden("A key can't create a key that is allowed in more networks.", reason="more_networks")
+        own = ", ".join(parent.allowed_networks)
+        raise Forbidden(f"A key can't create a key for other networks than its own ({own}).", reason="more_networks")
     return replace(new_key, expires_at=expires_at, rate_limit=rate_limit, allowed_networks=networks)
 
 
 def parse_networks(texts: Sequence[str]) -> tuple[str, ...]:
-    """Networks in CIDR form or single addresses, in their shortest form, without duplicates; INVALID_FIELD with all
-    faults.
+    """Networks and single addresses as networks in their shortest form, without duplicates. INVALID_FIELD names all
+    faulty ones.
     """
     parsed = [parse_network(text) for text in texts]
     faults: list[FieldError] = [
-        {"field": f"allowed_networks[{index}]", "reason": "must be a network in CIDR form, as 192.0.2.0/24"}
-        for index, network in enumerate(parsed)
+        {
+            "field": f"allowed_networks[{index}]",
+            "reason": f"must be an IP address or a network in CIDR form such as 192.0.2.0/24 (got {text!r:.60})",
+        }
+        for index, (text, network) in enumerate(zip(texts, parsed, strict=True))
         if network is None
     ]
     if faults:
@@ -58,16 +64,16 @@ def parse_networks(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def strip_zone(address: str) -> str | None:
-    """An address without its zone; None if it is invalid."""
+    """An IP address without its zone (`fe80::1%eth0`); None if it is invalid."""
     try:
         return str(ipaddress.ip_address(address.partition("%")[0]))
     except ValueError:
         return None
 
 
-def _is_faster(rate_limit: int, than: int) -> bool:
-    """0 is unlimited and faster than any other."""
-    return than != 0 and (rate_limit == 0 or rate_limit > than)
+def _is_faster(rate_limit: int, parent_limit: int) -> bool:
+    """Whether the rate limit is higher than its parent's; 0 is unlimited, higher than any other."""
+    return parent_limit != 0 and (rate_limit == 0 or rate_limit > parent_limit)
 
 
 def visible_owner(who: Principal) -> UUID | None:
@@ -76,7 +82,7 @@ def visible_owner(who: Principal) -> UUID | None:
 
 
 def visible_key(who: Principal) -> UUID | None:
-    """The only key that the caller may list, itself, for a scoped key; otherwise None."""
+    """The caller's own key if it is scoped: the only one that it may list. None: no restriction."""
     return who.key_id if who.scope is not None else None
 
 

@@ -23,7 +23,7 @@ async def list_visible(conn: Conn, who: Principal) -> list[ApiKey]:
 
 
 async def get(conn: Conn, key_id: UUID) -> ApiKey:
-    """The key with this id, for any caller; NOT_FOUND."""
+    """The key with this id; NOT_FOUND. Does not check the caller's permission."""
     key = await store.find(conn, key_id)
     if key is None:
         raise NotFound
@@ -33,35 +33,36 @@ async def get(conn: Conn, key_id: UUID) -> ApiKey:
 async def create(conn: Conn, who: Principal, owner_id: UUID, at: datetime, new_key: NewApiKey) -> tuple[ApiKey, str]:
     """Create a key for an administrator; returns its record and the key itself, which is shown only once.
 
-    DOMAIN_NOT_FOUND for an unknown domain; FORBIDDEN for one outside the caller's, or where it exceeds the key that
-    creates it.
+    DOMAIN_NOT_FOUND for an unknown domain; FORBIDDEN for a domain that is not the caller's, or if the new key exceeds
+    the key that creates it.
     """
     await admins.refuse_unknown_domains(conn, new_key.scoped_domain_ids)
     for domain_id in new_key.scoped_domain_ids:
         allow_on(who, "api_key.write", domain_id)
-    parent = await _parent(conn, who)
-    bounded = rules.apply_parent_limits(new_key, parent)
-    raw = KEY_PREFIX + new_token()
+    parent = await _find_parent(conn, who)
+    new_key = rules.apply_parent_limits(new_key, parent)
+    raw_key = KEY_PREFIX + new_token()
     key = ApiKey(
         id=uuid7(at),
         admin_id=owner_id,
         parent_id=parent.id if parent else None,
-        name=bounded.name,
-        key_prefix=raw[:PREFIX_LENGTH],
-        is_scoped=bool(bounded.scoped_domain_ids),
-        scoped_domain_ids=tuple(sorted(bounded.scoped_domain_ids)),
-        rate_limit=bounded.rate_limit or 0,
-        allowed_networks=bounded.allowed_networks,
+        name=new_key.name,
+        key_prefix=raw_key[:PREFIX_LENGTH],
+        is_scoped=bool(new_key.scoped_domain_ids),
+        scoped_domain_ids=tuple(sorted(new_key.scoped_domain_ids)),
+        rate_limit=new_key.rate_limit or 0,
+        allowed_networks=new_key.allowed_networks,
         last_used_at=None,
-        expires_at=bounded.expires_at,
+        expires_at=new_key.expires_at,
         created_at=at,
     )
-    await store.insert(conn, key, token_hash(raw))
+    await store.insert(conn, key, token_hash(raw_key))
     await audit.record(conn, who, at, AuditAction("api_key.create", _target(key), after=wire.audit_fields(key)))
-    return key, raw
+    return key, raw_key
 
 
-async def _parent(conn: Conn, who: Principal) -> ApiKey | None:
+async def _find_parent(conn: Conn, who: Principal) -> ApiKey | None:
+    """The key with which the caller creates keys, None with a session."""
     if who.key_id is None:
         return None
     parent = await store.find(conn, who.key_id)
@@ -89,20 +90,20 @@ async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> ApiK
     return key
 
 
-async def authenticate(conn: Conn, raw: str, at: datetime, address: str, *, count: bool) -> AuthenticatedKey:
-    """The key of a request from this address; API_KEY_INVALID, with `details.reason` expired or revoked for a former
-    key.
+async def authenticate(conn: Conn, raw_key: str, at: datetime, address: str, *, count: bool) -> AuthenticatedKey:
+    """The key of a request from this address; with `count` the request is counted. API_KEY_INVALID, with
+    `details.reason` expired or revoked for a former key.
 
-    `conn` is in autocommit. A request from an address where the key is not allowed is never counted, so that somebody
-    who only has the key can't use up its owner's requests.
+    `conn` is in autocommit. A request from an address where the key is not allowed is never counted, so that a thief of
+    the key can't use up its owner's requests.
     """
-    if not rules.is_raw_key(raw):
+    if not rules.is_raw_key(raw_key):
         raise ApiKeyInvalid
-    presented = await store.authenticate(conn, token_hash(raw), at, rules.strip_zone(address), count)
-    if presented is None:
-        reason = await store.find_invalid_reason(conn, token_hash(raw))
-        raise ApiKeyInvalid(f"The API key is {reason}.", reason=reason) if reason else ApiKeyInvalid
-    return presented
+    key = await store.authenticate(conn, token_hash(raw_key), at, rules.strip_zone(address), count)
+    if key is None:
+        reason = await store.find_invalid_reason(conn, token_hash(raw_key))
+        raise ApiKeyInvalid(f"The API key is {reason}: create a new one.", reason=reason) if reason else ApiKeyInvalid
+    return key
 
 
 def _target(key: ApiKey) -> AuditTarget:

@@ -25,7 +25,7 @@ _LAST_USED_INTERVAL = timedelta(minutes=1)
 
 
 async def list_visible(conn: Conn, admin_id: UUID | None, key_id: UUID | None) -> list[ApiKey]:
-    """The keys of an administrator, or of all; or the one key. Newest first."""
+    """The keys of this administrator (None: of all), only the one with this id if `key_id` is set. Newest first."""
     cursor = await conn.execute(
         _SELECT
         + """
@@ -46,10 +46,8 @@ async def find(conn: Conn, key_id: UUID) -> ApiKey | None:
 
 
 async def insert(conn: Conn, key: ApiKey, token_hash: bytes) -> None:
-    """Insert a key with its domains. NOT_FOUND where its owner is deleted, API_KEY_INVALID where the key that
-    creates it is.
-    """
-    named = {name: getattr(key, name) for name in ApiKey.__slots__} | {
+    """Insert a key with its domains. NOT_FOUND if its owner was deleted, API_KEY_INVALID if its parent was revoked."""
+    arguments = {name: getattr(key, name) for name in ApiKey.__slots__} | {
         "token_hash": token_hash,
         "domain_ids": list(key.scoped_domain_ids),
         "allowed_networks": list(key.allowed_networks),
@@ -62,12 +60,12 @@ async def insert(conn: Conn, key: ApiKey, token_hash: bytes) -> None:
             VALUES (%(id)s, %(admin_id)s, %(parent_id)s, %(name)s, %(key_prefix)s, %(token_hash)s, %(is_scoped)s,
                     %(rate_limit)s, %(allowed_networks)s, %(expires_at)s, %(created_at)s)
             """,
-            named,
+            arguments,
         )
     except psycopg.IntegrityError as error:
         match constraint_of(error):
             case "api_keys_admin_id_fkey":
-                raise NotFound("The key's owner is gone.") from None
+                raise NotFound("The administrator who would own the key was deleted.") from None
             case "api_keys_parent_id_fkey":
                 raise ApiKeyInvalid from None
             case _:
@@ -77,12 +75,12 @@ async def insert(conn: Conn, key: ApiKey, token_hash: bytes) -> None:
         INSERT INTO api_key_domains (key_id, domain_id)
         SELECT %(id)s, domain_id FROM unnest(%(domain_ids)s::uuid[]) AS domain_id
         """,
-        named,
+        arguments,
     )
 
 
 async def lock_descendants(conn: Conn, key_id: UUID) -> list[UUID]:
-    """The keys that a key created, and those that they created. All are locked, so that none is added meanwhile."""
+    """The keys that a key created, those that these created, and so on. All are locked, so that none is added."""
     await conn.execute("SELECT id FROM api_keys WHERE id = %(id)s FOR UPDATE", {"id": key_id})
     descendants, parents = list[UUID](), [key_id]
     while parents:
@@ -101,7 +99,7 @@ async def delete(conn: Conn, key_id: UUID) -> bool:
 
 
 async def delete_old_rates(conn: Conn, before: datetime) -> None:
-    """Delete the rates of deleted keys last used before `before`. Later ones may be locked by running requests."""
+    """Delete the request counts of deleted keys last used before `before`; requests may still lock later ones."""
     await conn.execute(
         """
         DELETE FROM api_key_rates r
@@ -115,44 +113,43 @@ async def delete_old_rates(conn: Conn, before: datetime) -> None:
 async def authenticate(
     conn: Conn, token_hash: bytes, at: datetime, address: str | None, count: bool
 ) -> AuthenticatedKey | None:
-    """The valid key with this hash; None for an unknown or expired one. The request is counted if `count` is set and
-    the key may be used from the address; None is in no network.
+    """The valid key with this hash; None if it is unknown or expired. The request is counted if `count` is set and the
+    key is allowed from `address` (None: an invalid address, in no network).
 
-    One statement, to run in autocommit; the database's `count_api_call` counts.
+    One statement, to run in autocommit.
     """
     cursor = await conn.execute(
         """
-        WITH shown AS (
+        WITH valid_key AS (
             SELECT k.id, k.name, k.admin_id, k.is_scoped, k.rate_limit, k.allowed_networks, k.last_used_at,
                    a.role, a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor
             FROM api_keys k JOIN admins a ON a.id = k.admin_id
             WHERE k.token_hash = %(token_hash)s AND (k.expires_at IS NULL OR k.expires_at > %(at)s)
         ), counted AS MATERIALIZED (
-            SELECT taken.accepted, taken.used, taken.wait
-            FROM shown CROSS JOIN LATERAL count_api_call(shown.id, shown.rate_limit, %(at)s) taken
-            WHERE shown.rate_limit > 0 AND %(count)s AND (
-                shown.allowed_networks = '{}'
-                OR EXISTS (SELECT FROM unnest(shown.allowed_networks) AS network
+            SELECT usage.accepted, usage.used, usage.wait
+            FROM valid_key v CROSS JOIN LATERAL count_api_call(v.id, v.rate_limit, %(at)s) usage
+            WHERE v.rate_limit > 0 AND %(count)s AND (
+                v.allowed_networks = '{}'
+                OR EXISTS (SELECT FROM unnest(v.allowed_networks) AS network
                            WHERE %(address)s::inet <<= network::cidr)
             )
-        ), noted AS (
+        ), touched AS (
             UPDATE api_keys k SET last_used_at = %(at)s
-            FROM shown
-            WHERE k.id = shown.id AND (shown.last_used_at IS NULL OR shown.last_used_at <= %(noted_before)s)
+            FROM valid_key v
+            WHERE k.id = v.id AND (v.last_used_at IS NULL OR v.last_used_at <= %(stale_before)s)
         )
-        SELECT shown.id, shown.name, shown.admin_id, shown.role, shown.second_factor, shown.is_scoped,
-               shown.rate_limit, shown.allowed_networks,
+        SELECT v.id, v.name, v.admin_id, v.role, v.second_factor, v.is_scoped, v.rate_limit, v.allowed_networks,
                counted.accepted, counted.used, counted.wait,
-               ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = shown.admin_id) AS assigned,
-               ARRAY(SELECT d.domain_id FROM api_key_domains d WHERE d.key_id = shown.id) AS scope
-        FROM shown LEFT JOIN counted ON true
+               ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = v.admin_id) AS assigned,
+               ARRAY(SELECT d.domain_id FROM api_key_domains d WHERE d.key_id = v.id) AS scope
+        FROM valid_key v LEFT JOIN counted ON true
         """,
         {
             "token_hash": token_hash,
             "at": at,
             "address": address,
             "count": count,
-            "noted_before": at - _LAST_USED_INTERVAL,
+            "stale_before": at - _LAST_USED_INTERVAL,
         },
     )
     row = await cursor.fetchone()

@@ -14,11 +14,11 @@ from mailkeep.web.fields import Body, Text, Timestamp
 
 Name = Annotated[str, Meta(max_length=200)]
 DomainIds = Annotated[list[UUID], Meta(max_length=1000)]
-RateLimit = Annotated[int, Meta(ge=0, le=1_000_000, description="Requests accepted in any 60 seconds; 0 is unlimited")]
+RateLimit = Annotated[int, Meta(ge=0, le=1_000_000, description="Requests accepted in any 60 seconds; 0: unlimited")]
 Networks = Annotated[
     list[Text], Meta(max_length=100, description="Where the key may be used from, in CIDR form; empty: everywhere")
 ]
-Days = Annotated[int, Meta(ge=0, le=36_500, description="0 is no expiry")]
+Days = Annotated[int, Meta(ge=0, le=36_500, description="0: never expires")]
 
 
 class ApiKeyRecord(Struct, frozen=True):
@@ -39,7 +39,7 @@ class ApiKeyRecord(Struct, frozen=True):
 
 
 class ApiKeyCreate(Body, frozen=True):
-    """A key to create. Defaults are the usual values, or those of the key that creates it if they are lower."""
+    """A key to create. The default of `rate_limit` is 60. A key passes on its own limits as defaults, if lower."""
 
     name: Name
     scoped_domain_ids: DomainIds = []
@@ -49,7 +49,7 @@ class ApiKeyCreate(Body, frozen=True):
 
 
 class ApiKeyCreateResponse(Struct, frozen=True):
-    """A new key: `key` is shown only once, and null when the response is repeated for an Idempotency-Key."""
+    """A new key. `key` is shown only once: it is null when the response is repeated for an Idempotency-Key."""
 
     key: str | None
     api_key: ApiKeyRecord

@@ -15,12 +15,15 @@ SecondFactorMethod = Literal["totp", "passkey", "recovery_code"]
 PENDING_LIFETIME = timedelta(minutes=5)
 PENDING_ATTEMPTS = 5
 RECENT_LOGIN = timedelta(minutes=15)
-"""How old a session may be to change how its account logs in without giving the password."""
+"""How old a session may be to change its account's ways to log in without the current password."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoginAccount:
-    """The credentials of an account; `known_source`: the caller's source has logged in to it before."""
+    """The credentials of an account. `passkeys`: it has any. `known_source`: the caller's source has logged in to it.
+
+    `credentials_epoch` is incremented when the credentials change, which ends sessions and pending logins.
+    """
 
     id: UUID
     email: str
@@ -41,7 +44,7 @@ class PendingLogin:
 
 @dataclass(frozen=True, slots=True)
 class SecondFactorChallenge:
-    """The password was right: until `expires_at`, `token` and one of these factors complete the login."""
+    """The password was right: until `expires_at`, `token` and a second factor of `methods` complete the login."""
 
     token: str
     expires_at: datetime

@@ -14,23 +14,23 @@ from mailkeep.web.fields import OneOf
 async def _login(app: App, call: Call) -> HttpResponse:
     match call.body:
         case wire.LoginByCode(totp_session=token, totp_code=code):
-            done = await service.login_with_code(app, call, token, SecondFactorCode(code))
+            result = await service.login_with_code(app, call, token, SecondFactorCode(code))
         case wire.LoginByRecoveryCode(totp_session=token, recovery_code=code):
-            done = await service.login_with_code(app, call, token, SecondFactorCode(code, is_recovery=True))
-        case given:
-            done = await service.login(app, call, given.email, given.password)
-    return service.reply(app, done)
+            result = await service.login_with_code(app, call, token, SecondFactorCode(code, is_recovery=True))
+        case body:
+            result = await service.login(app, call, body.email, body.password)
+    return service.to_response(app, result)
 
 
-async def _me(app: App, call: Call) -> HttpResponse:
+async def _get_own_account(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
         admin = await sessions.get_own_account(conn, call.caller())
     return HttpResponse(wire.to_account(admin, app.settings.auth.require_second_factor))
 
 
-async def _password(app: App, call: Call) -> HttpResponse:
-    ended = await service.change_password(app, call, call.body.current_password, call.body.new_password)
-    return HttpResponse(wire.PasswordChangeResponse("Your password was changed.", ended))
+async def _change_password(app: App, call: Call) -> HttpResponse:
+    sessions_ended = await service.change_password(app, call, call.body.current_password, call.body.new_password)
+    return HttpResponse(wire.PasswordChangeResponse("Your password was changed.", sessions_ended))
 
 
 _TAG = "Authentication"
@@ -41,14 +41,14 @@ ENDPOINTS = (
         path="/auth/login",
         handler=_login,
         action=None,
-        summary="Log in",
+        summary="Sign in",
         description=(
             "Sets the cookie `svc_session` and replaces the session of the call's cookie. For an account with a second "
-            "factor, the response has `requires_totp` and `totp_session` and sets no cookie. Complete the login within "
-            "5 minutes and 5 attempts (then SESSION_INVALID): here with `totp_session` and `totp_code` or "
-            "`recovery_code`, or at /auth/passkeys/login/options with a passkey; `methods` lists what the account has. "
-            "After 10 failures of an account in 15 minutes, sources that have never logged in to it must wait; known "
-            "sources after 50."
+            "factor, the response has `requires_totp` and `totp_session` and sets no cookie. Complete the sign-in "
+            "within 5 minutes and 5 attempts (then SESSION_INVALID): here with `totp_session` and `totp_code` or "
+            "`recovery_code`, or at /auth/passkeys/login/options with a passkey; `methods` lists the account's second "
+            "factors. After 10 failures of an account in 15 minutes, further attempts must wait; from addresses that "
+            "have signed in to the account before, only after 50."
         ),
         tag=_TAG,
         body=OneOf((wire.LoginByPassword, wire.LoginByCode, wire.LoginByRecoveryCode)),
@@ -63,7 +63,7 @@ ENDPOINTS = (
     Endpoint(
         method="GET",
         path="/auth/me",
-        handler=_me,
+        handler=_get_own_account,
         action="account.read",
         summary="Show the own account",
         description="With an API key: the account of its owner.",
@@ -74,7 +74,7 @@ ENDPOINTS = (
     Endpoint(
         method="POST",
         path="/auth/password",
-        handler=_password,
+        handler=_change_password,
         action="account.change",
         summary="Change the own password",
         description="Ends the other sessions, not the current one.",

@@ -7,9 +7,9 @@ from mailkeep.features.access.logins.model import LoginAccount, SecondFactorMeth
 
 
 def account_key(email: str) -> tuple[str, str]:
-    """The key under which failures of an email are counted, and its name in the audit log.
+    """The key under which failures of an email are counted, and the caller's name in the audit log.
 
-    Text that is no address is not named in the log: people type their password into the wrong field.
+    Text that is no address is not logged: it may be a password typed into the wrong field.
     """
     try:
         address = parse_address(email)
@@ -25,9 +25,9 @@ def known_source_key(email: str) -> str:
 
 def available_methods(account: LoginAccount) -> tuple[SecondFactorMethod, ...]:
     """The second factors that can complete the account's login; empty if it has none."""
-    own: tuple[tuple[bool, SecondFactorMethod], ...] = (
+    methods: tuple[tuple[bool, SecondFactorMethod], ...] = (
         (account.totp_enabled, "totp"),
         (account.passkeys, "passkey"),
         (account.totp_enabled or account.passkeys, "recovery_code"),
     )
-    return tuple(method for has, method in own if has)
+    return tuple(method for is_available, method in methods if is_available)

@@ -30,6 +30,7 @@ from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.endpoint import Call, HttpResponse
 
 _SOURCE_RETENTION = timedelta(days=180)
+EXPIRED_SIGN_IN = f"The sign-in has expired or used up its {PENDING_ATTEMPTS} attempts: enter your password again."
 
 
 async def login(app: App, call: Call, email: str, password: str) -> CompletedLogin | SecondFactorChallenge:
@@ -40,25 +41,24 @@ async def login(app: App, call: Call, email: str, password: str) -> CompletedLog
     """
     refuse_network(app, call)
     key, label = rules.account_key(email)
-    account, right = await _verify_password(app, call, key, None, password)
+    account, is_right = await _verify_password(app, call, key, None, password)
     at = app.clock()
     async with app.db.tx() as conn:
-        done = await continue_login(app, conn, call, account, at) if account is not None and right else None
-        if done is None:
+        result = await continue_login(app, conn, call, account, at) if account is not None and is_right else None
+        if result is None:
             await record_failed_login(conn, call, at, label, account.id if account else None)
-    if done is None:
+    if result is None:
         raise InvalidCredentials
-    if isinstance(done, CompletedLogin):
+    if isinstance(result, CompletedLogin):
         admins.remove_initial_password(app)
-    return done
+    return result
 
 
 async def continue_login(
     app: App, conn: Conn, call: Call, account: LoginAccount, at: datetime, method: str | None = None
 ) -> CompletedLogin | SecondFactorChallenge | None:
-    """The next step after a right password or another first factor (`method`, for the audit log).
-
-    None where the account's credentials have changed since they were verified.
+    """Open the session, or require the second factor, after a right password or another first factor (`method`, for
+    the audit log). None if the account's credentials have changed since they were verified.
     """
     methods = rules.available_methods(account)
     if not methods:
@@ -71,7 +71,7 @@ async def continue_login(
     return SecondFactorChallenge(token, expires_at, methods)
 
 
-async def login_with_code(app: App, call: Call, token: str, proof: SecondFactorCode) -> CompletedLogin:
+async def login_with_code(app: App, call: Call, token: str, code: SecondFactorCode) -> CompletedLogin:
     """The second step of a login: open the session with a code.
 
     SESSION_INVALID for a token that is unknown, older than 5 minutes or used 5 times, and after a change of
@@ -81,29 +81,28 @@ async def login_with_code(app: App, call: Call, token: str, proof: SecondFactorC
     at = app.clock()
     async with app.db.tx() as conn:
         # Refusals are returned and raised after the commit, which keeps the counted attempt.
-        opened = await _verify_second_step(app, conn, call, token, proof, at)
-    if isinstance(opened, Refusal):
-        raise opened
+        result = await _verify_second_step(app, conn, call, token, code, at)
+    if isinstance(result, Refusal):
+        raise result
     admins.remove_initial_password(app)
-    return opened
+    return result
 
 
 async def _verify_second_step(
-    app: App, conn: Conn, call: Call, token: str, proof: SecondFactorCode, at: datetime
+    app: App, conn: Conn, call: Call, token: str, code: SecondFactorCode, at: datetime
 ) -> CompletedLogin | Refusal:
     account = await use_attempt(conn, call, token, at)
     if account is None:
-        return SessionInvalid()
-    # No source is exempt, but each known source is counted by itself: somebody who knows only the password can't make
-    # the account's owner wait.
+        return SessionInvalid(EXPIRED_SIGN_IN)
+    # Each known source is counted separately: somebody who knows only the password can't make the account's owner wait.
     key = second_factors.failures_key(account.id, source_of(call.ip_address) if account.known_source else None)
-    wrong = await second_factors.verify_code(conn, app.vault, account.id, proof, at, key)
-    if isinstance(wrong, TotpInvalid):
+    refusal = await second_factors.verify_code(conn, app.vault, account.id, code, at, key)
+    if isinstance(refusal, TotpInvalid):
         await record_failed_login(conn, call, at, account.email, account.id, TotpInvalid)
-    if wrong is not None:
-        return wrong
+    if refusal is not None:
+        return refusal
     await end_pending(conn, token)
-    return await open_session(app, conn, call, account, at) or SessionInvalid()
+    return await open_session(app, conn, call, account, at) or SessionInvalid(EXPIRED_SIGN_IN)
 
 
 async def find_pending(conn: Conn, call: Call, token: str, at: datetime) -> LoginAccount | None:
@@ -116,10 +115,10 @@ async def find_pending(conn: Conn, call: Call, token: str, at: datetime) -> Logi
 
 
 async def use_attempt(conn: Conn, call: Call, token: str, at: datetime) -> LoginAccount | None:
-    """`find_pending`, using up one of the login's attempts."""
+    """Use up one attempt of a pending login; returns its account as `find_pending` does, None without attempts left."""
     account = await find_pending(conn, call, token, at)
-    tried = account is not None and await store.use_attempt(conn, token_hash(token), at, PENDING_ATTEMPTS)
-    return account if tried else None
+    has_attempt = account is not None and await store.use_attempt(conn, token_hash(token), at, PENDING_ATTEMPTS)
+    return account if has_attempt else None
 
 
 async def end_pending(conn: Conn, token: str) -> bool:
@@ -128,54 +127,57 @@ async def end_pending(conn: Conn, token: str) -> bool:
 
 
 async def find_account(conn: Conn, call: Call, admin_id: UUID) -> LoginAccount | None:
-    """An account for a login from the call's source."""
+    """The account with this id, for a login from the call's source."""
     return await store.find_account(conn, admin_id, source_of(call.ip_address))
 
 
 def refuse_network(app: App, call: Call) -> None:
     """FORBIDDEN `network` outside `auth.allowed_networks`."""
     if blocked := session_rules.network_block(call.ip_address, app.settings.auth.allowed_networks):
-        raise Forbidden("Logins are not allowed from this network.", reason=blocked.value)
+        text = f"Sign-in from {call.ip_address} is not allowed: the address is not in auth.allowed_networks."
+        raise Forbidden(text, reason=blocked.value)
 
 
 async def _verify_password(
     app: App, call: Call, key: str, admin_id: UUID | None, password: str
 ) -> tuple[LoginAccount | None, bool]:
-    """Count an attempt, then verify the password of the account with the email `key`, or of the own account."""
+    """Count an attempt under `key`, then verify the password: of the session's account if `admin_id` is set, else of
+    the account with the email `key`. Returns the account, if there is one, and whether the password is right.
+    """
     source = source_of(call.ip_address)
     async with app.db.autocommit() as conn:
         # A flood of logins delays unknown sources only.
-        ahead = admin_id is not None or await store.is_known_source(conn, key, source)
+        has_priority = admin_id is not None or await store.is_known_source(conn, key, source)
     # Counted inside the limit, so that no more parallel attempts are counted than are hashed at the same time.
-    async with admins.hashing.acquire(priority=ahead):
+    async with admins.hashing.acquire(priority=has_priority):
         at = app.clock()
         async with app.db.tx() as conn:
             if admin_id is None:
                 account = await store.find_account_by_email(conn, key, source)
-                familiar = account is not None and account.known_source
+                is_known = account is not None and account.known_source
             else:
-                account, familiar = await store.find_account(conn, admin_id, source), False
-            wait = await second_factors.count_attempt(conn, key, at, known=familiar)
-            known = None
-            if account is not None and (familiar or admin_id is not None):
-                # Known sources and sessions have a limit of their own, which no stranger can use up.
-                known = rules.known_source_key(account.email)
-                wait = wait or await second_factors.count_known_attempt(conn, known, at)
+                account, is_known = await store.find_account(conn, admin_id, source), False
+            wait = await second_factors.count_attempt(conn, key, at, known=is_known)
+            keys = [key]
+            if account is not None and (is_known or admin_id is not None):
+                # Known sources and sessions have a separate limit, which no stranger can use up.
+                keys.append(rules.known_source_key(account.email))
+                wait = wait or await second_factors.count_known_attempt(conn, keys[1], at)
         if wait:
-            raise RateLimitExceeded("Too many failed logins; try again later.", retry_after=wait)
-        possible = account.password_hash if account and len(password) <= MAX_LENGTH else None
-        right = await admins.verify_password(possible, prepare_password(password[:MAX_LENGTH]))
-        if right:
+            raise RateLimitExceeded("Too many wrong passwords; try again later.", retry_after=wait)
+        password_hash = account.password_hash if account and len(password) <= MAX_LENGTH else None
+        is_right = await admins.verify_password(password_hash, prepare_password(password[:MAX_LENGTH]))
+        if is_right:
             async with app.db.tx() as conn:
-                for each in (key, known) if known else (key,):
+                for each in keys:
                     await second_factors.undo_failure(conn, each)
-    return account, right
+    return account, is_right
 
 
 async def open_session(
     app: App, conn: Conn, call: Call, account: LoginAccount, at: datetime, method: str | None = None
 ) -> CompletedLogin | None:
-    """Complete a login; None where the account's credentials have changed since they were verified.
+    """Complete a login; None if the account's credentials have changed since they were verified.
 
     `method` is written to the audit log. Call `admins.remove_initial_password` after the commit.
     """
@@ -196,29 +198,30 @@ async def record_failed_login(
     at: datetime,
     label: str,
     admin_id: UUID | None,
-    wrong: type[Refusal] = InvalidCredentials,
+    refusal: type[Refusal] = InvalidCredentials,
     **more: str,
 ) -> None:
-    """Write a failed login to the audit log; `label` is the name that was given, `admin_id` the account if known."""
+    """Write a failed login to the audit log; `label` is the caller's name there, `admin_id` the account if known."""
     target = AuditTarget("admin", admin_id)
-    failed = AuditAction("auth.login", target, more=more, outcome="failed", error_code=wrong.code)
-    await audit.record(conn, sessions.caller_principal(call, label, Role.DOMAIN_ADMIN, None, None), at, failed)
+    audit_action = AuditAction("auth.login", target, more=more, outcome="failed", error_code=refusal.code)
+    await audit.record(conn, sessions.caller_principal(call, label, Role.DOMAIN_ADMIN, None, None), at, audit_action)
 
 
 LoginResponse = wire.LoginResponse
 """The response to a completed login, for endpoints of other features that open sessions."""
 
 
-def reply(app: App, done: CompletedLogin | SecondFactorChallenge) -> HttpResponse:
-    """The response to a login or to its first step, with the session's cookie."""
-    data = wire.to_login_response(done, app.settings.auth.require_second_factor)
-    return HttpResponse(data, cookies=[done.cookie] if isinstance(done, CompletedLogin) else [])
+def to_response(app: App, result: CompletedLogin | SecondFactorChallenge) -> HttpResponse:
+    """The response to a login, with the session's cookie, or to its first step."""
+    data = wire.to_login_response(result, app.settings.auth.require_second_factor)
+    return HttpResponse(data, cookies=[result.cookie] if isinstance(result, CompletedLogin) else [])
 
 
 async def require_recent_login(app: App, call: Call, current: str | None, action: str) -> None:
-    """Refuse changes of how the account logs in, unless the session is recent or `current` is its password.
+    """Refuse to change the account's ways to log in, unless the session is at most 15 minutes old or `current` is the
+    account's password.
 
-    FORBIDDEN `login_again`; INVALID_CREDENTIALS where `current` is wrong, RATE_LIMIT_EXCEEDED after many of them.
+    FORBIDDEN `login_again`; INVALID_CREDENTIALS if `current` is wrong, RATE_LIMIT_EXCEEDED after many of them.
     """
     if current is not None:
         await verify_own_password(app, call, current, action)
@@ -230,30 +233,32 @@ async def require_recent_login(app: App, call: Call, current: str | None, action
 
 
 async def verify_own_password(app: App, call: Call, current: str, action: str) -> None:
-    """INVALID_CREDENTIALS (counted as a failed login) or RATE_LIMIT_EXCEEDED unless `current` is the own password."""
+    """INVALID_CREDENTIALS (counted as a failed login, recorded as a failed `action`) or RATE_LIMIT_EXCEEDED unless
+    `current` is the caller's password.
+    """
     admin_id = admin_rules.own_id(call.caller())
-    _, right = await _verify_password(app, call, f"password:{admin_id}", admin_id, current)
-    if not right:
-        wrong = InvalidCredentials("The current password is wrong.")
-        failed = AuditAction(action, AuditTarget("admin", admin_id), outcome="failed", error_code=wrong.code)
+    _, is_right = await _verify_password(app, call, f"password:{admin_id}", admin_id, current)
+    if not is_right:
+        refusal = InvalidCredentials("The current password is wrong.")
+        audit_action = AuditAction(action, AuditTarget("admin", admin_id), outcome="failed", error_code=refusal.code)
         async with app.db.tx() as conn:
-            await audit.record(conn, call.caller(), app.clock(), failed)
-        raise wrong
+            await audit.record(conn, call.caller(), app.clock(), audit_action)
+        raise refusal
 
 
 async def change_password(app: App, call: Call, current: str, new: str) -> int:
     """Change the caller's own password and end its other sessions; returns how many.
 
-    WEAK_PASSWORD; INVALID_CREDENTIALS where `current` is wrong, RATE_LIMIT_EXCEEDED after many of them.
+    WEAK_PASSWORD; INVALID_CREDENTIALS if `current` is wrong, RATE_LIMIT_EXCEEDED after many of them.
     """
     who = call.caller()
     admin_id = admin_rules.own_id(who)
-    chosen = check_password(new, who.label)
+    prepared = check_password(new, who.label)
     await verify_own_password(app, call, current, "admin.password")
-    password_hash = await admins.hash_password(chosen)
+    password_hash = await admins.hash_password(prepared)
     at = app.clock()
     async with app.db.tx() as conn:
-        others = len(await sessions.list_sessions(conn, who, at)) - 1
+        other_sessions = len(await sessions.list_sessions(conn, who, at)) - 1
         await admins.set_password(conn, who, at, admin_id, password_hash)
         await sessions.end_other_sessions(conn, who)
-    return max(0, others)
+    return max(0, other_sessions)

@@ -22,13 +22,13 @@ async def find_account_by_email(conn: Conn, email_key: str, source: str) -> Logi
     cursor = await conn.execute(
         _ACCOUNT + " WHERE a.email_key = %(email_key)s", {"email_key": email_key, "source": source}
     )
-    return _account(await cursor.fetchone())
+    return _to_account(await cursor.fetchone())
 
 
 async def find_account(conn: Conn, admin_id: UUID, source: str) -> LoginAccount | None:
     """The account with this id, for a login from `source`."""
     cursor = await conn.execute(_ACCOUNT + " WHERE a.id = %(id)s", {"id": admin_id, "source": source})
-    return _account(await cursor.fetchone())
+    return _to_account(await cursor.fetchone())
 
 
 async def is_known_source(conn: Conn, email_key: str, source: str) -> bool:
@@ -46,21 +46,22 @@ async def is_known_source(conn: Conn, email_key: str, source: str) -> bool:
     return bool(row and row["known_source"])
 
 
-def _account(row: dict[str, Any] | None) -> LoginAccount | None:
+def _to_account(row: dict[str, Any] | None) -> LoginAccount | None:
     return LoginAccount(**row) if row else None
 
 
 async def record_source(conn: Conn, admin_id: UUID, source: str, at: datetime, unseen_since: datetime) -> None:
-    """Record a login from `source`, and delete sources not seen since `unseen_since`."""
-    named = {"admin_id": admin_id, "source": source, "at": at, "unseen_since": unseen_since}
+    """Record a login from `source`, and delete the account's sources without a login since `unseen_since`."""
+    arguments = {"admin_id": admin_id, "source": source, "at": at, "unseen_since": unseen_since}
     await conn.execute(
         """
         INSERT INTO login_sources (admin_id, ip_address, seen_at) VALUES (%(admin_id)s, %(source)s, %(at)s)
         ON CONFLICT (admin_id, ip_address) DO UPDATE SET seen_at = excluded.seen_at
         """,
-        named,
+        arguments,
     )
-    await conn.execute("DELETE FROM login_sources WHERE admin_id = %(admin_id)s AND seen_at < %(unseen_since)s", named)
+    sql = "DELETE FROM login_sources WHERE admin_id = %(admin_id)s AND seen_at < %(unseen_since)s"
+    await conn.execute(sql, arguments)
 
 
 async def insert_pending(conn: Conn, token_hash: bytes, account: LoginAccount, expires_at: datetime) -> None:
@@ -113,7 +114,7 @@ async def delete_pending(conn: Conn, token_hash: bytes) -> bool:
 
 
 async def delete_expired_pending(conn: Conn, at: datetime) -> None:
-    """Delete some expired logins; rows that others have locked are left to the next call."""
+    """Delete up to 20 expired logins, skipping locked rows."""
     await conn.execute(
         """
         DELETE FROM pending_logins WHERE token_hash IN (

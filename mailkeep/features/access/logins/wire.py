@@ -22,7 +22,8 @@ Password = Annotated[str, Meta(extra_json_schema={"format": "password"})]
 class OwnAccount(Struct, frozen=True):
     """The caller's own account.
 
-    `passkeys` is their number. `second_factor_required`: nothing else is allowed until it has enrolled a second factor.
+    `passkeys` is their number. `second_factor_required`: no other call is allowed until it has enrolled a second
+    factor.
     """
 
     id: UUID
@@ -38,7 +39,7 @@ class OwnAccount(Struct, frozen=True):
 
 
 class LoginByPassword(Body, frozen=True):
-    """The email and password of a login. Any text is accepted; for an unknown account it is INVALID_CREDENTIALS."""
+    """The first step. Any text is accepted as email; INVALID_CREDENTIALS if no account has it."""
 
     email: Text
     password: Password
@@ -67,8 +68,8 @@ class LoginResponse(Struct, frozen=True):
 
 
 class SecondFactorResponse(Struct, frozen=True):
-    """The password was right; until `expires_at`, `totp_session` and one of the `methods` complete the login, in at
-    most 5 attempts.
+    """The password was right. Complete the sign-in until `expires_at`, with `totp_session` and one of the `methods`, in
+    at most 5 attempts.
     """
 
     requires_totp: Literal[True]
@@ -85,14 +86,14 @@ class PasswordChange(Body, frozen=True):
 
 
 class PasswordChangeResponse(Struct, frozen=True):
-    """The password was changed; how many other sessions were ended."""
+    """The password was changed; `sessions_ended` is the number of other sessions that were ended."""
 
     message: str
     sessions_ended: int
 
 
 def to_account(admin: Admin, required: Collection[str]) -> OwnAccount:
-    """The response for the caller's account; `required`: the roles that need a second factor."""
+    """The response for the caller's account; `required` are the roles that need a second factor."""
     return OwnAccount(
         id=admin.id,
         email=admin.email,
@@ -108,9 +109,9 @@ def to_account(admin: Admin, required: Collection[str]) -> OwnAccount:
 
 
 def to_login_response(
-    done: CompletedLogin | SecondFactorChallenge, required: Collection[str]
+    result: CompletedLogin | SecondFactorChallenge, required: Collection[str]
 ) -> LoginResponse | SecondFactorResponse:
-    """The response to a login or to its first step."""
-    if isinstance(done, SecondFactorChallenge):
-        return SecondFactorResponse(True, done.token, iso(done.expires_at), list(done.methods))
-    return LoginResponse(to_account(done.admin, required), done.session.id, iso(done.session.expires_at))
+    """The response to a login or to its first step; `required` as in `to_account`."""
+    if isinstance(result, SecondFactorChallenge):
+        return SecondFactorResponse(True, result.token, iso(result.expires_at), list(result.methods))
+    return LoginResponse(to_account(result.admin, required), result.session.id, iso(result.session.expires_at))

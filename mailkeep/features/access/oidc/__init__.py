@@ -4,10 +4,11 @@ Providers are configured in the settings (`oidc.providers`). A login is the auth
 nonce: the browser goes to the provider and comes back with a code, which the server exchanges for an ID token over TLS
 and verifies. An identity is (issuer, subject) and nothing else, because email addresses change owners.
 
-A login in progress is a row, valid once, for 10 minutes. It belongs to the browser that began it: a Lax cookie of 256
-random bits, sent with the provider's redirect, must match the row. Verifier and nonce are derived from the state with
-the master secret and stored nowhere. Each provider has its own callback, and its response must contain the issuer if
-the provider announces that (RFC 9207), so that no provider's response is accepted for another's.
+A login in progress is a row, valid once, for 10 minutes. It belongs to the browser that began it: a SameSite=Lax cookie
+of 256 random bits, which the browser sends with the provider's redirect, must match the row. Verifier and nonce are
+derived from the state with the master secret and not stored. Each provider has its own callback, and its response must
+contain the issuer if the provider announces that (RFC 9207), so that the response of one provider is never accepted as
+that of another.
 
 The account of an identity is, in this order:
 
@@ -17,12 +18,12 @@ The account of an identity is, in this order:
 - none: FORBIDDEN (`no_account`).
 
 An account has at most one identity. It is linked from a session at most 15 minutes old
-(`/auth/oidc/login/{provider}?link=1`); the row stores that session, because its Strict cookie does not come with the
-provider's redirect. Linking and disconnecting end the account's other sessions. The last way to log in can't be
-disconnected: CONFLICT (`last_way_in`).
+(`/auth/oidc/login/{provider}?link=1`); the row stores that session, because browsers don't send its SameSite=Strict
+cookie with the provider's redirect. Linking and disconnecting end the account's other sessions. The last way to log in
+can't be disconnected: CONFLICT (`last_way_in`).
 
 After the provider, the account's second factor is required, unless the provider has `trusted_mfa` and the token's `amr`
-contains `mfa` (RFC 8176). The browser ends at `/` or at the local path given in `next`; at `/login#totp_session=…` if a
-second factor is required; at `/login?error=CODE&reason=…` after a refusal. Every refusal is in the audit log, with a
+contains `mfa` (RFC 8176). The browser is redirected to `/` or to the local path `next`; to `/login#totp_session=…` if a
+second factor is required; to `/login?error=CODE&reason=…` after a refusal. Every refusal is in the audit log, with a
 reason that only operators see.
 """

@@ -15,7 +15,9 @@ FLOW_LIFETIME = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True)
 class LoginFlow:
-    """A login in progress. `link_session_id`: the session that links the identity to its account, None for a login."""
+    """A login in progress. `next`: the local path where it ends. `link_session_id`: the session to whose account the
+    identity is linked, None for a login.
+    """
 
     provider: str
     next: str
@@ -25,7 +27,7 @@ class LoginFlow:
 
 @dataclass(frozen=True, slots=True)
 class LinkingSession:
-    """The active session, and its account, that an identity is linked from."""
+    """The active session from which an identity is linked, and its account."""
 
     admin_id: UUID
     email: str
@@ -45,7 +47,10 @@ class AuthorizationResponse:
 
 @dataclass(frozen=True, slots=True)
 class VerifiedIdentity:
-    """An identity that the provider has verified; `email` only if the provider calls it verified."""
+    """An identity that the provider has verified; `email` only if it is verified too and in an allowed domain.
+
+    `multi_factor`: the provider has verified a second factor.
+    """
 
     provider: str
     issuer: str

@@ -5,25 +5,24 @@ from __future__ import annotations
 from mailkeep.app import App
 from mailkeep.core.errors import Conflict, NotFound
 from mailkeep.features.access.oidc import service, wire
-from mailkeep.features.access.oidc.model import ProviderRedirect
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 from mailkeep.web.fields import UNSET
 
 
 async def _providers(app: App, call: Call) -> HttpResponse:
-    return HttpResponse([wire.provider(one) for one in service.list_providers(app)])
+    return HttpResponse([wire.to_provider(provider) for provider in service.list_providers(app)])
 
 
 async def _login(app: App, call: Call) -> HttpResponse:
     query = call.query
     next_path = None if query.next is UNSET else query.next
-    started = await service.begin_login(app, call, call.path["provider"], next_path, link=query.link == 1)
-    return _redirect(started.location, started.cookie if isinstance(started, ProviderRedirect) else None)
+    redirect = await service.begin_login(app, call, call.path["provider"], next_path, link=query.link == 1)
+    return _redirect(redirect.location, redirect.cookie)
 
 
 async def _callback(app: App, call: Call) -> HttpResponse:
-    end = await service.finish_login(app, call, call.path["provider"])
-    return _redirect(end.location, end.cookie)
+    redirect = await service.finish_login(app, call, call.path["provider"])
+    return _redirect(redirect.location, redirect.cookie)
 
 
 async def _disconnect(app: App, call: Call) -> HttpResponse:
@@ -56,10 +55,10 @@ ENDPOINTS = (
         path="/auth/oidc/login/{provider}",
         handler=_login,
         action=None,
-        summary="Log in with an identity provider",
+        summary="Sign in with an identity provider",
         description=(
             "For browsers: redirects to the provider, which redirects back to the callback. With `link=1` the identity "
-            "is linked to the account of the session, which must be at most 15 minutes old. A refusal redirects to "
+            "is linked to the account of the session, which must be at most 15 minutes old. An error redirects to "
             "`/login?error=CODE`."
         ),
         tag=_TAG,
@@ -78,9 +77,9 @@ ENDPOINTS = (
         action=None,
         summary="Return from an identity provider",
         description=(
-            "Sets the cookie `svc_session` and redirects to `/` or to the login's `next`. An account with a second "
-            "factor is redirected to `/login#totp_session=…&methods=…&next=…`, a refusal to `/login?error=CODE`, with "
-            "`reason` for FORBIDDEN, CONFLICT and UNAVAILABLE."
+            "Sets the cookie `svc_session` and redirects to `/` or to the `next` of the sign-in. For an account with a "
+            "second factor it redirects to `/login#totp_session=…&methods=…&next=…`, after an error to "
+            "`/login?error=CODE`, with `reason` for FORBIDDEN, CONFLICT and UNAVAILABLE."
         ),
         tag=_TAG,
         query=wire.CallbackQuery,
@@ -104,7 +103,7 @@ ENDPOINTS = (
         handler=_disconnect,
         action="account.change",
         summary="Disconnect the own identity",
-        description="Ends the other sessions. The last way to log in can't be removed: CONFLICT `last_way_in`.",
+        description="Ends the other sessions. The only way to sign in can't be removed: CONFLICT `last_way_in`.",
         tag=_TAG,
         data=wire.Disconnected,
         audit="oidc.disconnect",

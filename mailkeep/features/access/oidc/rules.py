@@ -20,6 +20,7 @@ _LOGIN_PAGE = "/login"
 
 _MAX_STATE, _MAX_CODE, _MAX_ISSUER = 200, 8192, 2048
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
+# Refusals whose `reason` users can act on.
 _EXPLAINED_REFUSALS = (Forbidden, Conflict, Unavailable)
 # A local path: not `//host`, not `/\host`, no characters that browsers strip or headers can't contain.
 _PATH = re.compile(r"/(?:[A-Za-z0-9._~!$&'()*+,;=:@%-][A-Za-z0-9._~!$&'()*+,;=:@%/?#-]{0,499})?")
@@ -30,50 +31,52 @@ _PUBLIC_ERRORS = frozenset(
 )
 
 
-def refuse(reason: str) -> InvalidCredentials:
-    """The refusal of an invalid response; users get no details."""
-    return InvalidCredentials("The identity provider's answer is not valid.", reason=reason)
+def invalid_response(reason: str) -> InvalidCredentials:
+    """The refusal of an invalid response; `reason` is for the audit log, users don't get it."""
+    return InvalidCredentials("The response of the identity provider is not valid: sign in again.", reason=reason)
 
 
 def read_response(pairs: Sequence[tuple[str, str]]) -> AuthorizationResponse:
-    """The callback's parameters; INVALID_CREDENTIALS where one is repeated (RFC 6749 §3.1), missing or too long.
+    """The callback's parameters; INVALID_CREDENTIALS if one is repeated (RFC 6749 §3.1), missing or too long.
 
     Unknown parameters are ignored.
     """
-    known = [pair for pair in pairs if pair[0] in ("state", "code", "iss", "error")]
-    parameters = dict(known)
-    if len(parameters) != len(known):
-        raise refuse("repeated_parameter")
+    read = [pair for pair in pairs if pair[0] in ("state", "code", "iss", "error")]
+    parameters = dict(read)
+    if len(parameters) != len(read):
+        raise invalid_response("repeated_parameter")
     state, code, issuer = parameters.get("state", ""), parameters.get("code", ""), parameters.get("iss")
     if not state:
-        raise refuse("no_state")
+        raise invalid_response("no_state")
     if len(state) > _MAX_STATE or len(code) > _MAX_CODE or len(issuer or "") > _MAX_ISSUER:
-        raise refuse("too_long")
+        raise invalid_response("too_long")
     return AuthorizationResponse(state, code, issuer, parameters.get("error"))
 
 
-def refuse_error(answer: AuthorizationResponse) -> None:
-    """FORBIDDEN where the provider, or the user there, refused the login."""
-    if answer.error is None:
-        if not answer.code:
-            raise refuse("no_code")
+def refuse_error(response: AuthorizationResponse) -> None:
+    """FORBIDDEN if the provider, or the user there, refused the login; INVALID_CREDENTIALS without a code."""
+    if response.error is None:
+        if not response.code:
+            raise invalid_response("no_code")
         return
-    known = answer.error if answer.error in _PUBLIC_ERRORS else "provider_refused"
-    raise Forbidden("The identity provider did not let you in.", reason=known)
+    reason = response.error if response.error in _PUBLIC_ERRORS else "provider_refused"
+    raise Forbidden("The identity provider refused the sign-in, or you cancelled it there.", reason=reason)
 
 
-def refuse_foreign_issuer(answer: AuthorizationResponse, provider: OidcProvider, *, sends_issuer: bool) -> None:
-    """Refuse the response of another provider, or one without an issuer where the provider announces it (RFC 9207
-    §2.4).
+def refuse_foreign_issuer(response: AuthorizationResponse, provider: OidcProvider, *, sends_issuer: bool) -> None:
+    """INVALID_CREDENTIALS for the response of another provider, or one without an issuer although the provider's
+    metadata announces it (`sends_issuer`, RFC 9207 §2.4).
     """
-    if answer.issuer is None and not sends_issuer:
+    if response.issuer is None and not sends_issuer:
         return
-    if answer.issuer != provider.issuer:
-        raise refuse("mix_up")
+    if response.issuer != provider.issuer:
+        raise invalid_response("mix_up")
 
 
 def read_identity(provider: OidcProvider, claims: Mapping[str, Any]) -> VerifiedIdentity:
-    """The identity of verified claims, with its email if that is verified, valid and in an allowed domain."""
+    """The identity in the claims of a verified token, with its email if that is verified, valid and in an allowed
+    domain.
+    """
     methods: object = claims.get("amr")
     multi_factor = isinstance(methods, list) and "mfa" in cast(list[object], methods)
     return VerifiedIdentity(
@@ -95,13 +98,13 @@ def _read_email(provider: OidcProvider, claims: Mapping[str, Any]) -> Address | 
 
 
 def needs_email(provider: OidcProvider, claims: Mapping[str, Any]) -> bool:
-    """Whether an unknown identity could be accepted by an email that the ID token lacks."""
+    """Whether an email could give an unknown identity an account, but the ID token has none."""
     return bool(provider.trust_email or provider.auto_create_role) and "email" not in claims
 
 
-def skips_second_factor(provider: OidcProvider, person: VerifiedIdentity) -> bool:
+def skips_second_factor(provider: OidcProvider, identity: VerifiedIdentity) -> bool:
     """Whether the provider is trusted with the second factor and has verified one."""
-    return provider.trusted_mfa and person.multi_factor
+    return provider.trusted_mfa and identity.multi_factor
 
 
 def derive_secret(vault: Vault, purpose: str, state: str) -> str:
@@ -122,7 +125,7 @@ def browser_token(cookie: str | None) -> str | None:
 
 
 def set_cookie(token: str) -> str:
-    """Set-Cookie for a login in progress: Lax, because it must come with the provider's redirect."""
+    """The Set-Cookie value for a login in progress; Lax, because browsers must send it with the provider's redirect."""
     seconds = int(FLOW_LIFETIME.total_seconds())
     return f"{COOKIE}={token}; Max-Age={seconds}; Path={_COOKIE_PATH}; HttpOnly; Secure; SameSite=Lax"
 
@@ -137,25 +140,24 @@ def authorization_url(endpoint: str, parameters: Mapping[str, str]) -> str:
     return f"{endpoint}{'&' if '?' in endpoint else '?'}{urlencode(parameters)}"
 
 
-def unavailable(cause: str) -> Unavailable:
+def provider_failure(cause: str) -> Unavailable:
     """The refusal for a failure of the provider; `cause` is for the audit log."""
     return Unavailable(
         "The identity provider is unavailable or its response is malformed.", reason="provider", cause=cause
     )
 
 
-def audit_reason(wrong: Refusal) -> str:
+def audit_reason(refusal: Refusal) -> str:
     """Why a login was refused, in one word, for the audit log."""
-    details = wrong.details or {}
+    details = refusal.details or {}
     return str(details.get("cause") or details.get("reason") or "unspecified")
 
 
-def error_location(wrong: Refusal) -> str:
+def error_location(refusal: Refusal) -> str:
     """The login page with the error's code; with a reason only if users can act on it."""
-    reason = (wrong.details or {}).get("reason")
-    parameters = {"error": wrong.code} | (
-        {"reason": str(reason)} if isinstance(wrong, _EXPLAINED_REFUSALS) and reason else {}
-    )
+    parameters, reason = {"error": refusal.code}, (refusal.details or {}).get("reason")
+    if reason and isinstance(refusal, _EXPLAINED_REFUSALS):
+        parameters["reason"] = str(reason)
     return f"{_LOGIN_PAGE}?{urlencode(parameters)}"
 
 

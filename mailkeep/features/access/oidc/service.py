@@ -52,12 +52,15 @@ log = structlog.get_logger("mailkeep.oidc")
 
 T = TypeVar("T")
 
-_UNKNOWN = "(unknown)"
+_UNKNOWN = "(unknown)"  # the caller's name in the audit log until the account or email is known
 
 
 @dataclass(slots=True)
 class _OidcAttempt:
-    """A login or linking in progress: what the audit log records if it fails."""
+    """A login or linking in progress: what the audit log records if it fails.
+
+    `linking` is None for a login. `label` is the caller's name in the audit log.
+    """
 
     provider: OidcProvider
     linking: LinkingSession | None = None
@@ -83,9 +86,9 @@ async def begin_login(
         if link:
             attempt.linking = await _authorize_linking(app, call)
         return await _redirect_to_provider(app, call, attempt, rules.next_path(next_path))
-    except Refusal as wrong:
-        await _record_refusal(app, call, attempt, wrong)
-        return LocalRedirect(rules.error_location(wrong))
+    except Refusal as refusal:
+        await _record_refusal(app, call, attempt, refusal)
+        return LocalRedirect(rules.error_location(refusal))
 
 
 async def _authorize_linking(app: App, call: Call) -> LinkingSession:
@@ -104,13 +107,13 @@ async def _authorize_linking(app: App, call: Call) -> LinkingSession:
 
 async def _redirect_to_provider(app: App, call: Call, attempt: _OidcAttempt, next_path: str) -> ProviderRedirect:
     provider, at = attempt.provider, app.clock()
-    metadata = await _translate_failures(app.openid.get_metadata(provider, _reach(app), at))
-    state, browser = new_token(), rules.browser_token(call.cookies.get(COOKIE)) or new_token()
+    metadata = await _translate_failures(app.openid.get_metadata(provider, _outbound_access(app), at))
+    state, browser_token = new_token(), rules.browser_token(call.cookies.get(COOKIE)) or new_token()
     session_id = attempt.linking.session_id if attempt.linking else None
     flow = LoginFlow(provider.id, next_path, session_id, at + FLOW_LIFETIME)
     async with app.db.tx() as conn:
         await store.delete_expired_flows(conn, at)
-        await store.insert_flow(conn, token_hash(state), token_hash(browser), flow)
+        await store.insert_flow(conn, token_hash(state), token_hash(browser_token), flow)
     parameters = {
         "response_type": "code",
         "client_id": provider.client_id,
@@ -121,9 +124,8 @@ async def _redirect_to_provider(app: App, call: Call, attempt: _OidcAttempt, nex
         "code_challenge": code_challenge(rules.derive_secret(app.vault, "verifier", state)),
         "code_challenge_method": "S256",
     }
-    return ProviderRedirect(
-        rules.authorization_url(metadata.authorization_endpoint, parameters), rules.set_cookie(browser)
-    )
+    location = rules.authorization_url(metadata.authorization_endpoint, parameters)
+    return ProviderRedirect(location, rules.set_cookie(browser_token))
 
 
 async def finish_login(app: App, call: Call, provider_id: str) -> LocalRedirect:
@@ -131,30 +133,33 @@ async def finish_login(app: App, call: Call, provider_id: str) -> LocalRedirect:
     attempt = _OidcAttempt(_provider(app, provider_id))
     try:
         logins.refuse_network(app, call)
-        answer = rules.read_response(call.query_pairs)
-        flow = await _use_flow(app, call, attempt, answer)
-        identity = await _verify_identity(app, attempt.provider, answer)
+        response = rules.read_response(call.query_pairs)
+        flow = await _use_flow(app, call, attempt, response)
+        identity = await _verify_identity(app, attempt.provider, response)
         async with app.db.tx() as conn:
             if attempt.linking is not None:
                 await _link(conn, _principal(call, attempt.linking), app.clock(), attempt.linking.admin_id, identity)
                 return LocalRedirect(flow.next)
             result = await _log_in(app, conn, call, attempt, identity)
-    except Refusal as wrong:
-        await _record_refusal(app, call, attempt, wrong)
-        return LocalRedirect(rules.error_location(wrong))
+    except Refusal as refusal:
+        await _record_refusal(app, call, attempt, refusal)
+        return LocalRedirect(rules.error_location(refusal))
     if isinstance(result, SecondFactorChallenge):
         return LocalRedirect(rules.factor_location(result.token, result.methods, flow.next))
     admins.remove_initial_password(app)
     return LocalRedirect(flow.next, result.cookie)
 
 
-async def _use_flow(app: App, call: Call, attempt: _OidcAttempt, answer: AuthorizationResponse) -> LoginFlow:
-    """Use up the login in progress; SESSION_INVALID if it isn't this browser's, or it or its session has expired."""
-    browser, at = rules.browser_token(call.cookies.get(COOKIE)), app.clock()
-    if browser is None:
+async def _use_flow(app: App, call: Call, attempt: _OidcAttempt, response: AuthorizationResponse) -> LoginFlow:
+    """Use up the login in progress, and set `attempt.linking` if it links an identity.
+
+    SESSION_INVALID if it was begun in another browser, or it or the linking session has expired.
+    """
+    browser_token, at = rules.browser_token(call.cookies.get(COOKIE)), app.clock()
+    if browser_token is None:
         raise SessionInvalid(reason="no_cookie")
     async with app.db.autocommit() as conn:
-        flow = await store.use_flow(conn, token_hash(answer.state), token_hash(browser), at)
+        flow = await store.use_flow(conn, token_hash(response.state), token_hash(browser_token), at)
         if flow is None:
             raise SessionInvalid(reason="unknown_state")
         if flow.link_session_id is not None:
@@ -162,35 +167,37 @@ async def _use_flow(app: App, call: Call, attempt: _OidcAttempt, answer: Authori
             if attempt.linking is None:
                 raise SessionInvalid(reason="session_over")
     if flow.provider != attempt.provider.id:
-        raise rules.refuse("mix_up")
+        raise rules.invalid_response("mix_up")
     return flow
 
 
-async def _verify_identity(app: App, provider: OidcProvider, answer: AuthorizationResponse) -> VerifiedIdentity:
-    """The identity of a response; INVALID_CREDENTIALS if it is invalid, UNAVAILABLE if the provider fails."""
-    reach, at = _reach(app), app.clock()
-    metadata = await _translate_failures(app.openid.get_metadata(provider, reach, at))
-    rules.refuse_foreign_issuer(answer, provider, sends_issuer=metadata.sends_issuer)
-    rules.refuse_error(answer)
+async def _verify_identity(app: App, provider: OidcProvider, response: AuthorizationResponse) -> VerifiedIdentity:
+    """The identity of a response.
+
+    INVALID_CREDENTIALS if it is invalid, FORBIDDEN if the provider refused the login, UNAVAILABLE if it fails.
+    """
+    access, at = _outbound_access(app), app.clock()
+    metadata = await _translate_failures(app.openid.get_metadata(provider, access, at))
+    rules.refuse_foreign_issuer(response, provider, sends_issuer=metadata.sends_issuer)
+    rules.refuse_error(response)
     code = {
-        "code": answer.code,
-        "code_verifier": rules.derive_secret(app.vault, "verifier", answer.state),
+        "code": response.code,
+        "code_verifier": rules.derive_secret(app.vault, "verifier", response.state),
         "redirect_uri": rules.callback_url(app.settings.http.public_url, provider),
     }
-    proof = await _translate_failures(
-        app.openid.exchange_code(provider, reach, code, rules.derive_secret(app.vault, "nonce", answer.state), at)
-    )
-    claims = proof.claims
+    nonce = rules.derive_secret(app.vault, "nonce", response.state)
+    tokens = await _translate_failures(app.openid.exchange_code(provider, access, code, nonce, at))
+    claims = tokens.claims
     if rules.needs_email(provider, claims):
-        claims = {**await _translate_failures(app.openid.get_userinfo(provider, reach, proof, at)), **claims}
+        claims = {**await _translate_failures(app.openid.get_userinfo(provider, access, tokens, at)), **claims}
     return rules.read_identity(provider, claims)
 
 
 async def _log_in(
     app: App, conn: Conn, call: Call, attempt: _OidcAttempt, identity: VerifiedIdentity
 ) -> CompletedLogin | SecondFactorChallenge:
-    """Log in the account of an identity, which may be linked or created first; the session, or the second factor to ask
-    for.
+    """Log in to the account of an identity, which may be linked or created first; returns the session, or the challenge
+    for the second factor.
 
     Sets `label` and `admin_id` of `attempt` as soon as they are known, for the audit entry of a failure. FORBIDDEN
     without an account, SESSION_INVALID if its credentials change meanwhile.
@@ -269,47 +276,50 @@ async def disconnect(app: App, call: Call) -> None:
         if not await store.is_linked(conn, account.id):
             raise NotFound("No identity is linked to your account.")
         if account.password_hash == NO_PASSWORD and not account.passkeys:
-            raise Conflict("This identity is your only way to sign in. Add a passkey first.", reason="last_way_in")
+            raise Conflict(
+                "This identity is your only way to sign in. First add a passkey, or ask a super_admin for a password.",
+                reason="last_way_in",
+            )
         await unlink(conn, who, at, account.id)
 
 
 async def unlink(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> None:
-    """Unlink an account, and end its sessions except the caller's own. CONFLICT `not_linked`."""
+    """Unlink an account's identity, and end its sessions except the caller's own. CONFLICT `not_linked`."""
     before = await admins.get(conn, who, admin_id)
     if not await store.delete(conn, admin_id):
         raise Conflict("The account is not linked to any identity.", reason="not_linked")
     await admins.set_oidc_provider(conn, admin_id, None, at)
     await admins.end_sessions(conn, who, at, admin_id)
-    was, now = {"oidc_provider": before.oidc_provider}, {"oidc_provider": None}
-    await audit.record(conn, who, at, AuditAction("oidc.disconnect", AuditTarget("admin", admin_id), was, now))
+    change = {"oidc_provider": before.oidc_provider}, {"oidc_provider": None}
+    await audit.record(conn, who, at, AuditAction("oidc.disconnect", AuditTarget("admin", admin_id), *change))
 
 
 async def _translate_failures(request: Awaitable[T]) -> T:
-    """Await a request to a provider; its failures become refusals."""
+    """Await a request to a provider; raises its failures as refusals."""
     try:
         return await request
-    except ProviderError as failed:
-        raise rules.unavailable(failed.reason) from failed
-    except InvalidCode as refused:
-        raise rules.refuse("code") from refused
-    except InvalidToken as refused:
-        raise rules.refuse(f"token_{refused.reason}") from refused
+    except ProviderError as error:
+        raise rules.provider_failure(error.reason) from error
+    except InvalidCode as error:
+        raise rules.invalid_response("code") from error
+    except InvalidToken as error:
+        raise rules.invalid_response(f"token_{error.reason}") from error
 
 
-async def _record_refusal(app: App, call: Call, attempt: _OidcAttempt, wrong: Refusal) -> None:
-    """Write a refused login or linking to the audit log, except for callers without a session."""
-    at, reason = app.clock(), rules.audit_reason(wrong)
+async def _record_refusal(app: App, call: Call, attempt: _OidcAttempt, refusal: Refusal) -> None:
+    """Write a refused login or linking to the audit log, except linking without a session."""
+    at, reason = app.clock(), rules.audit_reason(refusal)
     try:
         async with app.db.tx() as conn:
             if attempt.linking is not None:
                 more = {"provider": attempt.provider.id, "reason": reason}
                 target = AuditTarget("admin", attempt.linking.admin_id)
-                audit_action = AuditAction("oidc.link", target, more=more, outcome="failed", error_code=wrong.code)
+                audit_action = AuditAction("oidc.link", target, more=more, outcome="failed", error_code=refusal.code)
                 await audit.record(conn, _principal(call, attempt.linking), at, audit_action)
-            elif not isinstance(wrong, AuthRequired):
+            elif not isinstance(refusal, AuthRequired):
                 method = f"oidc:{attempt.provider.id}"
                 await logins.record_failed_login(
-                    conn, call, at, attempt.label, attempt.admin_id, type(wrong), method=method, reason=reason
+                    conn, call, at, attempt.label, attempt.admin_id, type(refusal), method=method, reason=reason
                 )
     except Unavailable:
         log.warning("refused login not recorded in the audit log", provider=attempt.provider.id, reason=reason)
@@ -331,11 +341,11 @@ def _principal(call: Call, linking: LinkingSession) -> Principal:
 def _provider(app: App, provider_id: str) -> OidcProvider:
     provider = next((each for each in app.settings.oidc.providers if each.id == provider_id), None)
     if provider is None:
-        raise NotFound("No such identity provider.")
+        raise NotFound(f"No identity provider in oidc.providers has the id {provider_id!r}.")
     return provider
 
 
-def _reach(app: App) -> OutboundAccess:
+def _outbound_access(app: App) -> OutboundAccess:
     settings = app.settings.oidc
     return OutboundAccess(
         parse_networks(settings.allowed_networks), Path(settings.extra_ca_file) if settings.extra_ca_file else None

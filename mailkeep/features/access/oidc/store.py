@@ -45,7 +45,7 @@ async def use_flow(conn: Conn, state_hash: bytes, browser_hash: bytes, at: datet
 
 
 async def delete_expired_flows(conn: Conn, at: datetime) -> None:
-    """Delete some expired logins; rows that others have locked are left to the next call."""
+    """Delete up to 20 expired logins in progress, skipping locked rows."""
     await conn.execute(
         """
         DELETE FROM oidc_logins WHERE state_hash IN (
@@ -57,7 +57,7 @@ async def delete_expired_flows(conn: Conn, at: datetime) -> None:
 
 
 async def find_linking_session(conn: Conn, session_id: UUID, at: datetime) -> LinkingSession | None:
-    """The session and its account, if it is still active."""
+    """The session with this id, if it is still active, and its account."""
     cursor = await conn.execute(
         """
         SELECT a.id AS admin_id, a.email, a.role, s.id AS session_id
@@ -87,32 +87,34 @@ async def is_linked(conn: Conn, admin_id: UUID) -> bool:
     return await cursor.fetchone() is not None
 
 
-async def insert(conn: Conn, admin_id: UUID, person: VerifiedIdentity, at: datetime) -> None:
-    """Link an account to an identity; CONFLICT `already_linked`, or `identity_taken` where it is another account's."""
+async def insert(conn: Conn, admin_id: UUID, identity: VerifiedIdentity, at: datetime) -> None:
+    """Link an account to an identity. CONFLICT `already_linked` if the account has an identity, `identity_taken` if
+    another account has this one.
+    """
     try:
         await conn.execute(
             """
             INSERT INTO oidc_identities (admin_id, issuer, subject, linked_at)
             VALUES (%(admin_id)s, %(issuer)s, %(subject)s, %(at)s)
             """,
-            {"admin_id": admin_id, "issuer": person.issuer, "subject": person.subject, "at": at},
+            {"admin_id": admin_id, "issuer": identity.issuer, "subject": identity.subject, "at": at},
         )
     except psycopg.IntegrityError as error:
         match constraint_of(error):
             case "oidc_identities_pkey":
                 raise already_linked_conflict() from None
             case "oidc_identities_unique":
-                raise Conflict("The identity belongs to another account.", reason="identity_taken") from None
+                raise Conflict("The identity is linked to another account.", reason="identity_taken") from None
             case _:
                 raise
 
 
 def already_linked_conflict() -> Conflict:
-    """The refusal for an account that has an identity."""
-    return Conflict("The account is linked to an identity already: disconnect it first.", reason="already_linked")
+    """The refusal to link an account that has an identity."""
+    return Conflict("The account is already linked to an identity: disconnect that first.", reason="already_linked")
 
 
 async def delete(conn: Conn, admin_id: UUID) -> bool:
-    """Unlink an account; False where it has no identity."""
+    """Unlink an account; False if it has no identity."""
     cursor = await conn.execute("DELETE FROM oidc_identities WHERE admin_id = %(admin_id)s", {"admin_id": admin_id})
     return cursor.rowcount == 1

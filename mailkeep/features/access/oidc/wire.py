@@ -12,7 +12,7 @@ from mailkeep.web.fields import Query
 
 
 class ProviderRecord(Struct, frozen=True):
-    """An identity provider; open `login_path` in the browser to log in with it."""
+    """An identity provider; open `login_path` in the browser to sign in with it."""
 
     id: str
     name: str
@@ -20,14 +20,18 @@ class ProviderRecord(Struct, frozen=True):
 
 
 class LoginQuery(Query, frozen=True):
-    """How a login begins."""
+    """How a sign-in begins."""
 
     link: Annotated[
-        int, Meta(ge=0, le=1, description="1: link the identity to the account of the session, instead of logging in")
+        int, Meta(ge=0, le=1, description="1: link the identity to the account of the session, instead of signing in")
     ] = 0
     next: (
         Annotated[
-            str, Meta(max_length=500, description="The local path where the browser ends; anything else is ignored")
+            str,
+            Meta(
+                max_length=500,
+                description="The local path that the browser opens after sign-in; anything else is ignored",
+            ),
         ]
         | UnsetType
     ) = UNSET
@@ -36,19 +40,21 @@ class LoginQuery(Query, frozen=True):
 class CallbackQuery(Query, frozen=True):
     """The provider's response; other parameters are ignored."""
 
-    state: Annotated[str, Meta(description="The state of the login")] | UnsetType = UNSET
+    state: (
+        Annotated[str, Meta(description="The `state` of the authorization request (RFC 6749 §4.1.1)")] | UnsetType
+    ) = UNSET
     code: Annotated[str, Meta(description="The code that is exchanged for the ID token")] | UnsetType = UNSET
     iss: Annotated[str, Meta(description="The provider's issuer (RFC 9207)")] | UnsetType = UNSET
     error: Annotated[str, Meta(description="Why there is no code (RFC 6749 §4.1.2.1)")] | UnsetType = UNSET
 
 
 class Disconnected(Struct, frozen=True):
-    """The account has no identity any more."""
+    """The account is no longer linked to an identity."""
 
     message: str
     oidc_provider: str | None
 
 
-def provider(found: OidcProvider) -> ProviderRecord:
+def to_provider(provider: OidcProvider) -> ProviderRecord:
     """The response for a provider."""
-    return ProviderRecord(found.id, found.label, f"{LOGIN_PATH}{found.id}")
+    return ProviderRecord(provider.id, provider.label, f"{LOGIN_PATH}{provider.id}")

@@ -16,7 +16,7 @@ MAX_PASSKEYS = 20
 
 
 class Purpose(StrEnum):
-    """The only ceremony that a challenge is valid for."""
+    """What a challenge may be used for."""
 
     REGISTER = "register"
     LOGIN = "login"
@@ -25,7 +25,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Passkey:
-    """A registered credential. `public_key` is a COSE key; `backed_up` as of its last use."""
+    """A registered credential (Web Authentication). `public_key` is a COSE key; `backed_up` as of its last use."""
 
     id: UUID
     admin_id: UUID
@@ -43,8 +43,8 @@ class Passkey:
 
 @dataclass(frozen=True, slots=True)
 class PasskeyChallenge:
-    """A challenge for a browser, valid until `expires_at`, with the account's `passkeys` (none if the passkey is to
-    log in alone).
+    """A challenge for a browser, valid until `expires_at`, with the account's `passkeys` (empty for a login with a
+    passkey alone: the account is not known yet).
     """
 
     party: RelyingParty

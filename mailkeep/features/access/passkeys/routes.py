@@ -12,8 +12,8 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
 
 async def _begin_registration(app: App, call: Call) -> HttpResponse:
-    offer, owner = await service.begin_registration(app, call, call.body.current_password or None)
-    return HttpResponse(wire.to_registration_options(offer, owner))
+    challenge, owner = await service.begin_registration(app, call, call.body.current_password or None)
+    return HttpResponse(wire.to_registration_options(challenge, owner))
 
 
 async def _register(app: App, call: Call) -> HttpResponse:
@@ -30,13 +30,13 @@ async def _rename(app: App, call: Call) -> HttpResponse:
 
 
 async def _delete(app: App, call: Call) -> HttpResponse:
-    gone = await service.delete(app, call, call.id(), call.body.current_password or None)
-    return HttpResponse(wire.PasskeyDeletion(f"The passkey {gone.name} was deleted.", gone.id))
+    passkey = await service.delete(app, call, call.id(), call.body.current_password or None)
+    return HttpResponse(wire.PasskeyDeletion(f"The passkey {passkey.name} was deleted.", passkey.id))
 
 
 async def _renew_recovery_codes(app: App, call: Call) -> HttpResponse:
     codes = await service.renew_recovery_codes(app, call, call.body.current_password or None)
-    return HttpResponse(wire.PasskeyRecoveryCodes("The recovery codes that you had no longer work.", codes))
+    return HttpResponse(wire.PasskeyRecoveryCodes("Your previous recovery codes no longer work.", codes))
 
 
 async def _begin_login(app: App, call: Call) -> HttpResponse:
@@ -45,24 +45,24 @@ async def _begin_login(app: App, call: Call) -> HttpResponse:
 
 
 async def _login(app: App, call: Call) -> HttpResponse:
-    opened = await service.login(app, call, call.body.credential, call.body.totp_session or None)
-    return logins.reply(app, opened)
+    result = await service.login(app, call, call.body.credential, call.body.totp_session or None)
+    return logins.to_response(app, result)
 
 
 def _credential(prefix: str, **members: str) -> dict[str, Any]:
-    """A credential of an example; its values are placeholders for what an authenticator creates."""
-    response = {name: f"{{{prefix}_{sample}}}" for name, sample in members.items()}
+    """A credential of an example; its values are placeholders (`web/openapi_examples`): `{PREFIX_id}` and so on."""
+    response = {name: f"{{{prefix}_{placeholder}}}" for name, placeholder in members.items()}
     return {"id": f"{{{prefix}_id}}", "rawId": f"{{{prefix}_id}}", "type": "public-key", "response": response}
 
 
-_MADE = _credential("registration", clientDataJSON="client_data", attestationObject="attestation")
-_USED = _credential(
+_NEW_CREDENTIAL = _credential("registration", clientDataJSON="client_data", attestationObject="attestation")
+_ASSERTION = _credential(
     "login", clientDataJSON="client_data", authenticatorData="data", signature="signature", userHandle="handle"
 )
 
 _TAG = "Authentication"
-_STALE = (InvalidCredentials, RateLimitExceeded)
-_FRESH = "Where the session was opened over 15 minutes ago, `current_password` is needed (FORBIDDEN `login_again`)."
+_PASSWORD_REFUSALS = (InvalidCredentials, RateLimitExceeded)
+_PASSWORD_NOTE = "A session older than 15 minutes must send `current_password` (else FORBIDDEN `login_again`)."
 
 ENDPOINTS = (
     Endpoint(
@@ -71,14 +71,14 @@ ENDPOINTS = (
         handler=_begin_registration,
         action="factor.enrol",
         summary="Begin to register a passkey",
-        description=f"Returns the options for `navigator.credentials.create()`, valid once, for 5 minutes. {_FRESH} "
-        "UNAVAILABLE (`public_url`) unless `http.public_url` is https with a host name, or localhost.",
+        description="Returns the options for `navigator.credentials.create()`, valid once, for 5 minutes. "
+        f"{_PASSWORD_NOTE} UNAVAILABLE (`public_url`) unless `http.public_url` is https with a host name or localhost.",
         tag=_TAG,
         body=wire.CurrentPasswordRequest,
         data=wire.RegistrationOptionsResponse,
         audit="passkey.setup",
         resource="admin",
-        refusals=(*_STALE, Conflict, Unavailable),
+        refusals=(*_PASSWORD_REFUSALS, Conflict, Unavailable),
         examples=(Example(body={"current_password": "correct horse battery staple"}),),
     ),
     Endpoint(
@@ -87,8 +87,8 @@ ENDPOINTS = (
         handler=_register,
         action="factor.enrol",
         summary="Register a passkey",
-        description="With the browser's result. From then on the password alone opens no session. The first second "
-        "factor of an account comes with ten recovery codes. Ends the other sessions.",
+        description="With the browser's result. From then on the password alone opens no session. For the account's "
+        "first second factor, the response has ten recovery codes. Ends the other sessions.",
         tag=_TAG,
         body=wire.PasskeyRegistration,
         data=wire.PasskeyRegistrationResponse,
@@ -96,7 +96,7 @@ ENDPOINTS = (
         audit="passkey.register",
         resource="passkey",
         refusals=(Conflict, Unavailable),
-        examples=(Example(body={"name": "My laptop", "credential": _MADE}),),
+        examples=(Example(body={"name": "My laptop", "credential": _NEW_CREDENTIAL}),),
     ),
     Endpoint(
         method="GET",
@@ -104,7 +104,7 @@ ENDPOINTS = (
         handler=_list,
         action="passkey.list",
         summary="List own passkeys",
-        description="Newest first. With an API key: those of its owner.",
+        description="Newest first. With an API key: the passkeys of its owner.",
         tag=_TAG,
         data=list[wire.PasskeyRecord],
         examples=(Example(),),
@@ -131,13 +131,13 @@ ENDPOINTS = (
         summary="Delete a passkey",
         description="Ends the other sessions. With the last second factor, the recovery codes are deleted. CONFLICT "
         "`last_factor` if the role requires a second factor and this is the last one; `last_way_in` if the account has "
-        f"no password, no identity and no other passkey. {_FRESH}",
+        f"no password, no identity and no other passkey. {_PASSWORD_NOTE}",
         tag=_TAG,
         body=wire.CurrentPasswordRequest,
         data=wire.PasskeyDeletion,
         audit="passkey.delete",
         resource="passkey",
-        refusals=(*_STALE, NotFound, Conflict),
+        refusals=(*_PASSWORD_REFUSALS, NotFound, Conflict),
         examples=(Example(path={"id": "{passkey_id}"}, body={"current_password": "correct horse battery staple"}),),
     ),
     Endpoint(
@@ -146,13 +146,13 @@ ENDPOINTS = (
         handler=_renew_recovery_codes,
         action="factor.change",
         summary="Renew the recovery codes of an account with passkeys",
-        description=f"The old ones no longer work. Ends the other sessions. {_FRESH}",
+        description=f"The old recovery codes no longer work. Ends the other sessions. {_PASSWORD_NOTE}",
         tag=_TAG,
         body=wire.CurrentPasswordRequest,
         data=wire.PasskeyRecoveryCodes,
         audit="passkey.recovery_codes",
         resource="admin",
-        refusals=(*_STALE, Conflict),
+        refusals=(*_PASSWORD_REFUSALS, Conflict),
         examples=(Example(body={"current_password": "correct horse battery staple"}),),
     ),
     Endpoint(
@@ -160,9 +160,9 @@ ENDPOINTS = (
         path="/auth/passkeys/login/options",
         handler=_begin_login,
         action=None,
-        summary="Begin to log in with a passkey",
-        description="Alone, or as second factor with the `totp_session` of a login whose password was right. "
-        "Returns the options for `navigator.credentials.get()`, valid once, for 5 minutes.",
+        summary="Begin to sign in with a passkey",
+        description="With the passkey alone, or with the `totp_session` of POST /auth/login as second factor. Returns "
+        "the options for `navigator.credentials.get()`, valid once, for 5 minutes.",
         tag=_TAG,
         body=wire.PasskeyLoginStart,
         data=wire.LoginOptionsResponse,
@@ -175,15 +175,15 @@ ENDPOINTS = (
         path="/auth/passkeys/login/verify",
         handler=_login,
         action=None,
-        summary="Log in with a passkey",
-        description="Returns and sets the same as POST /auth/login. A passkey alone needs user verification: PIN, "
-        "fingerprint or face. INVALID_CREDENTIALS for an unknown passkey, or one whose counter has not increased; "
-        "SESSION_INVALID for a challenge that is unknown, used or over 5 minutes old.",
+        summary="Sign in with a passkey",
+        description="Opens a session, as POST /auth/login does, with the same response and cookie. A passkey alone "
+        "requires user verification: PIN, fingerprint or face. INVALID_CREDENTIALS for an unknown passkey or one whose "
+        "counter has not increased; SESSION_INVALID for a challenge that is unknown, used or over 5 minutes old.",
         tag=_TAG,
         body=wire.PasskeyLogin,
         data=logins.LoginResponse,
         login=True,
         refusals=(InvalidCredentials, SessionInvalid, Unavailable),
-        examples=(Example(body={"credential": _USED}),),
+        examples=(Example(body={"credential": _ASSERTION}),),
     ),
 )

@@ -1,4 +1,4 @@
-"""Limits on passkeys, and whether a use matches its registration."""
+"""Limits on passkeys, and whether an assertion (a use of a passkey) matches its registration."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ def hash_challenge(challenge: bytes) -> bytes:
 
 
 def refuse_over_limit(owner: Admin) -> None:
-    """CONFLICT `limit_reached` where the account has the maximum number of passkeys."""
+    """CONFLICT `limit_reached` if the account has the maximum number of passkeys."""
     if owner.passkeys >= MAX_PASSKEYS:
-        raise Conflict(f"An account has at most {MAX_PASSKEYS} passkeys.", reason="limit_reached", limit=MAX_PASSKEYS)
+        text = f"An account has at most {MAX_PASSKEYS} passkeys: delete one first."
+        raise Conflict(text, reason="limit_reached", limit=MAX_PASSKEYS)
 
 
 def refuse_last_factor(owner: Admin, required: Collection[str]) -> None:
-    """CONFLICT `last_factor` where the role requires a second factor and this passkey is the only one."""
+    """CONFLICT `last_factor` if the role requires a second factor and this passkey is the only one."""
     if owner.role.value in required and not owner.totp_enabled and owner.passkeys <= 1:
         raise Conflict(
             "Your role requires two-factor authentication and this is your only second factor. Add another passkey or "
@@ -39,21 +40,20 @@ def refuse_last_factor(owner: Admin, required: Collection[str]) -> None:
 
 
 def refuse_last_way_in(owner: Admin, password_hash: str) -> None:
-    """CONFLICT `last_way_in` where the account has no password and no identity, and this is its only passkey."""
+    """CONFLICT `last_way_in` if the account has no password and no identity, and this is its only passkey."""
     if password_hash == NO_PASSWORD and owner.oidc_provider is None and owner.passkeys <= 1:
         raise Conflict(
-            "This passkey is your only way to sign in. Set a password or add another passkey first.",
+            "This passkey is your only way to sign in. First add another one, or ask a super_admin for a password.",
             reason="last_way_in",
         )
 
 
 def matches_registration(
-    passkey: Passkey, response: CredentialResponse, used: VerifiedAssertion, *, alone: bool
+    passkey: Passkey, response: CredentialResponse, assertion: VerifiedAssertion, *, alone: bool
 ) -> bool:
-    """Whether a verified use matches the registration: its account, and its backup eligibility (§7.2).
-
-    A passkey that logs in alone must name its account.
+    """Whether a verified assertion has the account and backup eligibility of the passkey's registration (Web
+    Authentication Level 3 §7.2). A passkey that logs in `alone` (without a password) must name its account.
     """
     handle = response.user_handle
-    named = handle == passkey.admin_id.bytes or (handle is None and not alone)
-    return named and used.backup_eligible == passkey.backup_eligible
+    matches_account = handle == passkey.admin_id.bytes or (handle is None and not alone)
+    return matches_account and assertion.backup_eligible == passkey.backup_eligible

@@ -38,13 +38,13 @@ from mailkeep.web.endpoint import Call
 
 _CHALLENGE_BYTES = 32
 _UNKNOWN = "(unknown passkey)"
-_NOBODY = UUID(int=0)
+_NO_ACCOUNT = UUID(int=0)
 
 
 async def begin_registration(
     app: App, call: Call, current_password: str | None
 ) -> tuple[PasskeyChallenge, PasskeyOwner]:
-    """A challenge for registering a passkey, and its owner.
+    """Create a challenge for registering a passkey; returns it and the passkey's future owner.
 
     CONFLICT `limit_reached`; refusals of `logins.require_recent_login`; UNAVAILABLE without a usable `http.public_url`.
     """
@@ -53,10 +53,10 @@ async def begin_registration(
     async with app.db.tx() as conn:
         owner = await sessions.get_own_account(conn, who)
         rules.refuse_over_limit(owner)
-        own = await store.list_for(conn, owner.id)
-        offer = await _create_challenge(conn, party, app.clock(), Purpose.REGISTER, _session_of(who), own)
+        passkeys = await store.list_for(conn, owner.id)
+        challenge = await _create_challenge(conn, party, app.clock(), Purpose.REGISTER, _session_bytes(who), passkeys)
         await audit.record(conn, who, app.clock(), AuditAction("passkey.setup", AuditTarget("admin", owner.id)))
-    return offer, PasskeyOwner(owner.id, owner.email)
+    return challenge, PasskeyOwner(owner.id, owner.email)
 
 
 async def register(app: App, call: Call, name: str, credential: Mapping[str, Any]) -> Registration:
@@ -68,9 +68,13 @@ async def register(app: App, call: Call, name: str, credential: Mapping[str, Any
     party, who, at = _relying_party(app), call.caller(), app.clock()
     response = webauthn.parse_registration(credential)
     async with app.db.autocommit() as conn:
-        if not await store.use_challenge(conn, _hash(response), Purpose.REGISTER, _session_of(who), at):
-            raise Conflict("The challenge is unknown or has expired: begin again.", reason="no_challenge")
-    registered = await asyncio.to_thread(webauthn.verify_registration, response, party)
+        challenge_hash = rules.hash_challenge(response.challenge)
+        if not await store.use_challenge(conn, challenge_hash, Purpose.REGISTER, _session_bytes(who), at):
+            raise Conflict(
+                "The registration was begun over 5 minutes ago, in another session, or is completed: begin again.",
+                reason="no_challenge",
+            )
+    registration = await asyncio.to_thread(webauthn.verify_registration, response, party)
     async with app.db.tx() as conn:
         admin_id = await _lock_own(conn, who)
         owner = await sessions.get_own_account(conn, who)
@@ -78,14 +82,14 @@ async def register(app: App, call: Call, name: str, credential: Mapping[str, Any
         passkey = Passkey(
             id=uuid7(at),
             admin_id=admin_id,
-            credential_id=registered.credential_id,
-            public_key=registered.public_key,
-            sign_count=registered.sign_count,
+            credential_id=registration.credential_id,
+            public_key=registration.public_key,
+            sign_count=registration.sign_count,
             name=name,
-            aaguid=registered.aaguid,
-            transports=registered.transports,
-            backup_eligible=registered.backup_eligible,
-            backed_up=registered.backed_up,
+            aaguid=registration.aaguid,
+            transports=registration.transports,
+            backup_eligible=registration.backup_eligible,
+            backed_up=registration.backed_up,
             created_at=at,
             last_used_at=None,
         )
@@ -143,15 +147,15 @@ async def delete(app: App, call: Call, passkey_id: UUID, current_password: str |
 
 
 async def delete_all(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> int:
-    """Delete an account's passkeys, for the operator; returns how many. The recovery codes stay."""
-    removed = await store.delete_all(conn, admin_id)
-    if removed:
+    """Delete an account's passkeys but not its recovery codes, for the command line; returns their number."""
+    count = await store.delete_all(conn, admin_id)
+    if count:
         await admins.end_sessions(conn, who, at, admin_id)
         audit_action = AuditAction(
-            "passkey.reset", AuditTarget("admin", admin_id), {"passkeys": removed}, {"passkeys": 0}
+            "passkey.reset", AuditTarget("admin", admin_id), {"passkeys": count}, {"passkeys": 0}
         )
         await audit.record(conn, who, at, audit_action)
-    return removed
+    return count
 
 
 async def renew_recovery_codes(app: App, call: Call, current_password: str | None) -> list[str]:
@@ -165,7 +169,10 @@ async def renew_recovery_codes(app: App, call: Call, current_password: str | Non
     async with app.db.tx() as conn:
         admin_id = await _lock_own(conn, who)
         if not (await sessions.get_own_account(conn, who)).passkeys:
-            raise Conflict("You have no passkey.", reason="no_passkey")
+            raise Conflict(
+                "You have no passkey. With an authenticator, renew the codes at POST /auth/totp/recovery-codes.",
+                reason="no_passkey",
+            )
         codes = await second_factors.replace_recovery_codes(conn, admin_id)
         await admins.end_sessions(conn, who, at, admin_id)
         await audit.record(conn, who, at, AuditAction(action, AuditTarget("admin", admin_id)))
@@ -173,9 +180,9 @@ async def renew_recovery_codes(app: App, call: Call, current_password: str | Non
 
 
 async def begin_login(app: App, call: Call, token: str | None) -> PasskeyChallenge:
-    """A challenge for logging in: alone, or with `token` as the second factor of that pending login.
+    """Create a challenge for logging in with a passkey alone or, with `token`, as second factor of that pending login.
 
-    SESSION_INVALID where that login has expired; FORBIDDEN `network`; UNAVAILABLE as in `begin_registration`.
+    SESSION_INVALID if that login has expired; FORBIDDEN `network`; UNAVAILABLE as in `begin_registration`.
     """
     logins.refuse_network(app, call)
     party, at = _relying_party(app), app.clock()
@@ -184,14 +191,17 @@ async def begin_login(app: App, call: Call, token: str | None) -> PasskeyChallen
             return await _create_challenge(conn, party, at, Purpose.LOGIN, b"", [])
         account = await logins.find_pending(conn, call, token, at)
         if account is None:
-            raise SessionInvalid
-        own = await store.list_for(conn, account.id)
-        return await _create_challenge(conn, party, at, Purpose.SECOND_FACTOR, token_hash(token), own)
+            raise SessionInvalid(logins.EXPIRED_SIGN_IN)
+        passkeys = await store.list_for(conn, account.id)
+        return await _create_challenge(conn, party, at, Purpose.SECOND_FACTOR, token_hash(token), passkeys)
 
 
 @dataclass(frozen=True, slots=True)
 class _PasskeyAttempt:
-    """A use of a passkey after its challenge was used up; `passkey` and `account` if the credential is known."""
+    """A login with a passkey whose challenge was valid. `token`: of the pending login, None for a passkey alone.
+
+    `passkey` is None if its credential is unknown or belongs to another account than the pending login.
+    """
 
     response: CredentialResponse
     token: str | None
@@ -202,8 +212,8 @@ class _PasskeyAttempt:
 async def login(app: App, call: Call, credential: Mapping[str, Any], token: str | None) -> CompletedLogin:
     """Open a session with a passkey: alone, with user verification, or as second factor of a pending login.
 
-    SESSION_INVALID where the challenge or that login is unknown, used or expired; INVALID_CREDENTIALS for a passkey
-    that is unknown, of another account or site, or whose counter has not increased; FORBIDDEN `network`.
+    SESSION_INVALID if the challenge or that login is unknown, used or expired; INVALID_CREDENTIALS for a passkey that
+    is unknown, of another account or site, or whose counter has not increased; FORBIDDEN `network`.
     """
     logins.refuse_network(app, call)
     party, at = _relying_party(app), app.clock()
@@ -211,17 +221,17 @@ async def login(app: App, call: Call, credential: Mapping[str, Any], token: str 
     async with app.db.tx() as conn:
         attempt = await _use_challenge(conn, call, response, token, at)
     if attempt is None:
-        raise SessionInvalid("The login has expired, or its challenge was used: begin again.")
+        raise SessionInvalid("The sign-in has expired, or this response of the passkey was used before: begin again.")
     key = attempt.passkey.public_key if attempt.passkey else rules.DUMMY_PUBLIC_KEY
     alone = token is None
-    used = await asyncio.to_thread(webauthn.verify_assertion, response, party, key, user_verified=alone)
+    assertion = await asyncio.to_thread(webauthn.verify_assertion, response, party, key, user_verified=alone)
     async with app.db.tx() as conn:
         # Refusals are returned and raised after the commit, which keeps their entry in the audit log.
-        opened = await _open_session(app, conn, call, attempt, used, at)
-    if isinstance(opened, Refusal):
-        raise opened
+        result = await _open_session(app, conn, call, attempt, assertion, at)
+    if isinstance(result, Refusal):
+        raise result
     admins.remove_initial_password(app)
-    return opened
+    return result
 
 
 async def _use_challenge(
@@ -234,61 +244,63 @@ async def _use_challenge(
         if account is None:
             return None
     purpose, bound_to = (Purpose.SECOND_FACTOR, token_hash(token)) if token else (Purpose.LOGIN, b"")
-    if not await store.use_challenge(conn, _hash(response), purpose, bound_to, at):
+    if not await store.use_challenge(conn, rules.hash_challenge(response.challenge), purpose, bound_to, at):
         return None
     passkey = await store.find_by_credential(conn, response.credential_id)
     if account is None:  # also for an unknown passkey, so that it takes as long as a known one
-        account = await logins.find_account(conn, call, passkey.admin_id if passkey else _NOBODY)
-    foreign = passkey is not None and account is not None and passkey.admin_id != account.id
-    return _PasskeyAttempt(response, token, account, None if foreign else passkey)
+        account = await logins.find_account(conn, call, passkey.admin_id if passkey else _NO_ACCOUNT)
+    is_foreign = passkey is not None and account is not None and passkey.admin_id != account.id
+    return _PasskeyAttempt(response, token, account, None if is_foreign else passkey)
 
 
 async def _open_session(
-    app: App, conn: Conn, call: Call, attempt: _PasskeyAttempt, used: VerifiedAssertion | None, at: datetime
+    app: App, conn: Conn, call: Call, attempt: _PasskeyAttempt, assertion: VerifiedAssertion | None, at: datetime
 ) -> CompletedLogin | Refusal:
+    """Open the session, or return the refusal, which is recorded; `assertion` is None if it is not valid."""
     account, passkey, alone = attempt.account, attempt.passkey, attempt.token is None
-    if account is None or passkey is None or used is None:
+    if account is None or passkey is None or assertion is None:
         return await _record_refusal(conn, call, attempt, at, "unknown" if passkey is None else "rejected")
-    if not rules.matches_registration(passkey, attempt.response, used, alone=alone):
+    if not rules.matches_registration(passkey, attempt.response, assertion, alone=alone):
         return await _record_refusal(conn, call, attempt, at, "rejected")
     if not await admins.lock(conn, account.id) or await store.find(conn, account.id, passkey.id) is None:
         return await _record_refusal(conn, call, attempt, at, "unknown")
-    if not await store.record_use(conn, passkey.id, used, at):
+    if not await store.record_use(conn, passkey.id, assertion, at):
         return await _record_refusal(conn, call, attempt, at, "counter")
     if attempt.token is not None and not await logins.end_pending(conn, attempt.token):
-        return SessionInvalid()
+        return SessionInvalid(logins.EXPIRED_SIGN_IN)
     method = "passkey" if alone else "password+passkey"
-    return await logins.open_session(app, conn, call, account, at, method) or SessionInvalid()
+    result = await logins.open_session(app, conn, call, account, at, method)
+    return result or SessionInvalid("Your credentials changed during the sign-in: sign in again.")
 
 
 async def _record_refusal(conn: Conn, call: Call, attempt: _PasskeyAttempt, at: datetime, reason: str) -> Refusal:
     account = attempt.account
     label, admin_id = (account.email, account.id) if account else (_UNKNOWN, None)
     await logins.record_failed_login(conn, call, at, label, admin_id, method="passkey", reason=reason)
-    return InvalidCredentials("The passkey was not accepted.")
+    return InvalidCredentials("The passkey was not accepted. Try another one, or sign in another way.")
 
 
 async def _create_challenge(
-    conn: Conn, party: RelyingParty, at: datetime, purpose: Purpose, bound_to: bytes, own: list[Passkey]
+    conn: Conn, party: RelyingParty, at: datetime, purpose: Purpose, bound_to: bytes, passkeys: list[Passkey]
 ) -> PasskeyChallenge:
     challenge, expires_at = os.urandom(_CHALLENGE_BYTES), at + CHALLENGE_LIFETIME
     await store.delete_expired_challenges(conn, at)
     await store.insert_challenge(conn, rules.hash_challenge(challenge), purpose, bound_to, expires_at)
-    return PasskeyChallenge(party, challenge, expires_at, own)
-
-
-def _hash(response: CredentialResponse) -> bytes:
-    return rules.hash_challenge(response.challenge)
+    return PasskeyChallenge(party, challenge, expires_at, passkeys)
 
 
 def _relying_party(app: App) -> RelyingParty:
     party = webauthn.relying_party(app.settings.http.public_url)
     if party is None:
-        raise Unavailable("Passkeys need http.public_url to be https with a name, or localhost.", reason="public_url")
+        raise Unavailable(
+            "Passkeys require that http.public_url is an https URL with a host name instead of an IP address, or "
+            f"localhost (it is {app.settings.http.public_url}).",
+            reason="public_url",
+        )
     return party
 
 
-def _session_of(who: Principal) -> bytes:
+def _session_bytes(who: Principal) -> bytes:
     assert who.session_id is not None  # the policy refuses this action with a key
     return who.session_id.bytes
 

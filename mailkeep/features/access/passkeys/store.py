@@ -23,7 +23,7 @@ _SELECT = """
 async def list_for(conn: Conn, admin_id: UUID) -> list[Passkey]:
     """The passkeys of an account, newest first."""
     cursor = await conn.execute(_SELECT + " WHERE p.admin_id = %(admin_id)s ORDER BY p.id DESC", {"admin_id": admin_id})
-    return [_passkey(row) for row in await cursor.fetchall()]
+    return [_to_passkey(row) for row in await cursor.fetchall()]
 
 
 async def find(conn: Conn, admin_id: UUID, passkey_id: UUID) -> Passkey | None:
@@ -32,7 +32,7 @@ async def find(conn: Conn, admin_id: UUID, passkey_id: UUID) -> Passkey | None:
         _SELECT + " WHERE p.id = %(id)s AND p.admin_id = %(admin_id)s", {"id": passkey_id, "admin_id": admin_id}
     )
     row = await cursor.fetchone()
-    return _passkey(row) if row else None
+    return _to_passkey(row) if row else None
 
 
 async def find_by_credential(conn: Conn, credential_id: bytes) -> Passkey | None:
@@ -41,11 +41,11 @@ async def find_by_credential(conn: Conn, credential_id: bytes) -> Passkey | None
         _SELECT + " WHERE p.credential_id = %(credential_id)s", {"credential_id": credential_id}
     )
     row = await cursor.fetchone()
-    return _passkey(row) if row else None
+    return _to_passkey(row) if row else None
 
 
 async def insert(conn: Conn, passkey: Passkey) -> None:
-    """Insert a passkey; CONFLICT `credential_taken` where the credential is registered, also for another account."""
+    """Insert a passkey; CONFLICT `credential_taken` if its credential is registered for any account."""
     try:
         await conn.execute(
             """
@@ -58,7 +58,7 @@ async def insert(conn: Conn, passkey: Passkey) -> None:
         )
     except psycopg.IntegrityError as error:
         if constraint_of(error) == "passkeys_credential_unique":
-            raise Conflict("This passkey is registered already.", reason="credential_taken") from None
+            raise Conflict("This passkey is already registered.", reason="credential_taken") from None
         raise
 
 
@@ -78,8 +78,8 @@ async def delete_all(conn: Conn, admin_id: UUID) -> int:
     return cursor.rowcount
 
 
-async def record_use(conn: Conn, passkey_id: UUID, used: VerifiedAssertion, at: datetime) -> bool:
-    """Compare and set the counter, and record the use; False if the counter has not increased (§7.2, step 22).
+async def record_use(conn: Conn, passkey_id: UUID, assertion: VerifiedAssertion, at: datetime) -> bool:
+    """Record a use of a passkey; False if its counter has not increased (Web Authentication Level 3 §7.2, step 22).
 
     Authenticators that don't count always send 0.
     """
@@ -88,7 +88,7 @@ async def record_use(conn: Conn, passkey_id: UUID, used: VerifiedAssertion, at: 
         UPDATE passkeys SET sign_count = %(sign_count)s, backed_up = %(backed_up)s, last_used_at = %(at)s
         WHERE id = %(id)s AND (sign_count < %(sign_count)s OR (sign_count = 0 AND %(sign_count)s = 0))
         """,
-        {"id": passkey_id, "sign_count": used.sign_count, "backed_up": used.backed_up, "at": at},
+        {"id": passkey_id, "sign_count": assertion.sign_count, "backed_up": assertion.backed_up, "at": at},
     )
     return cursor.rowcount == 1
 
@@ -96,7 +96,7 @@ async def record_use(conn: Conn, passkey_id: UUID, used: VerifiedAssertion, at: 
 async def insert_challenge(
     conn: Conn, challenge_hash: bytes, purpose: Purpose, bound_to: bytes, expires_at: datetime
 ) -> None:
-    """Insert a challenge, valid for one response."""
+    """Insert a challenge; `bound_to` identifies the session or pending login that requested it."""
     await conn.execute(
         """
         INSERT INTO passkey_challenges (challenge_hash, purpose, bound_to, expires_at)
@@ -112,7 +112,7 @@ async def insert_challenge(
 
 
 async def use_challenge(conn: Conn, challenge_hash: bytes, purpose: Purpose, bound_to: bytes, at: datetime) -> bool:
-    """Use up a challenge; False if there is none such."""
+    """Use up a challenge; False if there is none with this purpose and `bound_to`, or it has expired."""
     cursor = await conn.execute(
         """
         DELETE FROM passkey_challenges
@@ -125,7 +125,7 @@ async def use_challenge(conn: Conn, challenge_hash: bytes, purpose: Purpose, bou
 
 
 async def delete_expired_challenges(conn: Conn, at: datetime) -> None:
-    """Delete some expired challenges; rows that others have locked are left to the next call."""
+    """Delete up to 20 expired challenges, skipping locked rows."""
     await conn.execute(
         """
         DELETE FROM passkey_challenges WHERE challenge_hash IN (
@@ -136,6 +136,6 @@ async def delete_expired_challenges(conn: Conn, at: datetime) -> None:
     )
 
 
-def _passkey(row: dict[str, Any]) -> Passkey:
+def _to_passkey(row: dict[str, Any]) -> Passkey:
     row["transports"] = tuple(row["transports"])
     return Passkey(**row)

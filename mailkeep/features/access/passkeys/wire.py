@@ -1,4 +1,4 @@
-"""JSON of passkeys. Messages from and to the browser have the names of Web Authentication Level 3 (§5.1.8)."""
+"""JSON of passkeys. Objects for and from the browser are named as in Web Authentication Level 3 (§5.1.8)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from mailkeep.features.access.passkeys.model import (
 from mailkeep.web.fields import Body, Text, Timestamp
 
 _SERVICE_NAME = "Mailkeep"
-_TIMEOUT = int(CHALLENGE_LIFETIME.total_seconds() * 1000)
+_TIMEOUT_MS = int(CHALLENGE_LIFETIME.total_seconds() * 1000)
 
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 Password = Annotated[
     str,
     Meta(
-        description="The current password; needed where the session was opened over 15 minutes ago",
+        description="The current password; required if the session is older than 15 minutes",
         extra_json_schema={"format": "password"},
     ),
 ]
@@ -41,7 +41,7 @@ Base64Url = Annotated[str, Meta(description="Base64url without padding")]
 
 
 class CurrentPasswordRequest(Body, frozen=True):
-    """A change of how the account logs in."""
+    """The caller's current password, if it is required."""
 
     current_password: Password | UnsetType = UNSET
 
@@ -60,13 +60,13 @@ class PasskeyRename(Body, frozen=True):
 
 
 class PasskeyLoginStart(Body, frozen=True):
-    """Empty to log in with a passkey alone; `totp_session` to complete a login that waits for its second factor."""
+    """Empty to sign in with a passkey alone; `totp_session` of POST /auth/login to use it as the second factor."""
 
     totp_session: Text | UnsetType = UNSET
 
 
 class PasskeyLogin(Body, frozen=True):
-    """The result of `navigator.credentials.get()`; `totp_session` as in the request for the options."""
+    """The result of `navigator.credentials.get()`; the same `totp_session` as in the request for the options."""
 
     credential: Credential
     totp_session: Text | UnsetType = UNSET
@@ -141,7 +141,7 @@ class RegistrationOptionsResponse(Struct, frozen=True):
 
 
 class LoginOptionsResponse(Struct, frozen=True):
-    """Options for logging in; valid once, until `expires_at`."""
+    """Options for signing in; valid once, until `expires_at`."""
 
     options: RequestOptions
     expires_at: Timestamp
@@ -150,8 +150,8 @@ class LoginOptionsResponse(Struct, frozen=True):
 class PasskeyRecord(Struct, frozen=True):
     """A passkey.
 
-    `backup_eligible` passkeys can be on several devices of their owner, `backed_up` ones are. `aaguid` identifies the
-    model of the authenticator; all zeros if unknown.
+    `backup_eligible`: it can be on several devices of its owner; `backed_up`: it is. `aaguid` identifies the model of
+    the authenticator; all zeros if unknown.
     """
 
     id: UUID
@@ -165,7 +165,7 @@ class PasskeyRecord(Struct, frozen=True):
 
 
 class PasskeyRegistrationResponse(Struct, frozen=True):
-    """A new passkey. `recovery_codes`, shown only once, if it is the account's first second factor."""
+    """A new passkey. `recovery_codes` are shown only once; null unless it is the account's first second factor."""
 
     passkey: PasskeyRecord
     recovery_codes: list[str] | None
@@ -199,9 +199,9 @@ def to_record(passkey: Passkey) -> PasskeyRecord:
     )
 
 
-def to_registration(registered: Registration) -> PasskeyRegistrationResponse:
+def to_registration(registration: Registration) -> PasskeyRegistrationResponse:
     """The response for a new passkey."""
-    return PasskeyRegistrationResponse(to_record(registered.passkey), registered.recovery_codes)
+    return PasskeyRegistrationResponse(to_record(registration.passkey), registration.recovery_codes)
 
 
 def audit_fields(passkey: Passkey) -> dict[str, Any]:
@@ -214,35 +214,35 @@ def audit_fields(passkey: Passkey) -> dict[str, Any]:
     }
 
 
-def to_registration_options(offer: PasskeyChallenge, owner: PasskeyOwner) -> RegistrationOptionsResponse:
+def to_registration_options(challenge: PasskeyChallenge, owner: PasskeyOwner) -> RegistrationOptionsResponse:
     """The options with which a browser creates a passkey."""
     options = CreationOptions(
-        rp=RpEntity(offer.party.id, _SERVICE_NAME),
+        rp=RpEntity(challenge.party.id, _SERVICE_NAME),
         user=UserEntity(encode_base64url(owner.id.bytes), owner.email, owner.email),
-        challenge=encode_base64url(offer.challenge),
+        challenge=encode_base64url(challenge.challenge),
         pub_key_cred_params=[CredentialParameters("public-key", number) for number in ALGORITHMS],
-        timeout=_TIMEOUT,
-        exclude_credentials=_descriptors(offer),
+        timeout=_TIMEOUT_MS,
+        exclude_credentials=_descriptors(challenge),
         authenticator_selection=AuthenticatorSelection("preferred", False, "preferred"),
         attestation="none",
     )
-    return RegistrationOptionsResponse(options, iso(offer.expires_at))
+    return RegistrationOptionsResponse(options, iso(challenge.expires_at))
 
 
-def to_login_options(offer: PasskeyChallenge, *, alone: bool) -> LoginOptionsResponse:
+def to_login_options(challenge: PasskeyChallenge, *, alone: bool) -> LoginOptionsResponse:
     """The options with which a browser logs in; `alone`: without a password before."""
     options = RequestOptions(
-        challenge=encode_base64url(offer.challenge),
-        timeout=_TIMEOUT,
-        rp_id=offer.party.id,
-        allow_credentials=_descriptors(offer),
+        challenge=encode_base64url(challenge.challenge),
+        timeout=_TIMEOUT_MS,
+        rp_id=challenge.party.id,
+        allow_credentials=_descriptors(challenge),
         user_verification="required" if alone else "preferred",
     )
-    return LoginOptionsResponse(options, iso(offer.expires_at))
+    return LoginOptionsResponse(options, iso(challenge.expires_at))
 
 
-def _descriptors(offer: PasskeyChallenge) -> list[CredentialDescriptor]:
+def _descriptors(challenge: PasskeyChallenge) -> list[CredentialDescriptor]:
     return [
-        CredentialDescriptor("public-key", encode_base64url(one.credential_id), list(one.transports))
-        for one in offer.passkeys
+        CredentialDescriptor("public-key", encode_base64url(passkey.credential_id), list(passkey.transports))
+        for passkey in challenge.passkeys
     ]

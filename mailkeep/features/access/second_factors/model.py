@@ -14,7 +14,7 @@ ISSUER = "Mailkeep"
 SETUP_LIFETIME = timedelta(minutes=10)
 RECOVERY_CODES = 10
 
-# No further validation: a malformed code is a wrong one, TOTP_INVALID.
+# Not validated here: a malformed code is TOTP_INVALID, like a wrong one.
 Code = Annotated[
     str,
     Meta(extra=OWN_CODE, extra_json_schema={"pattern": "^[0-9]{6}$"}, description="Six digits from the authenticator"),
@@ -26,7 +26,7 @@ RecoveryCode = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """The failed attempts of an account in the current window."""
+    """The number of failed attempts that are counted under one key in the current window (`rules.WINDOW`)."""
 
     window_started_at: datetime
     failures: int
@@ -35,7 +35,7 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class TotpFactor:
-    """An account's authenticator: its sealed secret; pending while `enabled_at` is None."""
+    """An account's authenticator. `secret` is encrypted; `enabled_at` is None until the first code was verified."""
 
     secret: bytes
     created_at: datetime
@@ -52,7 +52,7 @@ class SecondFactorCode:
 
 @dataclass(frozen=True, slots=True)
 class TotpSetup:
-    """A setup that must be completed with a first code until `expires_at`."""
+    """A secret for an authenticator, as the URI for its QR code; to be enabled with a first code until `expires_at`."""
 
     provisioning_uri: str
     expires_at: datetime

@@ -18,24 +18,24 @@ async def _set_up_totp(app: App, call: Call) -> HttpResponse:
 
 async def _verify_totp(app: App, call: Call) -> HttpResponse:
     codes = await service.enable(app, call.caller(), call.body.code)
-    return HttpResponse(wire.RecoveryCodes("Your second factor is enabled. Keep the recovery codes safe.", True, codes))
+    return HttpResponse(wire.RecoveryCodes("Your authenticator is enabled. Keep the recovery codes safe.", True, codes))
 
 
 async def _disable_totp(app: App, call: Call) -> HttpResponse:
     body = call.body
-    by_recovery = isinstance(body, wire.RecoveryCodeRequest)
-    proof = SecondFactorCode(body.recovery_code, is_recovery=True) if by_recovery else SecondFactorCode(body.code)
-    await service.disable(app, call.caller(), proof)
-    return HttpResponse(wire.TotpState("Your second factor is disabled.", False))
+    is_recovery = isinstance(body, wire.RecoveryCodeRequest)
+    code = SecondFactorCode(body.recovery_code if is_recovery else body.code, is_recovery)
+    await service.disable(app, call.caller(), code)
+    return HttpResponse(wire.TotpState("Your authenticator is disabled.", False))
 
 
 async def _renew_recovery_codes(app: App, call: Call) -> HttpResponse:
     codes = await service.renew_recovery_codes(app, call.caller(), call.body.code)
-    return HttpResponse(wire.RecoveryCodes("The recovery codes that you had no longer work.", True, codes))
+    return HttpResponse(wire.RecoveryCodes("Your previous recovery codes no longer work.", True, codes))
 
 
 _TAG = "Authentication"
-_WRONG_CODE = (TotpInvalid, Conflict, RateLimitExceeded)
+_CODE_REFUSALS = (TotpInvalid, Conflict, RateLimitExceeded)
 
 ENDPOINTS = (
     Endpoint(
@@ -45,8 +45,8 @@ ENDPOINTS = (
         action="factor.enrol",
         summary="Set up an authenticator",
         description=(
-            "Returns the secret for an authenticator. Logins require it only after POST /auth/totp/verify with a first "
-            "code, within 10 minutes. A pending setup is replaced."
+            "Returns the secret for an authenticator. Sign-in requires it only after POST /auth/totp/verify with a "
+            "first code, within 10 minutes. A pending setup is replaced."
         ),
         tag=_TAG,
         data=wire.TotpSetupResponse,
@@ -60,14 +60,14 @@ ENDPOINTS = (
         path="/auth/totp/verify",
         handler=_verify_totp,
         action="factor.enrol",
-        summary="Enable the second factor",
+        summary="Enable the authenticator",
         description="With a first code. Returns ten recovery codes, shown only once, and ends the other sessions.",
         tag=_TAG,
         body=wire.CodeRequest,
         data=wire.RecoveryCodes,
         audit="totp.enable",
         resource="admin",
-        refusals=_WRONG_CODE,
+        refusals=_CODE_REFUSALS,
         examples=(Example(body={"code": "{totp_code}"}),),
     ),
     Endpoint(
@@ -75,14 +75,14 @@ ENDPOINTS = (
         path="/auth/totp/recovery-codes",
         handler=_renew_recovery_codes,
         action="factor.change",
-        summary="Renew the recovery codes",
-        description="The old ones no longer work. Ends the other sessions.",
+        summary="Renew the recovery codes of an account with an authenticator",
+        description="With a code. The old recovery codes no longer work. Ends the other sessions.",
         tag=_TAG,
         body=wire.CodeRequest,
         data=wire.RecoveryCodes,
         audit="totp.recovery_codes",
         resource="admin",
-        refusals=_WRONG_CODE,
+        refusals=_CODE_REFUSALS,
         examples=(Example(body={"code": "{totp_code}"}),),
     ),
     Endpoint(
@@ -90,14 +90,14 @@ ENDPOINTS = (
         path="/auth/totp",
         handler=_disable_totp,
         action="factor.change",
-        summary="Disable the second factor",
+        summary="Disable the authenticator",
         description="With a code, or with a recovery code if the authenticator is lost. Ends the other sessions.",
         tag=_TAG,
         body=OneOf((wire.CodeRequest, wire.RecoveryCodeRequest)),
         data=wire.TotpState,
         audit="totp.disable",
         resource="admin",
-        refusals=_WRONG_CODE,
+        refusals=_CODE_REFUSALS,
         examples=(Example(body={"code": "{totp_code}"}),),
     ),
 )

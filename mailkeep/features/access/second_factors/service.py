@@ -1,7 +1,7 @@
 """Use cases of second factors, and the counting of attempts.
 
-Every change of an account's factors locks the account until its transaction ends. A refusal of a code is returned, not
-raised, inside the transaction, because the counted failure must be committed.
+Every change of an account's factors locks the account until its transaction ends. The refusal of a code is raised after
+the transaction, because the counted failure must be committed.
 """
 
 from __future__ import annotations
@@ -32,66 +32,73 @@ _PURPOSE = "totp"
 
 
 async def count_attempt(conn: Conn, key: str, at: datetime, *, known: bool) -> int:
-    """Count an attempt under `key` as a failure; returns the seconds to wait, 0 to go on. Locked until the commit."""
-    seen = await store.lock_failures(conn, key, at)
-    counted, wait = rules.count_attempt(seen, at, known=known)
+    """Count an attempt under `key` as a failure; returns the seconds to wait, 0 if the attempt may be made.
+
+    The count is locked until the commit.
+    """
+    previous = await store.lock_failures(conn, key, at)
+    counted, wait = rules.count_attempt(previous, at, known=known)
     await store.save_failures(conn, key, counted)
     await store.delete_old_failures(conn, at - rules.WINDOW)
     return wait
 
 
 async def count_known_attempt(conn: Conn, key: str, at: datetime) -> int:
-    """`count_attempt` for a known source: it waits from the fiftieth failure on, and refused attempts don't count."""
+    """`count_attempt` for known sources: 50 failures in 15 minutes, and refused attempts are not counted."""
     counted, wait = rules.count_known_attempt(await store.lock_failures(conn, key, at), at)
     await store.save_failures(conn, key, counted)
     return wait
 
 
 async def undo_failure(conn: Conn, key: str) -> None:
-    """Uncount an attempt of `count_attempt` that was right."""
+    """Uncount an attempt that was right."""
     await store.decrement_failures(conn, key)
 
 
 def failures_key(admin_id: UUID, source: str | None = None) -> str:
-    """The key under which an account's wrong codes are counted, for all sources together or one by itself."""
+    """The key under which an account's wrong codes are counted: from one source, or with None from all others."""
     return f"totp:{admin_id}" + (f":{source}" if source else "")
 
 
 async def verify_code(
-    conn: Conn, vault: Vault, admin_id: UUID, proof: SecondFactorCode, at: datetime, key: str
+    conn: Conn, vault: Vault, admin_id: UUID, code: SecondFactorCode, at: datetime, key: str
 ) -> Refusal | None:
     """Use up a code of the account, which the caller has locked; the attempt is counted under `key`.
 
     None if it was right, else the refusal to raise after the commit: TOTP_INVALID, or RATE_LIMIT_EXCEEDED after many of
-    them. Without an authenticator every TOTP code is wrong.
+    them. Without an enabled authenticator every TOTP code is wrong.
     """
     factor = await store.find(conn, admin_id)
-    enabled = factor if factor is not None and factor.enabled_at is not None else None
-    return await _verify_code(conn, vault, admin_id, (enabled, proof), at, key)
+    secret = None
+    if factor is not None and factor.enabled_at is not None and not code.is_recovery:
+        secret = _decrypt_secret(vault, admin_id, factor)
+    return await _verify_code(conn, admin_id, secret, code, at, key)
 
 
 async def _verify_code(
-    conn: Conn, vault: Vault, admin_id: UUID, shown: tuple[TotpFactor | None, SecondFactorCode], at: datetime, key: str
+    conn: Conn, admin_id: UUID, secret: bytes | None, code: SecondFactorCode, at: datetime, key: str
 ) -> Refusal | None:
+    """`verify_code` with the authenticator's secret, None for a recovery code or without an authenticator."""
     wait = await count_attempt(conn, key, at, known=False)
     if wait:
         return RateLimitExceeded("Too many wrong codes; try again later.", retry_after=wait)
-    factor, proof = shown
-    if proof.is_recovery:
-        right = await store.use_recovery_code(conn, admin_id, rules.hash_recovery_code(admin_id, proof.code))
+    if code.is_recovery:
+        is_right = await store.use_recovery_code(conn, admin_id, rules.hash_recovery_code(admin_id, code.code))
     else:
-        step = totp.match(_unseal(vault, admin_id, factor), proof.code, at) if factor else None
-        right = step is not None and await store.use_step(conn, admin_id, step)
-    if not right:
+        step = totp.match(secret, code.code, at) if secret else None
+        is_right = step is not None and await store.use_step(conn, admin_id, step)
+    if not is_right:
         return TotpInvalid()
     await undo_failure(conn, key)
     return None
 
 
-def _unseal(vault: Vault, admin_id: UUID, factor: TotpFactor) -> bytes:
+def _decrypt_secret(vault: Vault, admin_id: UUID, factor: TotpFactor) -> bytes:
     secret = vault.open(_PURPOSE, factor.secret, admin_id.bytes)
     if secret is None:
-        raise RuntimeError("a TOTP secret can't be unsealed: the master secret is another one")
+        raise RuntimeError(
+            f"the TOTP secret of account {admin_id} can't be decrypted: it was encrypted with another master secret"
+        )
     return secret
 
 
@@ -117,52 +124,57 @@ async def enable(app: App, who: Principal, code: str) -> list[str]:
     async with app.db.tx() as conn:
         await _lock(conn, admin_id)
         factor = rules.require_pending(await store.find(conn, admin_id), at)
-        key = failures_key(admin_id)
-        wrong = await _verify_code(conn, app.vault, admin_id, (factor, SecondFactorCode(code)), at, key)
-        if wrong is None:
+        secret = _decrypt_secret(app.vault, admin_id, factor)
+        refusal = await _verify_code(conn, admin_id, secret, SecondFactorCode(code), at, failures_key(admin_id))
+        if refusal is None:
             await store.enable(conn, admin_id, at)
             codes = await replace_recovery_codes(conn, admin_id)
             await admins.set_totp(conn, who, at, admin_id, "totp.enable", enabled=True)
             return codes
-        await _record_failure(conn, who, at, "totp.enable", wrong)
-    raise wrong
+        await _record_failure(conn, who, at, "totp.enable", refusal)
+    raise refusal
 
 
-async def disable(app: App, who: Principal, proof: SecondFactorCode) -> None:
-    """Disable the caller's authenticator with a code; CONFLICT `totp_off`, TOTP_INVALID, RATE_LIMIT_EXCEEDED."""
+async def disable(app: App, who: Principal, code: SecondFactorCode) -> None:
+    """Disable the caller's authenticator, after verifying a code. CONFLICT `totp_off`, TOTP_INVALID,
+    RATE_LIMIT_EXCEEDED.
+    """
     admin_id, at = admin_rules.own_id(who), app.clock()
     async with app.db.tx() as conn:
         await _lock(conn, admin_id)
         rules.require_enabled(await store.find(conn, admin_id))
-        wrong = await verify_code(conn, app.vault, admin_id, proof, at, failures_key(admin_id))
-        if wrong is None:
+        refusal = await verify_code(conn, app.vault, admin_id, code, at, failures_key(admin_id))
+        if refusal is None:
             await store.delete(conn, admin_id)
             await admins.set_totp(conn, who, at, admin_id, "totp.disable", enabled=False)
             return
-        await _record_failure(conn, who, at, "totp.disable", wrong)
-    raise wrong
+        await _record_failure(conn, who, at, "totp.disable", refusal)
+    raise refusal
 
 
 async def renew_recovery_codes(app: App, who: Principal, code: str) -> list[str]:
-    """Replace the caller's recovery codes, with a code; refusals of `disable`."""
+    """Replace the caller's recovery codes, after verifying a code of the authenticator; refusals of `disable`."""
     admin_id, at = admin_rules.own_id(who), app.clock()
     async with app.db.tx() as conn:
         await _lock(conn, admin_id)
         rules.require_enabled(await store.find(conn, admin_id))
-        wrong = await verify_code(conn, app.vault, admin_id, SecondFactorCode(code), at, failures_key(admin_id))
-        if wrong is None:
+        refusal = await verify_code(conn, app.vault, admin_id, SecondFactorCode(code), at, failures_key(admin_id))
+        if refusal is None:
             codes = await replace_recovery_codes(conn, admin_id)
             await admins.set_totp(conn, who, at, admin_id, "totp.recovery_codes", enabled=True)
             return codes
-        await _record_failure(conn, who, at, "totp.recovery_codes", wrong)
-    raise wrong
+        await _record_failure(conn, who, at, "totp.recovery_codes", refusal)
+    raise refusal
 
 
 async def reset(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> None:
-    """Delete an account's authenticator and recovery codes without a code, for the operator. CONFLICT `totp_off`."""
+    """Delete an account's authenticator and, unless it has a passkey, its recovery codes; for the command line.
+
+    CONFLICT `totp_off`.
+    """
     await _lock(conn, admin_id)
     if await store.find(conn, admin_id) is None:
-        raise Conflict("The account has no second factor.", reason="totp_off")
+        raise Conflict("The account has no authenticator.", reason="totp_off")
     await store.delete(conn, admin_id)
     await admins.set_totp(conn, who, at, admin_id, "totp.reset", enabled=False)
 
@@ -184,8 +196,9 @@ async def _lock(conn: Conn, admin_id: UUID) -> None:
         raise SessionInvalid
 
 
-async def _record_failure(conn: Conn, who: Principal, at: datetime, action: str, wrong: Refusal) -> None:
-    """Write a wrong code to the audit log; attempts that came too early are in the metrics, like every 429."""
-    if isinstance(wrong, TotpInvalid):
-        audit_action = AuditAction(action, AuditTarget("admin", who.admin_id), outcome="failed", error_code=wrong.code)
+async def _record_failure(conn: Conn, who: Principal, at: datetime, action: str, refusal: Refusal) -> None:
+    """Write a wrong code to the audit log; RATE_LIMIT_EXCEEDED is only counted in the metrics."""
+    if isinstance(refusal, TotpInvalid):
+        target = AuditTarget("admin", who.admin_id)
+        audit_action = AuditAction(action, target, outcome="failed", error_code=refusal.code)
         await audit.record(conn, who, at, audit_action)

@@ -20,7 +20,7 @@ async def find(conn: Conn, admin_id: UUID) -> TotpFactor | None:
 
 
 async def replace(conn: Conn, admin_id: UUID, secret: bytes, at: datetime) -> None:
-    """Store a new pending secret, replacing a pending one."""
+    """Store a new encrypted secret, pending; replaces a pending one."""
     await conn.execute(
         """
         INSERT INTO totp_secrets (admin_id, secret, created_at) VALUES (%(admin_id)s, %(secret)s, %(at)s)
@@ -52,7 +52,7 @@ async def delete(conn: Conn, admin_id: UUID) -> None:
 
 
 async def use_step(conn: Conn, admin_id: UUID, step: int) -> bool:
-    """Compare and set: use the code of a time step; False if it or a later one was used before."""
+    """Use up the code of a time step; False if it or a later one was used before."""
     cursor = await conn.execute(
         """
         UPDATE totp_secrets SET last_step = %(step)s
@@ -74,14 +74,14 @@ async def use_recovery_code(conn: Conn, admin_id: UUID, code_hash: bytes) -> boo
 
 async def replace_recovery_codes(conn: Conn, admin_id: UUID, code_hashes: Sequence[bytes]) -> None:
     """Replace the recovery codes of the account."""
-    named = {"admin_id": admin_id, "code_hashes": list(code_hashes)}
-    await conn.execute("DELETE FROM recovery_codes WHERE admin_id = %(admin_id)s", named)
+    arguments = {"admin_id": admin_id, "code_hashes": list(code_hashes)}
+    await conn.execute("DELETE FROM recovery_codes WHERE admin_id = %(admin_id)s", arguments)
     await conn.execute(
         """
         INSERT INTO recovery_codes (admin_id, code_hash)
         SELECT %(admin_id)s, code_hash FROM unnest(%(code_hashes)s::bytea[]) AS code_hash
         """,
-        named,
+        arguments,
     )
 
 
@@ -106,7 +106,7 @@ async def lock_failures(conn: Conn, key: str, at: datetime) -> Failures | None:
     return Failures(**row) if row else None
 
 
-async def save_failures(conn: Conn, key: str, counted: Failures) -> None:
+async def save_failures(conn: Conn, key: str, failures: Failures) -> None:
     """Store the failures counted under this key."""
     await conn.execute(
         """
@@ -118,9 +118,9 @@ async def save_failures(conn: Conn, key: str, counted: Failures) -> None:
         """,
         {
             "key": key,
-            "window_started_at": counted.window_started_at,
-            "failures": counted.failures,
-            "last_failed_at": counted.last_failed_at,
+            "window_started_at": failures.window_started_at,
+            "failures": failures.failures,
+            "last_failed_at": failures.last_failed_at,
         },
     )
 
@@ -133,7 +133,7 @@ async def decrement_failures(conn: Conn, key: str) -> None:
 
 
 async def delete_old_failures(conn: Conn, before: datetime) -> None:
-    """Delete some counts last changed before `before`; rows that others have locked are left to the next call."""
+    """Delete up to 20 counts last changed before `before`, skipping locked rows."""
     await conn.execute(
         """
         DELETE FROM login_failures WHERE email_key IN (

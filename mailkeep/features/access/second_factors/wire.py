@@ -15,13 +15,15 @@ class CodeRequest(Body, frozen=True):
 
 
 class RecoveryCodeRequest(Body, frozen=True):
-    """A recovery code, which is used up."""
+    """A recovery code. It works only once."""
 
     recovery_code: RecoveryCode
 
 
 class TotpSetupResponse(Struct, frozen=True):
-    """A secret for an authenticator, to show as a QR code; enable it with a first code until `expires_at`."""
+    """A secret for an authenticator. Show `provisioning_uri` as a QR code; enable it with a first code until
+    `expires_at`.
+    """
 
     provisioning_uri: str
     expires_at: Timestamp

@@ -13,7 +13,7 @@ async def _logout(app: App, call: Call) -> HttpResponse:
     assert who.session_id is not None  # the policy refuses this action with a key
     async with app.db.tx() as conn:
         await service.end_session(conn, who, app.clock(), who.session_id, "auth.logout")
-    return HttpResponse(wire.LogoutResponse("You are logged out."), cookies=[rules.clear_cookie()])
+    return HttpResponse(wire.LogoutResponse("You are signed out."), cookies=[rules.clear_cookie()])
 
 
 async def _logout_all(app: App, call: Call) -> HttpResponse:
@@ -24,11 +24,11 @@ async def _logout_all(app: App, call: Call) -> HttpResponse:
     )
 
 
-async def _sessions(app: App, call: Call) -> HttpResponse:
+async def _list_sessions(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.autocommit() as conn:
-        found = await service.list_sessions(conn, who, app.clock())
-    return HttpResponse([wire.to_session(session, who.session_id) for session in found])
+        sessions = await service.list_sessions(conn, who, app.clock())
+    return HttpResponse([wire.to_session(session, who.session_id) for session in sessions])
 
 
 async def _end_session(app: App, call: Call) -> HttpResponse:
@@ -47,7 +47,7 @@ ENDPOINTS = (
         path="/auth/logout",
         handler=_logout,
         action="session.leave",
-        summary="Log out",
+        summary="Sign out",
         tag=_TAG,
         data=wire.LogoutResponse,
         audit="auth.logout",
@@ -71,10 +71,10 @@ ENDPOINTS = (
     Endpoint(
         method="GET",
         path="/auth/sessions",
-        handler=_sessions,
+        handler=_list_sessions,
         action="session.list",
         summary="List own sessions",
-        description="Active sessions, newest first. With an API key: those of its owner.",
+        description="Active sessions, newest first. With an API key: the sessions of its owner.",
         tag=_TAG,
         data=list[wire.SessionRecord],
         examples=(Example(),),

@@ -1,4 +1,4 @@
-"""What the installation's policy blocks, and the session cookie."""
+"""Which calls the settings block, and the session cookie."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from mailkeep.features.access.sessions.model import COOKIE
 
 
 def network_block(address: str, *allowed: Sequence[str]) -> BlockReason | None:
-    """Why a call from this address is blocked: each list that is not empty must include it."""
+    """NETWORK if one of the lists has networks but none with this address, else None."""
     return None if all(not networks or is_within(address, networks) for networks in allowed) else BlockReason.NETWORK
 
 
 def second_factor_block(role: Role, second_factor: bool, required: Collection[str]) -> BlockReason | None:
-    """Why an account of this role is blocked while it has no second factor."""
+    """SECOND_FACTOR if the role is in `required` and the account has no second factor, else None."""
     return BlockReason.SECOND_FACTOR if role.value in required and not second_factor else None
 
 
@@ -28,17 +28,17 @@ def sign_token(vault: Vault, token: str) -> str:
 
 
 def verify_token(vault: Vault, value: str) -> str | None:
-    """The token in a cookie's value, None where the signature is not ours."""
+    """The token in a cookie's value, None if the signature is not valid."""
     token, _, signature = value.rpartition(".")
     return token if vault.verify("session", token.encode("utf-8", "replace"), signature) else None
 
 
 def set_cookie(value: str, lifetime: timedelta) -> str:
-    """Set-Cookie for a session; `lifetime` 0 clears it."""
+    """The Set-Cookie value for a session; `lifetime` 0 removes the cookie."""
     seconds = math.ceil(lifetime.total_seconds())
     return f"{COOKIE}={value}; Max-Age={seconds}; Path=/; HttpOnly; Secure; SameSite=Strict"
 
 
 def clear_cookie() -> str:
-    """Set-Cookie that removes the session's cookie."""
+    """The Set-Cookie value that removes the session's cookie."""
     return set_cookie("", timedelta(0))

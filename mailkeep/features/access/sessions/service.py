@@ -24,9 +24,9 @@ from mailkeep.web.endpoint import Call, Rate
 
 
 async def authenticate(app: App, call: Call) -> None:
-    """Set `call.who` and `call.rate` from a Bearer key or the session's cookie; with both, the key counts.
+    """Set `call.who` and `call.rate` from a Bearer key, else from the session's cookie.
 
-    AUTH_REQUIRED, SESSION_INVALID, API_KEY_INVALID; RATE_LIMIT_EXCEEDED when the key has used up its requests.
+    AUTH_REQUIRED, SESSION_INVALID, API_KEY_INVALID; RATE_LIMIT_EXCEEDED if the key exceeds its `rate_limit`.
     """
     scheme, _, key = call.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
@@ -54,11 +54,11 @@ async def _authenticate_session(app: App, call: Call, cookie: str) -> None:
     )
 
 
-async def _authenticate_key(app: App, call: Call, raw: str) -> None:
+async def _authenticate_key(app: App, call: Call, raw_key: str) -> None:
     at, auth = app.clock(), app.settings.auth
     count = not call.counted and not rules.network_block(call.ip_address, auth.allowed_networks)
     async with app.db.autocommit() as conn:
-        key = await api_keys.authenticate(conn, raw, at, call.ip_address, count=count)
+        key = await api_keys.authenticate(conn, raw_key, at, call.ip_address, count=count)
     call.counted = True
     _apply_rate(call, key)
     call.who = replace(
@@ -84,7 +84,7 @@ def _apply_rate(call: Call, key: AuthenticatedKey) -> None:
 
 
 def caller_principal(call: Call, label: str, role: Role, admin_id: UUID | None, session_id: UUID | None) -> Principal:
-    """The principal of a session, or of a login that has none yet, with the origin of the call."""
+    """The principal of a session, or of a login without one yet, with the call's address, user agent and ID."""
     return Principal(
         admin_id=admin_id,
         label=label,
@@ -100,7 +100,7 @@ def caller_principal(call: Call, label: str, role: Role, admin_id: UUID | None, 
 async def open_session(
     app: App, conn: Conn, call: Call, admin_id: UUID, credentials_epoch: int, at: datetime
 ) -> tuple[AdminSession, str]:
-    """Open a session in place of the one whose cookie came with the call; returns it and its Set-Cookie value."""
+    """Open a session, which replaces the one of the call's cookie; returns it and its Set-Cookie value."""
     lifetime = timedelta(hours=app.settings.sessions.ttl_hours)
     token = new_token()
     session = AdminSession(uuid7(at), admin_id, call.ip_address, call.user_agent, at, at + lifetime)
@@ -127,7 +127,7 @@ async def list_sessions(conn: Conn, who: Principal, at: datetime) -> list[AdminS
 
 
 async def end_session(conn: Conn, who: Principal, at: datetime, session_id: UUID, action: str) -> None:
-    """End one of the caller's own sessions; NOT_FOUND for any other."""
+    """End one of the caller's own sessions, with the audit action `action`; NOT_FOUND for any other."""
     if not await store.delete(conn, admin_rules.own_id(who), session_id):
         raise NotFound
     await audit.record(conn, who, at, AuditAction(action, AuditTarget("session", session_id)))
@@ -136,11 +136,11 @@ async def end_session(conn: Conn, who: Principal, at: datetime, session_id: UUID
 async def end_all_sessions(conn: Conn, who: Principal, at: datetime) -> int:
     """End the caller's sessions, the current one included; returns how many were active."""
     admin_id = admin_rules.own_id(who)
-    ended = len(await store.list_active(conn, admin_id, at))
+    active = len(await store.list_active(conn, admin_id, at))
     await store.delete_all(conn, admin_id, None)
-    more = {"sessions_ended": ended}
+    more = {"sessions_ended": active}
     await audit.record(conn, who, at, AuditAction("auth.logout_all", AuditTarget("admin", admin_id), more=more))
-    return ended
+    return active
 
 
 async def end_other_sessions(conn: Conn, who: Principal) -> None:

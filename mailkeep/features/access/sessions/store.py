@@ -53,7 +53,7 @@ async def find_created_at(conn: Conn, session_id: UUID) -> datetime | None:
 
 
 async def insert(conn: Conn, session: AdminSession, token_hash: bytes, credentials_epoch: int) -> None:
-    """Insert a session, bound to the credentials that opened it."""
+    """Insert a session, valid while its account's `credentials_epoch` is unchanged."""
     await conn.execute(
         """
         INSERT INTO sessions (id, admin_id, token_hash, credentials_epoch, ip_address, user_agent, created_at,
@@ -79,11 +79,11 @@ async def delete_by_token(conn: Conn, token_hash: bytes) -> None:
     await conn.execute("DELETE FROM sessions WHERE token_hash = %(token_hash)s", {"token_hash": token_hash})
 
 
-async def delete_all(conn: Conn, admin_id: UUID, but: UUID | None) -> None:
-    """Delete the sessions of an account, except `but`."""
+async def delete_all(conn: Conn, admin_id: UUID, except_id: UUID | None) -> None:
+    """Delete the sessions of an account, except the one with the ID `except_id`."""
     await conn.execute(
-        "DELETE FROM sessions WHERE admin_id = %(admin_id)s AND id IS DISTINCT FROM %(but)s::uuid",
-        {"admin_id": admin_id, "but": but},
+        "DELETE FROM sessions WHERE admin_id = %(admin_id)s AND id IS DISTINCT FROM %(except_id)s::uuid",
+        {"admin_id": admin_id, "except_id": except_id},
     )
 
 

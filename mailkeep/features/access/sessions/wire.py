@@ -12,7 +12,7 @@ from mailkeep.web.fields import Timestamp
 
 
 class SessionRecord(Struct, frozen=True):
-    """An active session; `current` is the one that calls. Its id identifies it and grants nothing."""
+    """An active session; `current`: it is the session of this call. The `id` grants no access."""
 
     id: UUID
     ip_address: str | None
@@ -23,7 +23,7 @@ class SessionRecord(Struct, frozen=True):
 
 
 class LogoutResponse(Struct, frozen=True):
-    """The session was ended."""
+    """The current session was ended."""
 
     message: str
 
@@ -36,19 +36,19 @@ class SessionEndResponse(Struct, frozen=True):
 
 
 class SessionsEndResponse(Struct, frozen=True):
-    """Sessions were ended; how many."""
+    """Sessions were ended; `sessions_ended` is their number."""
 
     message: str
     sessions_ended: int
 
 
-def to_session(found: AdminSession, current: UUID | None) -> SessionRecord:
+def to_session(session: AdminSession, current_id: UUID | None) -> SessionRecord:
     """The response for a session."""
     return SessionRecord(
-        id=found.id,
-        ip_address=found.ip_address,
-        user_agent=found.user_agent,
-        created_at=iso(found.created_at),
-        expires_at=iso(found.expires_at),
-        current=found.id == current,
+        id=session.id,
+        ip_address=session.ip_address,
+        user_agent=session.user_agent,
+        created_at=iso(session.created_at),
+        expires_at=iso(session.expires_at),
+        current=session.id == current_id,
     )

@@ -61,10 +61,12 @@ def _audit_db(app: App) -> DatabasePool:
 async def _seal_batch(app: App, conn: Conn, newest: Seal | None) -> tuple[int, Seal | None]:
     head = await store.lock_head(conn)
     if head is not None and not rules.is_genuine(head, app.vault.public_key(SIGNED)):
-        log.error("the newest audit seal was not signed with our key: sealing is suspended", seal=head.sequence)
+        log.error(
+            "audit sealing stopped: the newest seal is not signed with this server's master secret", seal=head.sequence
+        )
         return 0, newest
     if head is not None and await store.is_from_other_server(conn, head.last):
-        log.error("transaction counter of the database is below that of the audit log: sealing is suspended")
+        log.error("audit sealing stopped: the database's transaction counter is below that of the newest seal")
         return 0, newest
     rows = await store.list_sealable(conn, head.last if head else START, _BATCH)
     if not rows:
@@ -83,7 +85,11 @@ async def _write_head_file(app: App, head: Seal) -> None:
     """Write the newest seal to `audit-head`, unless the log lacks the seal in that file."""
     async with app.db.autocommit() as conn:
         if await service.find_lost_head(app, conn, head) is not None:
-            log.error("the audit log lacks the seal in audit-head", file=service.HEAD_FILE)
+            log.error(
+                "the audit log does not contain the seal in this file: run `mailkeep audit verify`, or delete the file "
+                "if an older database was restored",
+                file=service.HEAD_FILE,
+            )
             return
     # Readable by everybody: it may be written by root, is read by others, and holds no secret.
     text = json.dumps({"sequence": head.sequence, "hash": head.hash.hex()}) + "\n"

@@ -101,11 +101,12 @@ ENDPOINTS = (
         action="audit.verify",
         summary="Verify the audit log",
         description=(
-            "Checks every entry and every seal of the log. `checked` entries are sealed; `unsealed` are the newest, "
-            "whose turn is in seconds. `bad` names entries that were altered, removed or put in between, seals that "
-            "were altered or removed, and `truncated` with the seal from which on the log was cut off; at most 100 of "
-            "`bad_count`. Whoever has an export as ndjson and the `public_key` can verify it without the server: "
-            "`mailkeep audit verify FILE --public-key KEY`."
+            "Checks every entry and every seal of the log. `checked` is the number of sealed entries; `unsealed` that "
+            "of the newest ones, which are sealed within seconds. `bad` lists the first 100 of `bad_count` faults: "
+            "entries that were `altered`, `removed` or `inserted`, seals that were altered or removed (`seal_altered`, "
+            "`seal_removed`), and `truncated` if the log does not contain the newest seal noted in the data directory. "
+            "With the `public_key`, an export as ndjson can be verified without the server: `mailkeep audit verify "
+            "FILE --public-key KEY`."
         ),
         tag="Audit",
         data=wire.VerificationResponse,

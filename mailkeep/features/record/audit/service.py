@@ -279,7 +279,7 @@ def verify_export(lines: Iterable[bytes], public_key: bytes | None) -> Verificat
         else:
             verifier.add_line(leaf, seals)
     if verifier is None:
-        raise ValueError("the export has no seal, so it can't be verified")
+        raise ValueError("the export has no seal, so it can't be verified: check that it is an export as ndjson")
     return verifier.end()
 
 

@@ -75,7 +75,7 @@ def _last_event_id(call: Call) -> UUID | None:
         return None
     found = parse_uuid(text)
     if found is None:
-        raise invalid_field(_LAST_SEEN, "must be the ID of an event")
+        raise invalid_field(_LAST_SEEN, "must be the ID of an event, a UUID")
     return found
 
 

@@ -63,7 +63,7 @@ async def read_feed(
     has been deleted.
     """
     if page_request.order != "asc":
-        raise InvalidPagination("Events are read in the order of their commit: order must be asc.", field="order")
+        raise InvalidPagination("order must be asc: events are listed in the order of their commit.", field="order")
     if page_request.after is not None:
         position, truncated = (page_request.after[0], page_request.after[1]), False
     else:
@@ -114,7 +114,7 @@ async def follow(app: App, reader: StreamReader, position: FeedPosition | None) 
             position = (rows[-1].tx, rows[-1].id)
             yield rows
         if reader.stream.streams.closing:
-            raise Unavailable("The server is shutting down.")
+            raise Unavailable("The server is shutting down: reconnect.")
         left = ends_at - clock()
         if len(rows) == _STREAM_PAGE and (left > 0 or not reader.seconds):
             continue
@@ -167,5 +167,5 @@ async def _find_position(conn: Conn, start: FeedStart) -> tuple[FeedPosition | N
     if event is not None:
         return (event.tx, event.id), False
     if uuid7_time(start.after) >= start.kept_since:
-        raise invalid_field("after", "names no event")
+        raise invalid_field("after", f"must be the ID of an event (got {start.after})")
     return None, True

@@ -96,8 +96,9 @@ ENDPOINTS = (
         action="message.read",
         summary="Get the content of a message",
         description=(
-            "As sent or received, for `retention.content_days`; after that 404 with `details.reason` expired. Only "
-            "admin and above may read inbound mail, and reading it is recorded in the audit log."
+            "As sent or received, for `retention.content_days`; after that NOT_FOUND with `details.reason` expired, or "
+            "not_kept if it was never stored. Only admin and above may read inbound mail, and reading it is recorded "
+            "in the audit log."
         ),
         tag="Messages",
         data=str,

@@ -109,9 +109,11 @@ async def content(app: App, who: Principal, message_id: UUID) -> MessageContent:
         _permit(who, "message.raw_inbound" if inbound else "message.read", message)
         found = await asyncio.to_thread(_open, app.data_dir, message)
         if found is None:
-            lifetime = timedelta(days=app.settings.retention.content_days)
-            expired = app.clock() - message.created_at >= lifetime
-            raise NotFound("The content is not kept.", reason="expired" if expired else "not_kept")
+            days = app.settings.retention.content_days
+            if app.clock() - message.created_at >= timedelta(days=days):
+                raise NotFound(f"The content was deleted after {days} days (retention.content_days).", reason="expired")
+            text = "The content was never stored: the message was rejected or not accepted, or the disk was full."
+            raise NotFound(text, reason="not_kept")
         if inbound:
             target = AuditTarget("message", message.id, message.domain_id, message.domain_name)
             await audit.record(conn, who, app.clock(), AuditAction("message.read_raw", target))

@@ -26,7 +26,7 @@ _FIRST_POLL = 0.01
 _POLL = 0.1
 _STALE = timedelta(minutes=5)
 _RETENTION = timedelta(days=7)
-_LOST = "The agent of the node stopped while it ran this task."
+_LOST = "The process `node` stopped while it ran this task; check whether the task was done."
 
 
 async def submit(conn: Conn, app: App, kind: str, argument: Mapping[str, Any]) -> NodeTask:
@@ -58,8 +58,11 @@ async def wait_for_result(app: App, task: NodeTask, seconds: float = _SECONDS) -
     async with app.db.autocommit() as conn:
         withdrawn = await store.withdraw(conn, task.id, app.clock())
     if withdrawn:
-        raise Unavailable("The agent of the node does not answer.", reason="node_agent_away")
-    raise Unavailable("The agent of the node is still running the task.", reason="still_running")
+        text = f"The process `node` did not take the task within {seconds:.0f} s; it was not done. See log/node.log."
+        raise Unavailable(text, reason="node_agent_away")
+    raise Unavailable(
+        "The process `node` is still running the task; check later whether it is done.", reason="still_running"
+    )
 
 
 async def run(app: App, kind: str, argument: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -84,7 +87,7 @@ async def run_next(app: App, handlers: Mapping[str, TaskHandler]) -> bool:
 async def _handle(task: NodeTask, handlers: Mapping[str, TaskHandler]) -> tuple[Mapping[str, Any] | None, str | None]:
     handler = handlers.get(task.kind)
     if handler is None:
-        return None, f"The agent of this node has no handler for {task.kind}."
+        return None, f"The process `node` does not know the task {task.kind}: restart Mailkeep."
     try:
         return await handler(task.argument), None
     except Failure as error:
