@@ -17,6 +17,8 @@ def setting(
     high: float | None = None,
     secret: bool = False,
 ) -> Any:
-    """A dataclass field. An empty string is checked against `value_format` unless it is the default."""
+    """A dataclass field. `low` and `high` are the bounds of a number; an empty string that is the default is always
+    valid.
+    """
     metadata = {"doc": doc, "format": value_format, "low": low, "high": high, "secret": secret}
     return dataclasses.field(default=default, metadata=metadata, repr=not secret)

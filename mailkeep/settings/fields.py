@@ -26,7 +26,7 @@ class SettingField:
     def expectation(self) -> str:
         """What a value must be, for errors and documentation."""
         if self.format:
-            return self.format.expected + (", or nothing" if self.default == "" else "")
+            return self.format.expected + (", or an empty string" if self.default == "" else "")
         if get_origin(self.base) is Literal:
             return "one of " + ", ".join(get_args(self.base))
         if self.base is str:

@@ -50,12 +50,12 @@ def parse_networks(texts: Iterable[str]) -> tuple[Network, ...]:
 def _check_host(text: str) -> None:
     """A host name of letters, digits and inner hyphens (RFC 1123 §2.1), or an IPv4 address."""
     for label in text.removesuffix(".").split("."):
-        plain = label.isascii() and label.replace("-", "").isalnum()
-        if not plain or len(label) > 63 or label.strip("-") != label or len(text) > 253:
+        is_ldh = label.isascii() and label.replace("-", "").isalnum()
+        if not is_ldh or len(label) > 63 or label.strip("-") != label or len(text) > 253:
             raise ValueError("not a host name")
 
 
-def _check_literal(text: str) -> None:
+def _check_ip_endpoint(text: str) -> None:
     """An IP address with a port."""
     ipaddress.ip_address(parse_endpoint(text)[0])
 
@@ -100,7 +100,7 @@ def _check_roles(texts: Iterable[str]) -> None:
 
 
 class Table(dict[str, tuple[str, ...]]):
-    """A dict as a default value; hashable, because it is never changed."""
+    """A dict as the default of a dataclass field, which must be hashable; it is never changed."""
 
     def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride] dict's is None
         return hash(tuple(self.items()))
@@ -136,7 +136,7 @@ PORTS = ValueFormat("a list of ports, each 1 to 65535", _check_ports)
 URL = ValueFormat("http:// or https:// with a host, without path", _check_url)
 DSN = ValueFormat("postgresql://…", _check_dsn)
 ADDRESSES = ValueFormat("a list of IP addresses", lambda texts: [ipaddress.ip_address(text) for text in texts])
-ENDPOINTS = ValueFormat("a list of ip:port", lambda texts: [_check_literal(text) for text in texts])
+ENDPOINTS = ValueFormat("a list of ip:port", lambda texts: [_check_ip_endpoint(text) for text in texts])
 PATH = ValueFormat("an absolute path", _check_path)
 SENDERS = ValueFormat("a table of lists of addresses and domains by account", _check_senders)
 ROLES = ValueFormat(f"a list of roles ({', '.join(Role)}), or `off`", _check_roles, {"off": ()})

@@ -29,7 +29,7 @@ class OutboundSettings:
     relay_password: str = _setting("", "The password at `relay`.", secret=True)
     relay_networks: tuple[str, ...] = _setting(
         (),
-        "Private, loopback or other special-purpose networks in which relays, including those of domains, may be.",
+        "Private, loopback or other special-purpose networks in which relays (of the server or of domains) may be.",
         NETWORKS,
     )
     extra_ca_file: str = _setting(

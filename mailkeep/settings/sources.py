@@ -110,13 +110,13 @@ def load_settings(
     values: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
     sources: dict[str, Source] = dict.fromkeys(FIELDS, "default")
     for source, layer in layers:
-        for given in layer:
+        for raw in layer:
             try:
-                section, _, name = given.key.partition(".")
-                values[section][name] = _parse(given)
-                sources[given.key] = source
+                section, _, name = raw.key.partition(".")
+                values[section][name] = _parse(raw)
+                sources[raw.key] = source
             except ValueError as fault:
-                faults.append(f"{given.key} ({given.origin}): {fault}")
+                faults.append(f"{raw.key} ({raw.origin}): {fault}")
     settings = Settings(**{name: section(**values[name]) for name, section in SECTIONS.items()})
     first_start = _first_start(environ, faults)
     if settings.mta.mode == "smtp" and not settings.mta.host and not faults:
@@ -135,29 +135,29 @@ def describe_settings() -> list[SettingDescription]:
 
 def list_settings(loaded: LoadedSettings, *, changed_only: bool = False) -> list[SettingValue]:
     """All settings with value and source, or only those that a source has set."""
-    shown: list[SettingValue] = []
+    values: list[SettingValue] = []
     for key, setting in FIELDS.items():
         section, _, name = key.partition(".")
         value = getattr(getattr(loaded.settings, section), name)
         source = loaded.sources[key]
         if not (changed_only and source == "default"):
-            shown.append(
+            values.append(
                 SettingValue(
                     key, _mask_secrets(value) if setting.secret else value, setting.default, source, setting.doc
                 )
             )
-    return shown
+    return values
 
 
 def _check_providers(settings: Settings) -> list[str]:
-    """Errors: providers without TLS, which must be on loopback, if no loopback network is allowed."""
+    """Errors: providers with an http:// issuer, if no loopback network is allowed."""
     loopback = ("127.0.0.0/8", "::1/128")
     if any(covers(loopback, allowed) for allowed in settings.oidc.allowed_networks):
         return []
     return [
-        f"oidc.providers: {one.id} has an http:// issuer, but oidc.allowed_networks has no loopback network"
-        for one in settings.oidc.providers
-        if one.is_plain
+        f"oidc.providers: {provider.id} has an http:// issuer, but oidc.allowed_networks has no loopback network"
+        for provider in settings.oidc.providers
+        if provider.is_plain
     ]
 
 
@@ -180,11 +180,11 @@ def _check_credentials(settings: Settings) -> list[str]:
 def _check_ports(settings: Settings) -> list[str]:
     """Errors: two services on the same port."""
     faults: list[str] = []
-    taken: dict[int, str] = {}
+    names: dict[int, str] = {}
     for name, port in dataclasses.asdict(settings.ports).items():
-        if port and port in taken:
-            faults.append(f"ports.{name}: expected another port than ports.{taken[port]}, which is {port} too")
-        taken.setdefault(port, name)
+        if port and port in names:
+            faults.append(f"ports.{name}: expected another port than ports.{names[port]}, which is {port} too")
+        names.setdefault(port, name)
     return faults
 
 
@@ -193,7 +193,10 @@ def _mask_secrets(value: Any) -> object:
     if not isinstance(value, tuple):
         return MASK if value else value
     tables = [msgspec.structs.asdict(table) for table in cast(tuple[msgspec.Struct, ...], value)]
-    return [{name: MASK if name in SECRET_MEMBERS and one else one for name, one in table.items()} for table in tables]
+    return [
+        {name: MASK if name in SECRET_MEMBERS and member else member for name, member in table.items()}
+        for table in tables
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,37 +217,37 @@ def _from_file(path: Path, faults: list[str]) -> list[_RawSetting]:
     except (OSError, ValueError) as fault:
         faults.append(f"{path}: {fault}")
         return []
-    given: list[_RawSetting] = []
+    raw_settings: list[_RawSetting] = []
     for section, table in tree.items():
         if not isinstance(table, dict) or section not in SECTIONS:
-            fault = "expected a table" if section in SECTIONS else _unknown(section, SECTIONS)
+            fault = f"expected a table, [{section}]" if section in SECTIONS else _unknown(section, SECTIONS)
             faults.append(f"{section} ({path}): {fault}")
             continue
-        given += [
+        raw_settings += [
             _RawSetting(f"{section}.{name}", str(path), value) for name, value in cast(dict[str, object], table).items()
         ]
-    return given
+    return raw_settings
 
 
 def _from_environ(environ: Mapping[str, str], faults: list[str]) -> list[_RawSetting]:
     variables = {f"{PREFIX}{key.replace('.', '__').upper()}": key for key in FIELDS}
     files = {f"{variable}_FILE": key for variable, key in variables.items() if FIELDS[key].secret}
-    given: list[_RawSetting] = []
+    raw_settings: list[_RawSetting] = []
     for variable in sorted(name for name in environ if name.startswith(PREFIX)):
         if variable in variables:
-            given.append(_RawSetting(variables[variable], variable, text=environ[variable]))
+            raw_settings.append(_RawSetting(variables[variable], variable, text=environ[variable]))
         elif variable in files:
             if variable.removesuffix("_FILE") in environ:
                 faults.append(f"{files[variable]}: both {variable.removesuffix('_FILE')} and {variable} are set")
                 continue
             try:
                 text = Path(environ[variable]).read_text(encoding="utf-8").rstrip("\r\n")
-                given.append(_RawSetting(files[variable], variable, text=text))
+                raw_settings.append(_RawSetting(files[variable], variable, text=text))
             except (OSError, ValueError) as fault:
                 faults.append(f"{files[variable]} ({variable}): {fault}")
         elif _looks_like_setting(variable):
             faults.append(f"{variable}: {_unknown(variable, [*variables, *files])}")
-    return given
+    return raw_settings
 
 
 def _first_start(environ: Mapping[str, str], faults: list[str]) -> FirstStart:
@@ -260,38 +263,38 @@ def _first_start(environ: Mapping[str, str], faults: list[str]) -> FirstStart:
 
 
 def _looks_like_setting(variable: str) -> bool:
-    """Whether it has two underscores, or one after a section's name: MAILKEEP_HTTP_LISTEN must not be ignored."""
+    """Whether the name has two underscores, or one after a section's name: MAILKEEP_HTTP_LISTEN must not be ignored."""
     name = variable.removeprefix(PREFIX).lower()
     return "__" in name or any(name.startswith(f"{section}_") for section in SECTIONS)
 
 
-def _parse(given: _RawSetting) -> object:
-    setting = FIELDS.get(given.key)
+def _parse(raw: _RawSetting) -> object:
+    setting = FIELDS.get(raw.key)
     if setting is None:
-        raise ValueError(_unknown(given.key, FIELDS))
+        raise ValueError(_unknown(raw.key, FIELDS))
     try:
-        value = _decode(setting, given)
+        value = _decode(setting, raw)
         if setting.format and (value != "" or setting.default != ""):
             setting.format.check(value)
             value = setting.format.convert(value) if setting.format.convert else value
     except ValueError as fault:
         if setting.format and setting.format.reports_reason:
             raise ValueError(f"expected {setting.expectation}: {fault}") from fault
-        shown = given.value if given.text is None else given.text
-        raise ValueError(f"expected {setting.expectation}" + ("" if setting.secret else f", not {shown!r}")) from fault
+        value = raw.value if raw.text is None else raw.text
+        raise ValueError(f"expected {setting.expectation}" + ("" if setting.secret else f", not {value!r}")) from fault
     return value
 
 
-def _decode(setting: SettingField, given: _RawSetting) -> object:
-    value: Any = given.value if given.text is None else given.text
+def _decode(setting: SettingField, raw: _RawSetting) -> object:
+    value: Any = raw.value if raw.text is None else raw.text
     if setting.format and isinstance(value, str) and value in setting.format.keywords:
         return setting.format.keywords[value]
-    if given.text is None:
-        value = msgspec.convert(given.value, setting.base)
+    if raw.text is None:
+        value = msgspec.convert(raw.value, setting.base)
     elif setting.base is str or get_origin(setting.base) is Literal:
-        value = msgspec.convert(given.text, setting.base)
+        value = msgspec.convert(raw.text, setting.base)
     else:
-        value = msgspec.json.decode(given.text, type=setting.base)
+        value = msgspec.json.decode(raw.text, type=setting.base)
     if isinstance(value, str) and not (value.isprintable() and value.strip() == value):
         raise ValueError("a control character, or a space at the start or end")
     if isinstance(value, bool):
@@ -301,6 +304,6 @@ def _decode(setting: SettingField, given: _RawSetting) -> object:
     return value
 
 
-def _unknown(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+def _unknown(name: str, names: Iterable[str]) -> str:
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.7)
     return "unknown setting" + (f"; did you mean {near[0]}?" if near else "")

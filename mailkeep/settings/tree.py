@@ -30,7 +30,7 @@ from mailkeep.settings.outgoing import OutboundSettings, SendmailSettings
 class HttpSettings:
     """The API over HTTP."""
 
-    listen: str = _setting("127.0.0.1:8080", "Where the API listens.", ENDPOINT)
+    listen: str = _setting("127.0.0.1:8080", "Address and port of the API.", ENDPOINT)
     public_url: str = _setting("http://localhost:8080", "The public URL of the API.", URL)
     trusted_proxies: tuple[str, ...] = _setting(
         (), "Networks of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.", NETWORKS
@@ -48,9 +48,9 @@ class HttpSettings:
     header_timeout_seconds: float = _setting(
         10, "How long a client may take to send the header section.", low=1, high=300
     )
-    body_timeout_seconds: float = _setting(30, "How long a client may pause within a body.", low=1, high=600)
+    body_timeout_seconds: float = _setting(30, "How long a client may pause while it sends a body.", low=1, high=600)
     read_timeout_seconds: float = _setting(
-        30, "How long a client may read next to nothing of a response.", low=1, high=600
+        30, "How long a client may read almost nothing of a response.", low=1, high=600
     )
     slowest_bytes_per_second: int = _setting(
         32_768, "The minimum average rate of a body after its first minute.", low=1, high=10**9
@@ -59,7 +59,10 @@ class HttpSettings:
         4096, "Maximum number of connections; further ones get 503 and are closed.", low=16, high=1_000_000
     )
     max_connections_per_address: int = _setting(
-        1024, "The same for one client address (IPv6: one /64), `trusted_proxies` excepted.", low=1, high=1_000_000
+        1024,
+        "Maximum number of connections of one client address (IPv6: /64 network), except `trusted_proxies`.",
+        low=1,
+        high=1_000_000,
     )
 
 
@@ -69,11 +72,15 @@ class DatabaseSettings:
 
     url: str = _setting("", "The database; empty: a private server in the data directory.", DSN, secret=True)
     owner_url: str = _setting(
-        "", "The same with the role that owns the tables, for migrations; empty: `url`.", DSN, secret=True
+        "",
+        "The URL of the database with the role that owns the tables, for migrations; empty: `url`.",
+        DSN,
+        secret=True,
     )
     audit_url: str = _setting(
         "",
-        "The same with the role `mailkeep_audit`, which seals and prunes the audit log; empty: `owner_url`.",
+        "The URL of the database with the role `mailkeep_audit`, which seals and prunes the audit log; empty: "
+        "`owner_url`.",
         DSN,
         secret=True,
     )
@@ -84,7 +91,9 @@ class DatabaseSettings:
 class SmtpSettings:
     """The built-in listener for incoming mail."""
 
-    listen: str = _setting("127.0.0.1:2525", "Where mail for the managed domains is received.", ENDPOINT)
+    listen: str = _setting(
+        "127.0.0.1:2525", "Address and port where mail for the managed domains is received.", ENDPOINT
+    )
     max_sessions: int = _setting(200, "Maximum number of connections; further ones get 421.", low=1, high=10_000)
     max_connections_per_address: int = _setting(
         20,
@@ -107,7 +116,7 @@ class MtaSettings:
         "`host`, `none` refuses to send.",
     )
     host: str = _setting("", "The mail server that accepts outbound mail in mode `smtp`.", HOST)
-    port: int = _setting(587, "Its port.", low=1, high=65535)
+    port: int = _setting(587, "The port of `host`.", low=1, high=65535)
     tls: Literal["none", "starttls", "tls"] = _setting("starttls", "Encryption to `host`; `tls`: implicit TLS.")
     username: str = _setting("", "The user name at `host`; empty: no authentication.")
     password: str = _setting("", "The password at `host`.", secret=True)
@@ -152,7 +161,10 @@ class LimitsSettings:
         high=100_000,
     )
     event_streams_per_caller: int = _setting(
-        10, "The same per API key, or per account for sessions; further ones get 429.", low=1, high=100_000
+        10,
+        "Maximum number of event streams per API key, or per account for sessions; further ones get 429.",
+        low=1,
+        high=100_000,
     )
 
     @property
@@ -183,7 +195,7 @@ class AuthSettings:
     """Requirements for administrators."""
 
     require_second_factor: tuple[str, ...] = _setting(
-        (), "Roles that need a second factor: they can do nothing else until they have enrolled one.", ROLES
+        (), "Roles that need a second factor: they can do nothing else until they have set one up.", ROLES
     )
     allowed_networks: tuple[str, ...] = _setting(
         (), "Networks from which administrators and API keys may send requests; empty: all.", NETWORKS
@@ -213,8 +225,15 @@ class RetentionSettings:
     history_days: int = _setting(
         90, "Minimum number of days for which message history is kept; it is deleted by whole months.", low=1, high=3650
     )
-    event_days: int = _setting(30, "The same for events.", low=1, high=3650)
-    audit_days: int = _setting(400, "The same for the audit log.", low=31, high=36_500)
+    event_days: int = _setting(
+        30, "Minimum number of days for which events are kept; they are deleted by whole months.", low=1, high=3650
+    )
+    audit_days: int = _setting(
+        400,
+        "Minimum number of days for which the audit log is kept; it is deleted by whole months.",
+        low=31,
+        high=36_500,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +260,7 @@ class WebhooksSettings:
     )
     disable_after_hours: float = _setting(
         120,
-        "A webhook is deactivated if all attempts have failed for this long when a delivery is given up.",
+        "A webhook is disabled if all its attempts have failed for this long when Mailkeep gives up a delivery.",
         low=0.001,
         high=8760,
     )
@@ -312,7 +331,7 @@ class TlsSettings:
     """Full profile: the certificate for SMTP, submission, IMAP, POP3 and ManageSieve."""
 
     certificate_file: str = _setting("", "The certificate with its chain, in PEM; empty: a self-signed one.", PATH)
-    key_file: str = _setting("", "Its private key, in PEM.", PATH)
+    key_file: str = _setting("", "The private key of `certificate_file`, in PEM.", PATH)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -339,9 +358,9 @@ class FilterSettings:
     dns_servers: tuple[str, ...] = _setting(
         (), "The filter's DNS servers, each as ip:port; empty: `dns.servers`, else the system's.", ENDPOINTS
     )
-    spam_score: float = _setting(6, "The score from which mail is delivered to Junk.", low=0.1, high=1000)
+    spam_score: float = _setting(6, "The spam score from which mail is delivered to Junk.", low=0.1, high=1000)
     reject_score: float = _setting(
-        0, "The score from which mail is rejected by SMTP; 0: never, it goes to Junk.", low=0, high=1000
+        0, "The spam score from which mail is rejected at SMTP; 0: never, it goes to Junk.", low=0, high=1000
     )
     greylisting: bool = _setting(False, "Whether suspicious mail is first deferred for five minutes.")
 
