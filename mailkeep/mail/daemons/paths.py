@@ -33,7 +33,7 @@ class InstancePaths:
     run: Path
 
     log = _DataPath("log")
-    """All logs; Postfix's is `mail.log`."""
+    """The folder of all logs."""
     mail_log = _DataPath("log/mail.log")
     """Postfix's log."""
     postfix_conf = _DataPath("postfix/conf")
@@ -51,7 +51,7 @@ class InstancePaths:
     redis_conf = _DataPath("redis/conf")
     """The folder of redis.conf."""
     redis_data = _DataPath("redis/data")
-    """Redis' data: the statistics that Rspamd has learnt."""
+    """Redis' data: the statistics from which Rspamd classifies spam."""
     tls = _DataPath("tls")
     """The served certificate and the self-signed one, each with its key."""
     postfix_sockets = _RunPath("mta")
@@ -85,15 +85,15 @@ class InstancePaths:
     filter_sockets = _RunPath("filter")
     """The folder of Rspamd's sockets."""
     scan_socket = _RunPath("filter/scan.sock")
-    """The milter for incoming mail."""
+    """Rspamd's milter socket for incoming mail."""
     sign_socket = _RunPath("filter/sign.sock")
-    """The milter for outbound mail."""
+    """Rspamd's milter socket for outbound mail."""
     controller_socket = _RunPath("filter/controller.sock")
-    """Rspamd's controller: learning and statistics."""
+    """The socket of Rspamd's controller, for learning and statistics."""
     keys_socket = _RunPath("filter/keys.sock")
     """The socket where Rspamd requests DKIM keys."""
     redis_socket = _RunPath("redis/redis.sock")
-    """Redis, for Rspamd alone."""
+    """Redis' socket; only Rspamd uses it."""
     api_smtp = _RunPath("api-smtp")
     """Postfix's SMTP socket for the API: a short name for a socket below the queue directory."""
     reinjection_smtp = _RunPath("reinjection-smtp")
@@ -101,4 +101,4 @@ class InstancePaths:
     sieve_spool = _DataPath("sieve-spool")
     """The spool of messages that Sieve sends (`sieve_spool`)."""
     mail_root = _DataPath("mail")
-    """The mailboxes, each under its id."""
+    """The folder of all mailboxes, each named by its ID."""

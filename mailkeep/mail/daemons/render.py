@@ -1,4 +1,5 @@
-"""Renders the daemons' configuration files from settings and facts. No I/O except for reading the templates.
+"""Renders the daemons' configuration files from the settings and a `DaemonConfig`. No I/O except for reading the
+templates.
 
 The templates in `templates/` explain each parameter. `@@name@@` is a value, lines between `@@if name@@` and `@@end@@`
 are omitted if the value is empty, and `@@include name@@` inserts another file of the template's folder. An unknown
@@ -73,9 +74,9 @@ Files = Mapping[str, str]
 """Texts by file name, below the daemon's configuration folder."""
 
 
-def render_postfix(settings: Settings, facts: DaemonConfig) -> Files:
+def render_postfix(settings: Settings, config: DaemonConfig) -> Files:
     """Return main.cf, master.cf and the maps."""
-    values = _common(facts) | _postfix(settings, facts)
+    values = _common(config) | _postfix(settings, config)
     headers = ("submission_headers", "api_headers", "passing_headers", "relay_replies", "spam_headers")
     names = ("main.cf", "master.cf", "generation", *headers, *_SENDERS)
     files = {name: _fill(f"postfix/{name}", values) for name in names}
@@ -85,10 +86,10 @@ def render_postfix(settings: Settings, facts: DaemonConfig) -> Files:
     return files
 
 
-def render_dovecot(settings: Settings, facts: DaemonConfig) -> Files:
+def render_dovecot(settings: Settings, config: DaemonConfig) -> Files:
     """Return dovecot.conf, its SQL queries, programs and global Sieve scripts."""
-    paths, ports = facts.paths, settings.ports
-    values = _common(facts) | {
+    paths, ports = config.paths, settings.ports
+    values = _common(config) | {
         "listen": ", ".join(settings.server.addresses) or "*, ::",
         "dovecot_run": str(paths.dovecot_run),
         "dovecot_state": str(paths.data / "dovecot" / "state"),
@@ -98,9 +99,9 @@ def render_dovecot(settings: Settings, facts: DaemonConfig) -> Files:
         "sieve_before": str(paths.dovecot_conf / "before.sieve"),
         "mail_root": str(paths.mail_root),
         "usage_socket": str(paths.usage_socket),
-        "logins_port": str(facts.logins_port),
-        "logins_token": facts.logins_token,
-        "mail_uid": str(facts.mail_uid),
+        "logins_port": str(config.logins_port),
+        "logins_token": config.logins_token,
+        "mail_uid": str(config.mail_uid),
         "imap_port": str(ports.imap),
         "imaps_port": str(ports.imaps),
         "pop3_port": str(ports.pop3),
@@ -114,18 +115,18 @@ def render_dovecot(settings: Settings, facts: DaemonConfig) -> Files:
     return {name: _fill(f"dovecot/{name}", values) for name in names}
 
 
-def render_rspamd(settings: Settings, facts: DaemonConfig) -> Files:
+def render_rspamd(settings: Settings, config: DaemonConfig) -> Files:
     """Return what differs from Debian's configuration, below LOCAL_CONFDIR."""
     filtering = settings.filter
-    values = _common(facts) | {
-        "keys_socket": str(facts.paths.keys_socket),
+    values = _common(config) | {
+        "keys_socket": str(config.paths.keys_socket),
         "reject_score": f"{filtering.reject_score:g}" if filtering.reject_score else "null",
         "spam_score": f"{filtering.spam_score:g}",
         "greylist_score": "4" if filtering.greylisting else "null",
         "greylisting": "true" if filtering.greylisting else "false",
         "dns_servers": ", ".join(f'"{server}"' for server in _dns_servers(settings)),
         "max_message": str(settings.limits.largest_message_bytes),
-        "redis_socket": str(facts.paths.redis_socket),
+        "redis_socket": str(config.paths.redis_socket),
         "hyperscan_cache": str(HYPERSCAN_CACHE),
     }
     root = TEMPLATES / "rspamd"
@@ -141,8 +142,8 @@ def _dns_servers(settings: Settings) -> list[str]:
     """Return the filter's DNS servers as ip:port: its own, or else the instance's. Empty: the system's."""
     if settings.filter.dns_servers:
         return list(settings.filter.dns_servers)
-    found = parse_dns_servers(settings.dns.servers)
-    return [f"[{address}]:{port}" if ":" in address else f"{address}:{port}" for address, port in found]
+    servers = parse_dns_servers(settings.dns.servers)
+    return [f"[{address}]:{port}" if ":" in address else f"{address}:{port}" for address, port in servers]
 
 
 def _longest_retry(settings: Settings) -> int:
@@ -150,35 +151,35 @@ def _longest_retry(settings: Settings) -> int:
     return max(settings.outbound.first_retry_seconds, settings.outbound.longest_retry_seconds)
 
 
-def render_redis(facts: DaemonConfig) -> Files:
+def render_redis(config: DaemonConfig) -> Files:
     """Return redis.conf."""
-    paths = facts.paths
+    paths = config.paths
     values = {"redis_socket": str(paths.redis_socket), "redis_data": str(paths.redis_data)}
     return {"redis.conf": _fill("redis.conf", values)}
 
 
-def _common(facts: DaemonConfig) -> dict[str, str]:
-    paths = facts.paths
+def _common(config: DaemonConfig) -> dict[str, str]:
+    paths = config.paths
     return {
-        "hostname": facts.hostname,
+        "hostname": config.hostname,
         "log": str(paths.log),
-        "database": facts.database,
-        "database_folder": str(facts.database_folder),
+        "database": config.database,
+        "database_folder": str(config.database_folder),
         "postfix_role": POSTFIX_ROLE,
         "dovecot_role": DOVECOT_ROLE,
         "auth_socket": str(paths.auth_socket),
         "scan_socket": str(paths.scan_socket),
         "sign_socket": str(paths.sign_socket),
         "controller_socket": str(paths.controller_socket),
-        "certificate_file": facts.certificate_file,
-        "senders_mark": _derive_secret("senders", facts),
-        "account": facts.account,
-        "mail_account": facts.mail_account,
+        "certificate_file": config.certificate_file,
+        "senders_mark": _derive_secret("senders", config),
+        "account": config.account,
+        "mail_account": config.mail_account,
     }
 
 
-def _postfix(settings: Settings, facts: DaemonConfig) -> dict[str, str]:
-    paths, ports, outbound = facts.paths, settings.ports, settings.outbound
+def _postfix(settings: Settings, config: DaemonConfig) -> dict[str, str]:
+    paths, ports, outbound = config.paths, settings.ports, settings.outbound
     addresses = [ipaddress.ip_address(text) for text in settings.server.addresses]
     v4 = [str(address) for address in addresses if address.version == 4]
     v6 = [str(address) for address in addresses if address.version == 6]
@@ -190,12 +191,12 @@ def _postfix(settings: Settings, facts: DaemonConfig) -> dict[str, str]:
         "protocols": "all" if bool(v4) == bool(v6) else ("ipv4" if v4 else "ipv6"),
         "bind4": v4[0] if v4 else "",
         "bind6": v6[0] if v6 else "",
-        "lmtp_socket": str(facts.lmtp_socket),
-        "policy_socket": str(facts.policy_socket or ""),
-        "no_policy": "" if facts.policy_socket else "yes",
+        "lmtp_socket": str(config.lmtp_socket),
+        "policy_socket": str(config.policy_socket or ""),
+        "no_policy": "" if config.policy_socket else "yes",
         "senders_socket": str(paths.senders_socket),
-        "double_bounce": _derive_secret("double bounce", facts),
-        "hostname_pattern": re.escape(facts.hostname),
+        "double_bounce": _derive_secret("double bounce", config),
+        "hostname_pattern": re.escape(config.hostname),
         "hide_client": "yes" if outbound.hide_client else "",
         "message_size": str(settings.limits.largest_message_bytes),
         "recipients": "1000",
@@ -216,9 +217,9 @@ def _postfix(settings: Settings, facts: DaemonConfig) -> dict[str, str]:
     }
 
 
-def _derive_secret(purpose: str, facts: DaemonConfig) -> str:
+def _derive_secret(purpose: str, config: DaemonConfig) -> str:
     """Derive a secret for one purpose. It changes at each start."""
-    return hashlib.sha256(f"{purpose} {facts.logins_token}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{purpose} {config.logins_token}".encode()).hexdigest()[:16]
 
 
 def _port(number: int) -> str:

@@ -34,5 +34,7 @@ async def run(*argv: str, content: str = "") -> bytes:
         raise Failure(f"{argv[0]} took longer than {_SECONDS:g} s") from None
     if process.returncode != 0:
         lines = errors.decode("utf-8", "replace").strip().splitlines()
-        raise Failure(f"{argv[0]} failed: {lines[-1] if lines else process.returncode}")
+        raise Failure(
+            f"{argv[0]} failed with status {process.returncode}: {lines[-1] if lines else 'no error message'}"
+        )
     return output

@@ -1,1 +1,1 @@
-"""What Dovecot speaks: its auth policy and dict protocols, and mailbox counts by doveadm."""
+"""Dovecot's auth policy and dict protocols, its sessions, mailbox counts by doveadm, and the spool of Sieve's mail."""

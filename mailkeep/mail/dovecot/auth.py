@@ -58,7 +58,7 @@ def parse_report(body: bytes) -> LoginReport:
     try:
         return msgspec.json.decode(body, type=LoginReport)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise MalformedAuthRequest(f"not a report: {error}") from error
+        raise MalformedAuthRequest(f"not a login report in JSON: {error}") from error
 
 
 async def serve_reports(

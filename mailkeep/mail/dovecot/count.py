@@ -16,7 +16,7 @@ from mailkeep.mail.daemons.tool import run
 
 log = logging.getLogger(__name__)
 
-_WHAT = "messages vsize"
+_FIELDS = "messages vsize"
 _HEAD = "Username\tmessages\tvsize"
 
 
@@ -41,15 +41,15 @@ async def count_mailboxes(conf: Path, logins: Collection[str]) -> Mapping[str, C
         if len(logins) == 1:
             log.warning("the mailbox %s could not be counted: %s", next(iter(logins)), error)
             return {}
-    # One broken index makes the whole command fail.
-    found: dict[str, CountedMailbox] = {}
+    # One broken index makes the whole command fail: count each mailbox by itself.
+    counts: dict[str, CountedMailbox] = {}
     for login in logins:
-        found |= await count_mailboxes(conf, [login])
-    return found
+        counts |= await count_mailboxes(conf, [login])
+    return counts
 
 
 async def _count(conf: Path, logins: Collection[str]) -> dict[str, CountedMailbox]:
-    argv = ("doveadm", "-f", "tab", "-c", str(conf), "mailbox", "status", "-t", "-F", "/dev/stdin", _WHAT, "*")
+    argv = ("doveadm", "-f", "tab", "-c", str(conf), "mailbox", "status", "-t", "-F", "/dev/stdin", _FIELDS, "*")
     return parse_counts(await run(*argv, content="".join(f"{login}\n" for login in logins)))
 
 
@@ -58,30 +58,33 @@ def parse_counts(output: bytes) -> dict[str, CountedMailbox]:
     head, *lines = output.decode("utf-8", "replace").split("\n")
     if head != _HEAD:
         raise Failure(f"unexpected output of doveadm: {head[:80]!r}")
-    found: dict[str, CountedMailbox] = {}
+    counts: dict[str, CountedMailbox] = {}
     for line in filter(None, lines):
         login, *numbers = line.split("\t")
-        if len(numbers) != 2 or not all(each.isascii() and each.isdigit() for each in numbers):
+        if len(numbers) != 2 or not all(number.isascii() and number.isdigit() for number in numbers):
             raise Failure(f"unexpected output of doveadm: {line[:80]!r}")
-        found[login] = CountedMailbox(int(numbers[0]), int(numbers[1]))
-    return found
+        counts[login] = CountedMailbox(int(numbers[0]), int(numbers[1]))
+    return counts
 
 
 def find_last_change(folder: Path) -> float | None:
     """The time of the last delivery, deletion or move in a Maildir and its folders, from the directories' mtimes.
 
-    None if it does not exist (yet).
+    A Unix time; None if the Maildir does not exist (yet).
     """
     try:
         with os.scandir(folder) as entries:
-            places = [folder, *(Path(entry.path) for entry in entries if entry.name.startswith(".") and entry.is_dir())]
+            folders = [
+                folder,
+                *(Path(entry.path) for entry in entries if entry.name.startswith(".") and entry.is_dir()),
+            ]
     except FileNotFoundError:
         return None
     times = [folder.stat().st_mtime]
-    for place in places:
-        for part in ("cur", "new"):
+    for subfolder in folders:
+        for name in ("cur", "new"):
             try:
-                times.append((place / part).stat().st_mtime)
+                times.append((subfolder / name).stat().st_mtime)
             except FileNotFoundError:
                 continue
     return max(times)

@@ -1,4 +1,4 @@
-"""Dovecot's dict protocol (2.3, version 3), as far as a plugin writes with it (`src/lib-dict/dict-client.h` there).
+"""Dovecot's dict protocol (2.3, version 3), the part with which a plugin writes (`src/lib-dict/dict-client.h` there).
 
 A line is a command with arguments separated by tabs. `H3 2 type user name` opens a dict by its name; `B id`, `S id key
 value`, `C id` are a transaction, and only the commit has a response: `O`. `L key` looks up; the response is always `N`
@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 _MAJOR_VERSION = "3"
 _MAX_LINE = 8192
 _MAX_ITEMS = 16  # transactions of a connection, and values of a transaction
-_IDLE_SECONDS = 60.0  # Dovecot closes at once
+_IDLE_SECONDS = 60.0  # Dovecot closes its connections after use
 _ANSWER_SECONDS = 5.0
 _ESCAPED = re.compile("\x01(.)", re.DOTALL)
 _UNESCAPED = {"0": "\0", "1": "\x01", "t": "\t", "r": "\r", "n": "\n"}
@@ -96,7 +96,7 @@ class DictSession:
 
 def _unescape(text: str) -> str:
     """Undo Dovecot's escapes (`str_tabunescape`)."""
-    return _ESCAPED.sub(lambda found: _UNESCAPED.get(found[1], found[1]), text)
+    return _ESCAPED.sub(lambda match: _UNESCAPED.get(match[1], match[1]), text)
 
 
 async def is_unresponsive(path: Path) -> bool:
@@ -120,19 +120,21 @@ async def serve_dict(path: Path, on_write: Callable[[DictWrite], None], *, mode:
     """Serve writes on a Unix socket, which replaces an existing one. Raises OSError."""
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        dialogue = DictSession(on_write)
+        session = DictSession(on_write)
         try:
             while True:
                 async with asyncio.timeout(_IDLE_SECONDS):
                     line = await reader.readuntil(b"\n")
-                if response := dialogue.answer(line[:-1]):
+                if response := session.answer(line[:-1]):
                     writer.write(response)
                     await writer.drain()
         except (asyncio.IncompleteReadError, TimeoutError):
             pass
         except (OSError, asyncio.LimitOverrunError, MalformedDictRequest) as error:
-            log.warning("dict connection closed: %s", error)
+            log.warning("connection of Dovecot's dict client closed: %s", error)
         finally:
             writer.close()
 
-    return await listen_unix(path, mode, group, lambda new: asyncio.start_unix_server(converse, new, limit=_MAX_LINE))
+    return await listen_unix(
+        path, mode, group, lambda socket: asyncio.start_unix_server(converse, socket, limit=_MAX_LINE)
+    )

@@ -2,9 +2,10 @@
 
 `new` holds one file per message. The program writes it to `tmp`, syncs it, and renames it. The name begins with the
 arrival time in nanoseconds. The file begins with the envelope, one line each: `mailbox ID` (the owner of the script),
-`sender ADDRESS` (empty: the null sender), `recipient ADDRESS` (at least one), and `unproved yes` if the sender of the
-message that triggered the script is not authenticated. An empty line and the message follow; lines end with LF or CRLF.
-`wakeup` is a FIFO: the program writes a byte to it for each message. Malformed files are moved to `unreadable`.
+`sender ADDRESS` (empty: the null sender), `recipient ADDRESS` (at least one), and `unauthenticated yes` if the sender
+of the message that triggered the script is not authenticated. An empty line and the message follow; lines end with LF
+or CRLF. `wakeup` is a FIFO: the program writes a byte to it for each message. Malformed files are moved to
+`unreadable`.
 
 The program is templates/dovecot/bin/sendmail: plain Python, started for each message.
 """
@@ -39,10 +40,10 @@ class UnreadableSpoolFile(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SpooledMessage:
-    """A message in the spool. `sender` empty is the null sender; `arrived` a Unix time, `eight_bit`: not only ASCII.
+    """A message in the spool. `sender`: empty for the null sender. `arrived`: a Unix time. `eight_bit`: not only ASCII.
 
     `redirected_from` is the address of the mailbox that redirects the message; empty for replies and rejections.
-    `sender_unverified`: the script ran for a message whose sender may be forged.
+    `sender_unauthenticated`: the script ran for a message whose sender may be forged.
     """
 
     path: Path
@@ -52,34 +53,34 @@ class SpooledMessage:
     arrived: float
     eight_bit: bool
     redirected_from: str
-    sender_unverified: bool
+    sender_unauthenticated: bool
     _start: int
 
     def content(self) -> Iterator[bytes]:
         """The message, with CRLF line ends; blocks. A bare CR becomes a space, as in Postfix."""
         with self.path.open("rb") as file:
             file.seek(self._start)
-            held = b""
+            pending = b""
             while chunk := file.read(_READ_SIZE):
-                chunk = held + chunk
+                chunk = pending + chunk
                 # A CR at the end may be half of a line end.
-                held = b"\r" if chunk.endswith(b"\r") else b""
-                yield _LINE_END.sub(_crlf, chunk.removesuffix(held))
-            if held:
+                pending = b"\r" if chunk.endswith(b"\r") else b""
+                yield _LINE_END.sub(_crlf, chunk.removesuffix(pending))
+            if pending:
                 yield b" "
 
 
 def is_backscatter(spooled: SpooledMessage) -> bool:
-    """Whether it is a reply (vacation or rejection, not a redirect) to a sender that may be forged. Blocks."""
-    if spooled.sender or spooled.redirected_from or not spooled.sender_unverified:
+    """Whether the message is a reply (vacation or rejection) to a sender that may be forged. Blocks."""
+    if spooled.sender or spooled.redirected_from or not spooled.sender_unauthenticated:
         return False
     head = parse_head(first_octets(spooled.content(), MAX_HEAD))
     kinds = [field.value for field in head.fields if field.name.lower() == "auto-submitted"]
     return any(kind.strip().lower().startswith("auto-replied") for kind in kinds)
 
 
-def _crlf(found: re.Match[bytes]) -> bytes:
-    return b" " if found[0] == b"\r" else b"\r\n"
+def _crlf(match: re.Match[bytes]) -> bytes:
+    return b" " if match[0] == b"\r" else b"\r\n"
 
 
 def wakeup_fifo(spool: Path) -> Path:
@@ -95,18 +96,18 @@ def list_messages(spool: Path) -> list[Path]:
 def read(path: Path) -> SpooledMessage:
     """Read a file of the spool. Blocks. Raises UnreadableSpoolFile, FileNotFoundError."""
     name = _NAME.fullmatch(path.name)
-    number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(number, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
         head, blank, _ = file.read(_MAX_ENVELOPE).partition(b"\n\n")
-        values: dict[str, list[str]] = {"mailbox": [], "sender": [], "recipient": [], "unproved": []}
+        values: dict[str, list[str]] = {"mailbox": [], "sender": [], "recipient": [], "unauthenticated": []}
         for line in head.decode("utf-8", "surrogateescape").split("\n"):
             kind, _, value = line.partition(" ")
             if kind not in values:
-                raise UnreadableSpoolFile(f"{path}: not an envelope")
+                raise UnreadableSpoolFile(f"{path}: unknown envelope line {line[:80]!r}")
             values[kind].append(value)
-        is_whole = len(values["mailbox"]) == len(values["sender"]) == 1 and values["recipient"] and blank
-        if not name or not is_whole:
-            raise UnreadableSpoolFile(f"{path}: not an envelope")
+        is_complete = len(values["mailbox"]) == len(values["sender"]) == 1 and values["recipient"] and blank
+        if not name or not is_complete:
+            raise UnreadableSpoolFile(f"{path}: incomplete envelope, or not a valid file name")
         start = len(head) + len(blank)
         file.seek(start)
         # Sieve writes these two fields above those of the message.
@@ -115,13 +116,13 @@ def read(path: Path) -> SpooledMessage:
         eight_bit = any(not chunk.isascii() for chunk in iter(lambda: file.read(_READ_SIZE), b""))
     (mailbox_id,), (sender,) = values["mailbox"], values["sender"]
     source = redirected[1].decode("utf-8", "replace") if redirected else ""
-    to, arrived, unproved = tuple(values["recipient"]), int(name[1]) / 1e9, bool(values["unproved"])
-    return SpooledMessage(path, mailbox_id, sender, to, arrived, eight_bit, source, unproved, start)
+    to, arrived, unauthenticated = tuple(values["recipient"]), int(name[1]) / 1e9, bool(values["unauthenticated"])
+    return SpooledMessage(path, mailbox_id, sender, to, arrived, eight_bit, source, unauthenticated, start)
 
 
 def write(spool: Path, at: datetime, mailbox_id: str, sender: str, recipients: Sequence[str], content: bytes) -> None:
     """Write a message to the spool, as the program does. Blocks. Raises OSError."""
-    lines = [f"mailbox {mailbox_id}", f"sender {sender}", *(f"recipient {each}" for each in recipients)]
+    lines = [f"mailbox {mailbox_id}", f"sender {sender}", *(f"recipient {address}" for address in recipients)]
     name = f"{int(at.timestamp() * 1e9)}.{int.from_bytes(os.urandom(4))}"
     draft = spool / "tmp" / name
     with draft.open("xb") as file:

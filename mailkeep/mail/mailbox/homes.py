@@ -1,8 +1,8 @@
 """The home of a mailbox and the Maildir in it.
 
 The home has what Dovecot and Pigeonhole store besides mail: Sieve scripts, vacation's list of replies, locks. The
-Maildir is `HOME/Maildir`. They used to be one folder, so that clients saw every dot file of the home as a mail folder
-(`.dovecot.lda-dupes` as dovecot/lda-dupes).
+Maildir is `HOME/Maildir`. In earlier versions both were one folder, so that clients saw every dot file of the home
+as a mail folder (`.dovecot.lda-dupes` as dovecot/lda-dupes). `separate_homes` converts such homes.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from mailkeep.mail.message.content_file import sync_folder
 MAILDIR = "Maildir"
 
 _MOVING = ".moving"
-_OF_MAILDIR = frozenset({"cur", "new", "tmp"})
-# Sieve scripts, the link to the active one, its compiled form and log; vacation's list of replies with its locks. Mail
-# folders start with a dot.
-_OF_HOME = ("sieve", ".dovecot.lda-dupes", ".dovecot.svbin")
+_MAILDIR_FOLDERS = frozenset({"cur", "new", "tmp"})
+# How the names of the home's own entries start: Sieve scripts, the link to the active one, its compiled form and log;
+# vacation's list of replies with its locks. Mail folders start with a dot.
+_HOME_PREFIXES = ("sieve", ".dovecot.lda-dupes", ".dovecot.svbin")
 
 
 def separate_homes(root: Path) -> int:
@@ -71,6 +71,6 @@ def _finish(moving: Path) -> None:
 
 def _is_of_home(path: Path) -> bool:
     """Whether an entry of the common folder belongs to the home. A mail folder does not."""
-    if not path.name.startswith(_OF_HOME):
+    if not path.name.startswith(_HOME_PREFIXES):
         return False
-    return not any((path / part).is_dir() for part in _OF_MAILDIR)
+    return not any((path / name).is_dir() for name in _MAILDIR_FOLDERS)

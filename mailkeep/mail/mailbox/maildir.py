@@ -22,7 +22,7 @@ _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,63}")
 
 @dataclass(frozen=True, slots=True)
 class MaildirDelivery:
-    """The file of the message, its size in bytes, and whether this call wrote it."""
+    """The file of the delivered message, its size in bytes, and whether this call wrote it (`is_new`)."""
 
     path: Path
     size: int
@@ -37,7 +37,8 @@ def deliver(
     host: str = "localhost",
     first_try: bool = False,
 ) -> MaildirDelivery:
-    """Deliver once. Creates missing folders (0700, the file 0600). Blocks: call it in a thread.
+    """Write a message into the Maildir, unless it has it already. Creates missing folders (0700, the file 0600).
+    Blocks: call it in a thread.
 
     `first_try`: this ID can't have been delivered before, so that `cur` is not searched. Raises OSError, for example if
     the disk is full (the file is removed then), and ValueError for an invalid ID or host.
@@ -46,7 +47,7 @@ def deliver(
         raise ValueError(f"not valid in a Maildir file name: {delivery_id!r}, {host!r}")
     if not first_try and (earlier := _find(maildir, delivery_id)):
         return MaildirDelivery(earlier, earlier.stat().st_size, is_new=False)
-    _make(maildir)
+    _create_folders(maildir)
     temporary = maildir / "tmp" / f"{delivery_id}.{os.urandom(6).hex()}.{host}"
     try:
         size = _write(temporary, content)
@@ -81,15 +82,15 @@ def _find(maildir: Path, delivery_id: str) -> Path | None:
     for folder in ("new", "cur"):
         try:
             with os.scandir(maildir / folder) as entries:
-                found = next((Path(entry.path) for entry in entries if entry.name.startswith(prefix)), None)
+                path = next((Path(entry.path) for entry in entries if entry.name.startswith(prefix)), None)
         except FileNotFoundError:
             continue
-        if found:
-            return found
+        if path:
+            return path
     return None
 
 
-def _make(maildir: Path) -> None:
+def _create_folders(maildir: Path) -> None:
     if (maildir / "new").is_dir() and (maildir / "tmp").is_dir() and (maildir / "cur").is_dir():
         return
     missing = [folder for folder in (maildir, *maildir.parents) if not folder.exists()]
@@ -101,8 +102,8 @@ def _make(maildir: Path) -> None:
 def _write(path: Path, content: Iterable[bytes]) -> int:
     """Write and sync the file. Returns its size in bytes."""
     size = 0
-    number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    with open(number, "wb", buffering=0) as file:  # noqa: PTH123 - a descriptor, not a path
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    with open(descriptor, "wb", buffering=0) as file:  # noqa: PTH123 - a descriptor, not a path
         for chunk in content:
             view = memoryview(chunk)
             while view:
@@ -110,5 +111,5 @@ def _write(path: Path, content: Iterable[bytes]) -> int:
                 view = view[written:]
                 size += written
             failpoint.reach("maildir.writing")
-        os.fsync(number)
+        os.fsync(descriptor)
     return size

@@ -17,9 +17,9 @@ async def test_a_tool_gets_its_input_and_its_output_is_returned() -> None:
 
 
 async def test_a_failure_has_the_last_error_line_of_the_tool() -> None:
-    with pytest.raises(Failure, match="sh failed: no such queue"):
+    with pytest.raises(Failure, match="sh failed with status 1: no such queue"):
         await run("sh", "-c", "echo first >&2; echo no such queue >&2; exit 1")
-    with pytest.raises(Failure, match="false failed: 1"):
+    with pytest.raises(Failure, match="false failed with status 1: no error message"):
         await run("false")
 
 

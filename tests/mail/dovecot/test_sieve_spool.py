@@ -58,7 +58,7 @@ def test_a_message_is_stored_in_the_spool(spool: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "sender, field, unproved, expected",
+    "sender, field, unauthenticated, expected",
     [
         ("<>", "Auto-Submitted: auto-replied (vacation)", True, True),
         ("<>", "AUTO-SUBMITTED:  Auto-Replied", True, True),
@@ -69,15 +69,15 @@ def test_a_message_is_stored_in_the_spool(spool: Path) -> None:
     ],
 )
 def test_a_reply_to_an_unauthenticated_sender_is_backscatter(
-    spool: Path, sender: str, field: str, unproved: bool, expected: bool
+    spool: Path, sender: str, field: str, unauthenticated: bool, expected: bool
 ) -> None:
     arguments = ("the-id", "-i", "-f", sender, "--", "someone@far.test")
     assert sendmail(spool, arguments, f"{field}\nFrom: a@b.test\n\nText\n".encode()) == 0
     # Not started by Dovecot's service for authenticated senders.
-    assert only(spool).sender_unverified
-    if not unproved:
+    assert only(spool).sender_unauthenticated
+    if not unauthenticated:
         path = only(spool).path
-        path.write_bytes(path.read_bytes().replace(b"unproved yes\n", b"", 1))
+        path.write_bytes(path.read_bytes().replace(b"unauthenticated yes\n", b"", 1))
     assert sieve_spool.is_backscatter(only(spool)) == expected
 
 

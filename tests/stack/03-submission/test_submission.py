@@ -72,7 +72,7 @@ def test_only_addresses_of_the_login_are_signed(stack: Stack):
             "POST", "/aliases", {"domain_id": where, "source_local_part": source, "destination": "alice@signs.test"}
         )
     not_yours = b"5.7.1 You may not send as this address"
-    not_one = b"5.7.1 From must be one address, and one that you may send as"
+    not_one = b"5.7.1 From must contain exactly one address, which you may send as"
     refused = {
         "From: CEO <ceo@others.test>": not_yours,
         "From: bob@signs.test": not_yours,

@@ -157,8 +157,8 @@ def test_unauthenticated_senders_get_no_reply_but_redirects_leave(stack: Stack) 
         return len([line for line in lines if "may be forged is dropped" in line and mailbox["id"] in line])
 
     eventually(lambda: dropped() == 2, what="the end of both answers")
-    proved = [ask(stack, mailbox["address"], subject) for subject in ("Yes", "No")]
-    assert [len(stack.arrived(each)) for each in proved] == [1, 1]
+    authenticated = [ask(stack, mailbox["address"], subject) for subject in ("Yes", "No")]
+    assert [len(stack.arrived(each)) for each in authenticated] == [1, 1]
     eventually(lambda: not spooled(stack), what="an empty spool")
     assert [stack.caught(each) for each in forged] == [[], []]
     # Local mail is answered, because its sender was checked at submission.

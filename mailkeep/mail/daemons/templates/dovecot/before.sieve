@@ -3,5 +3,5 @@ require ["fileinto", "mailbox", "variables", "vnd.dovecot.execute"];
 if header :matches "X-Mailkeep-Delivery" "* since *" {
   if execute "delivered" ["${1}", "${2}"] { discard; stop; }
 }
-# The filter's field. It removes such fields of others.
+# The filter sets this field, and removes it from incoming mail.
 if header :is "X-Spam" "Yes" { fileinto :create "Junk"; stop; }

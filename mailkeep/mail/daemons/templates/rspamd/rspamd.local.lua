@@ -16,9 +16,9 @@ local util = require "rspamd_util"
 local outbound = require("lua_settings").numeric_settings_id("outbound")
 local inbound = require("lua_settings").numeric_settings_id("inbound")
 local listener = "@@keys_socket@@"
-local longest = 320 -- octets of an address: longer than ours, within the listener's limit
+local max_address = 320 -- octets: more than any address here has, within the listener's limit
 
-local function encoded(text)
+local function encode(text)
   return (text:gsub('%W', function(c) return string.format('%%%02X', c:byte()) end))
 end
 
@@ -42,9 +42,9 @@ end
 
 local function parse_json(task, body)
   local parser = ucl.parser()
-  local parsed, why = parser:parse_string(body)
-  if parsed then return parser:get_object() end
-  log.errx(task, 'the response of the keys listener is not JSON: %s', why)
+  local is_parsed, problem = parser:parse_string(body)
+  if is_parsed then return parser:get_object() end
+  log.errx(task, 'the response of the keys listener is not JSON: %s', problem)
   return {}
 end
 
@@ -79,12 +79,12 @@ local id = rspamd_config:register_symbol{
     if task:get_settings_id() ~= outbound then return end
     local from, login = task:get_from('mime'), task:get_user()
     local fields = task:get_header_full('From') or {}
-    local one = from and #from == 1 and #fields == 1 and (from[1].domain or '') ~= '' and #from[1].addr <= longest
-    if not one then
-      if login then refuse(task, 'From must be one address, and one that you may send as') end
+    local has_one_address = from and #from == 1 and #fields == 1 and (from[1].domain or '') ~= '' and #from[1].addr <= max_address
+    if not has_one_address then
+      if login then refuse(task, 'From must contain exactly one address, which you may send as') end
       return
     end
-    local subject = login and encoded(from[1].addr) .. '/' .. encoded(login) or encoded(from[1].domain)
+    local subject = login and encode(from[1].addr) .. '/' .. encode(login) or encode(from[1].domain)
     local is_sent = request(task, '/keys/' .. subject, function(err, code, body)
       if code == 200 then
         local response = parse_json(task, body)
@@ -130,7 +130,7 @@ local function reject_unless_mailbox(task, recipients, number)
     task:set_pre_result('reject', 'Spam is not forwarded', 'inbound')
     return
   end
-  local is_sent = request(task, '/homes/' .. encoded(recipient.addr), function(err, code)
+  local is_sent = request(task, '/homes/' .. encode(recipient.addr), function(err, code)
     if code == 404 then
       reject_unless_mailbox(task, recipients, number + 1)
     elseif code ~= 200 then
@@ -185,8 +185,8 @@ rspamd_config:register_symbol{
     if action == 'no action' then return end
     local score = task:get_metric_score() or {0, 0}
     local symbols = {}
-    for _, each in ipairs(task:get_symbols_all() or {}) do
-      if each.score ~= 0 then symbols[#symbols + 1] = string.format('%s(%.2f)', each.name, each.score) end
+    for _, symbol in ipairs(task:get_symbols_all() or {}) do
+      if symbol.score ~= 0 then symbols[#symbols + 1] = string.format('%s(%.2f)', symbol.name, symbol.score) end
     end
     log.errx(task, 'qid: <%s>, %s: [%s/%s] [%s]', task:get_queue_id() or '', action,
       string.format('%.2f', score[1]), string.format('%.2f', score[2]), table.concat(symbols, ','))
