@@ -35,7 +35,7 @@ Victim = Literal["instance", "worker"]
 
 # A claim records the attempt: claimed and attempt written are one failpoint.
 HEARD = "sink.heard"
-PLACES = ("webhook.claimed", "webhook.begun", HEARD, "webhook.answered", "webhook.settled")
+PLACES = ("webhook.claimed", "webhook.begun", HEARD, "webhook.answered", "webhook.outcome_written")
 LEASE_SECONDS = 2.0
 _LOAD_SECONDS, _SETTLED_SECONDS = 90.0, 120.0
 _EMAIL, _PASSWORD = "sue@example.test", "correct horse battery staple"
@@ -146,7 +146,7 @@ class Rounds:
         first_tries = [(_at(row["created_at"]), _at(row["attempts"][0]["at"])) for row in rows]
         for row in rows:
             for broken, following in itertools.pairwise(row["attempts"]):
-                if broken["error"] != "interrupted":
+                if not (broken["error"] or "").startswith("interrupted:"):
                     continue
                 begun, again = _at(broken["at"]), _at(following["at"])
                 due = begun + timedelta(seconds=LEASE_SECONDS)

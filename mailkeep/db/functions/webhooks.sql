@@ -51,7 +51,8 @@ BEGIN
                attempts = CASE WHEN d.claimed_at IS NULL THEN d.attempts
                                ELSE append_webhook_attempt(d.attempts, jsonb_build_object(
                    'at', to_char(d.claimed_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-                   'status', NULL, 'duration_ms', NULL, 'error', 'interrupted', 'response_excerpt', NULL)) END
+                   'status', NULL, 'duration_ms', NULL, 'response_excerpt', NULL,
+                   'error', 'interrupted: The worker stopped during the attempt; the attempt is repeated.')) END
           FROM (SELECT f.id FROM webhook_deliveries f
                  WHERE f.webhook_id = next_id AND f.next_attempt_at <= p_at
                  ORDER BY f.next_attempt_at LIMIT batch_size FOR UPDATE SKIP LOCKED) due

@@ -24,6 +24,7 @@ from tests.support.client import DOMAIN_IDS, EXAMPLE, START
 from tests.support.events import sample_event
 
 NOBODY = UUID(int=0)
+_INTERRUPTED = "interrupted: The worker stopped during the attempt; the attempt is repeated."
 
 
 def moment(text: str) -> datetime:
@@ -139,7 +140,7 @@ async def test_the_delivery_of_a_dead_worker_is_repeated_after_its_lease(hooks: 
     assert await hooks.deliver(1) == 1
     shown = await hooks.delivery(webhook)
     assert [(each["at"], each["status"], each["error"]) for each in shown["attempts"]] == [
-        (iso(START), None, "interrupted"),
+        (iso(START), None, _INTERRUPTED),
         (iso(START + LEASE), 200, None),
     ]
 
@@ -190,7 +191,7 @@ async def test_a_worker_that_stops_releases_unfinished_deliveries(hooks: Hooks):
     await asyncio.wait_for(running, 60)
     shown = await hooks.delivery(webhook)
     assert shown["next_attempt_at"] == iso(START), "at once, not after the lease"
-    assert [each["error"] for each in shown["attempts"]] == ["interrupted"]
+    assert [each["error"] for each in shown["attempts"]] == [_INTERRUPTED]
     hooks.sink.gates.clear()
     assert await hooks.deliver() == 1
     assert (await hooks.delivery(webhook))["state"] == "delivered"

@@ -79,4 +79,4 @@ async def test_a_suspension_by_an_admin_emits_an_event(post: Post):
 
 def test_the_event_of_a_disabled_webhook_matches_the_catalogue():
     fields: dict[str, Any] = {**dict.fromkeys(Webhook.__slots__), "id": fixed_id(1), "url": "https://x.test"}
-    assert_payload("system.webhook_disabled", webhook_rules.disable_event(Webhook(**fields)))
+    assert_payload("system.webhook_disabled", webhook_rules.disabled_payload(Webhook(**fields)))

@@ -50,7 +50,7 @@ export interface paths {
         };
         /**
          * Get the hourly limits for sending and forwarding
-         * @description The settings `abuse.*` in recipients per hour; with `scope=domain` and its `id` also the usage of the domain in the last hour. Copies to external recipients by aliases, forwards and Sieve redirects count for `forward_per_hour`; such mail beyond the limit is deferred.
+         * @description The settings `abuse.*` in recipients per hour; with `scope=domain` and the domain's `id` also its usage in the last hour. Copies to external recipients by aliases, forwards and Sieve redirects count for `forward_per_hour`; mail that exceeds it is deferred.
          */
         get: operations["getAbuseThresholds"];
         put?: never;
@@ -1307,7 +1307,7 @@ export interface paths {
         put?: never;
         /**
          * Send up to 100 messages
-         * @description Each message is judged on its own; the answer is 200 when some of them fail.
+         * @description An error in one message does not affect the others; the response is 200 even if all of them fail.
          */
         post: operations["postSendBatch"];
         delete?: never;
@@ -1348,7 +1348,7 @@ export interface paths {
         put?: never;
         /**
          * Create a webhook
-         * @description Each event is posted to `url` until the response is 2xx within 10 seconds. After the first attempt there are up to five retries, after 30 seconds, 2 minutes, 15 minutes, 1 hour and 2 hours (`webhooks.retry_seconds`). The secret that signs events is shown once. Without `domain_id` the webhook receives the events of all domains; with it, it is deleted with its domain.
+         * @description Each event is posted to `url` until the response is 2xx within 10 seconds. After the first attempt there are up to five retries, after 30 seconds, 2 minutes, 15 minutes, 1 hour and 2 hours (`webhooks.retry_seconds`). The secret that signs events is shown once. Without `domain_id` the webhook receives the events of all domains. A webhook with a `domain_id` is deleted with its domain.
          */
         post: operations["postWebhooks"];
         delete?: never;
@@ -1391,7 +1391,7 @@ export interface paths {
         };
         /**
          * List a webhook's deliveries
-         * @description With attempts and responses, newest event first. Kept for `retention.event_days`.
+         * @description With their attempts and responses, newest event first. Kept for `retention.event_days` days.
          */
         get: operations["getWebhooksByIdDeliveries"];
         put?: never;
@@ -1413,7 +1413,7 @@ export interface paths {
         put?: never;
         /**
          * Deliver an event again
-         * @description With the same `webhook-id` and the whole retry schedule, whatever its state. A delivery with an attempt in progress stays as it is. CONFLICT (`webhook_inactive`) for an inactive webhook.
+         * @description The event is delivered with the same `webhook-id` and the whole retry schedule, whatever the state of the delivery. A delivery with an attempt in progress is not changed. CONFLICT (`webhook_inactive`) for an inactive webhook.
          */
         post: operations["postWebhooksByIdDeliveriesByDeliveryIdReplay"];
         delete?: never;
@@ -1453,7 +1453,7 @@ export interface paths {
         put?: never;
         /**
          * Rotate the secret of a webhook
-         * @description The new secret is shown once. For 24 hours deliveries are signed with both secrets: `webhook-signature` holds two signatures, and `X-Svc-Signature-Previous` is made with the old secret. A second rotation within that time ends the first.
+         * @description The new secret is shown once. For 24 hours deliveries are signed with both secrets: `webhook-signature` holds two signatures, and `X-Svc-Signature-Previous` is made with the old secret. After a second rotation within that time, the oldest secret no longer signs.
          */
         post: operations["postWebhooksByIdRotateSecret"];
         delete?: never;
@@ -1636,7 +1636,7 @@ export interface webhooks {
         put?: never;
         /**
          * system.alert
-         * @description An operator should have a look: `outcome_unknown`, when the outcome of a message cannot be determined.
+         * @description Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined.
          */
         post: operations["onSystemAlert"];
         delete?: never;
@@ -1676,7 +1676,7 @@ export interface webhooks {
         put?: never;
         /**
          * system.webhook_disabled
-         * @description A webhook was deactivated: no attempt succeeded for `webhooks.disable_after_hours`.
+         * @description A webhook was disabled: no attempt succeeded for `webhooks.disable_after_hours`.
          */
         post: operations["onSystemWebhookDisabled"];
         delete?: never;
@@ -1941,18 +1941,21 @@ export interface components {
             /** @enum {string} */
             userVerification: "preferred";
         };
-        /** @description The results in input order, and their counts. */
+        /** @description The results in the order of the messages, and their counts. */
         BatchAnswer: {
             failed: number;
             results: components["schemas"]["BatchResult"][];
             succeeded: number;
             total: number;
         };
-        /** @description 1 to 100 messages, each judged on its own. */
+        /** @description 1 to 100 messages. An error in one does not affect the others. */
         BatchBody: {
             messages: components["schemas"]["SendBody"][];
         };
-        /** @description What became of the message at `index`: `message_id` and the rest, or `error` and `code`. */
+        /**
+         * @description The outcome of the message at `index`: `message_id`, `id`, `status` and `recipients`, or `error`, `code` and
+         *         `details`.
+         */
         BatchResult: {
             code?: string | null;
             details?: Record<string, unknown> | null;
@@ -2199,7 +2202,7 @@ export interface components {
             filename: string | null;
             size: number;
         };
-        /** @description The SMTP envelope; `rcpt_to` before aliases. */
+        /** @description The SMTP envelope; `rcpt_to` before aliases are expanded. */
         EventEnvelope: {
             mail_from: string;
             rcpt_to: string[];
@@ -2557,21 +2560,21 @@ export interface components {
             body_html: string | null;
             /** @description Its text, if it has one. */
             body_text: string | null;
-            /** @description The same of its Cc field. */
+            /** @description `name` and `email` of each address in its Cc field. */
             cc: components["schemas"]["EventAddress"][];
             /** @description The managed domain that it is from, or for. */
             domain: string;
-            /** @description `mail_from` and `rcpt_to`, before aliases. */
+            /** @description `mail_from`, and `rcpt_to` before aliases are expanded. */
             envelope: components["schemas"]["EventEnvelope"];
-            /** @description Its sender: `name`, `email`. */
+            /** @description The address in its From field: `name`, `email`. */
             from: components["schemas"]["EventAddress"];
-            /** @description All header fields by name; a list where one is repeated. */
+            /** @description All header fields by name; a list if a field is repeated. */
             headers: {
                 [key: string]: string | string[];
             } | null;
             /** @description Its Message-ID header. */
             message_id: string;
-            /** @description Why the message could not be parsed, if so. */
+            /** @description Why the message could not be parsed; null if it was. */
             parse_error?: string | null;
             /** @description The mail server's queue ID. */
             queue_id: string;
@@ -2928,7 +2931,7 @@ export interface components {
             /** Format: date-time */
             until?: string;
         };
-        /** @description How many deliveries were queued. `next_since`: not all events fit into this call; continue from there. */
+        /** @description How many deliveries were queued. `next_since`: set if events remain; repeat the call with it as `since`. */
         ReplayResponse: {
             /**
              * Format: date-time
@@ -3162,9 +3165,9 @@ export interface components {
             id: string;
             reason: string;
         };
-        /** @description An operator should have a look: `outcome_unknown`, when the outcome of a message cannot be determined. */
+        /** @description Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined. */
         SystemAlert: {
-            /** @description The subject of the alert: `outcome_unknown`. */
+            /** @description The kind of alert: `outcome_unknown`. */
             alert: string;
             /** @description The managed domain that it is from, or for. */
             domain: string;
@@ -3178,7 +3181,7 @@ export interface components {
             reason: string;
             /** @description Its subject, decoded. */
             subject: string;
-            /** @description The recipients in question. */
+            /** @description The recipients without a known outcome. */
             to: string[];
         };
         /** @description Sending was suspended for an address, by the abuse rules or by an administrator. */
@@ -3192,9 +3195,9 @@ export interface components {
             /** @description Why, in words. */
             reason: string;
         };
-        /** @description A webhook was deactivated: no attempt succeeded for `webhooks.disable_after_hours`. */
+        /** @description A webhook was disabled: no attempt succeeded for `webhooks.disable_after_hours`. */
         SystemWebhookDisabled: {
-            /** @description When it was deactivated. */
+            /** @description When it was disabled. */
             disabled_at: string | null;
             /** @description Its domain; null for all domains. */
             domain: string | null;
@@ -3202,7 +3205,7 @@ export interface components {
             failing_since: string | null;
             /** @description Its URL. */
             url: string;
-            /** @description Its id. */
+            /** @description Its ID. */
             webhook_id: string;
         };
         /** @description The result of a test: the response, or in `error` why there is none. */
@@ -3223,7 +3226,7 @@ export interface components {
         /**
          * @description Recipients per hour; `source`: where the value is set (`global`: in the settings).
          *
-         *         `used`: usage of the domain in the last hour, null if the value is not for the domain.
+         *         `used`: the domain's recipients or copies in the last hour; null for the limit of a sender, and without a domain.
          */
         Threshold: {
             /** @enum {string} */
@@ -3364,7 +3367,7 @@ export interface components {
         };
         /**
          * @description A webhook; `domain_id` is null if it is for all domains. `rotating_until`: until then the previous secret also
-         *         signs. `failing_since`: no attempt has succeeded since; `disabled_at`: when it was deactivated because of that.
+         *         signs. `failing_since`: no attempt has succeeded since; `disabled_at`: when it was disabled because of that.
          */
         WebhookRecord: {
             active: boolean;

@@ -109,30 +109,12 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
   )
 }
 
-/** The errors of attempts without a complete response. */
-const ATTEMPT_ERRORS: Readonly<Record<string, string>> = {
-  url: 'The URL is not allowed.',
-  dns: 'The host name could not be resolved.',
-  address_refused: 'The address of the host is not allowed (setting webhooks.allowed_networks).',
-  connect: 'No connection could be opened.',
-  tls: 'The TLS connection failed.',
-  timeout: 'No response in time.',
-  protocol: 'The response is not valid HTTP, or is incomplete.',
-  event_gone: 'The event is no longer stored.',
-  interrupted: 'The attempt was interrupted.',
-  internal: 'Mailkeep failed internally.',
-}
-
-function describeAttempt(error: string | null): string | null {
-  return error && (ATTEMPT_ERRORS[error] ?? error)
-}
-
 function AttemptResult({ of }: { of: Schema['WebhookAttemptResponse'] | undefined }) {
   if (!of) return <span className="muted">none</span>
   if (of.status === null && of.error === null) return <span className="muted">in progress</span>
   return (
     <span>
-      {of.status ?? describeAttempt(of.error)}
+      {of.status ?? of.error}
       {of.duration_ms !== null && <span className="muted"> in {of.duration_ms} ms</span>}
     </span>
   )
@@ -180,7 +162,7 @@ function DeliveryDetails({ webhook, delivery, inactive }: { webhook: Webhook; de
             <div className="row">
               <Time at={attempt.at} form="exact" /> <AttemptResult of={attempt} />
               {attempt.status !== null && attempt.error && attempt.error !== 'http_status' && (
-                <span className="muted">{describeAttempt(attempt.error)}</span>
+                <span className="muted">{attempt.error}</span>
               )}
             </div>
             {attempt.response_excerpt && (

@@ -38,7 +38,7 @@ async def page(
     conn: Conn, webhook_id: UUID, state: State | None, kind: str | None, page_request: PageRequest
 ) -> Page[WebhookDelivery]:
     """A page of a webhook's deliveries; `state` and `kind` filter."""
-    found = await fetch_page(
+    result = await fetch_page(
         conn,
         _SELECT,
         [
@@ -49,7 +49,7 @@ async def page(
         page_request,
         {"created_at": "d.id", "id": "d.id"},
     )
-    return Page([WebhookDelivery(**row) for row in found.rows], found.next_key)
+    return Page([WebhookDelivery(**row) for row in result.rows], result.next_key)
 
 
 async def find(conn: Conn, webhook_id: UUID, delivery_id: UUID) -> WebhookDelivery | None:
@@ -63,7 +63,7 @@ async def find(conn: Conn, webhook_id: UUID, delivery_id: UUID) -> WebhookDelive
 
 
 async def replay(conn: Conn, delivery_id: UUID, at: datetime) -> None:
-    """Start a delivery again; one with an attempt in progress stays as it is."""
+    """Start a delivery again, unless an attempt is in progress."""
     await conn.execute(
         """
         WITH restarted AS (
@@ -152,7 +152,7 @@ async def claim(conn: Conn, at: datetime, until: datetime, limits: ClaimLimits) 
         """
         SELECT c.id, c.webhook_id, c.event_id, c.lease, c.failures, w.url, w.secret,
                CASE WHEN w.previous_secret_until > %(at)s THEN w.previous_secret END AS previous
-        FROM claim_webhook_deliveries(%(at)s, %(until)s, %(after)s, %(limit)s, %(each)s, %(webhooks)s)
+        FROM claim_webhook_deliveries(%(at)s, %(until)s, %(after)s, %(limit)s, %(per_webhook)s, %(webhook_limits)s)
              WITH ORDINALITY c
         JOIN webhooks w ON w.id = c.webhook_id
         ORDER BY c.ordinality
@@ -162,8 +162,8 @@ async def claim(conn: Conn, at: datetime, until: datetime, limits: ClaimLimits) 
             "until": until,
             "after": limits.after,
             "limit": limits.total,
-            "each": limits.per_key,
-            "webhooks": Jsonb({str(webhook_id): limit for webhook_id, limit in limits.by_key.items()}),
+            "per_webhook": limits.per_key,
+            "webhook_limits": Jsonb({str(webhook_id): limit for webhook_id, limit in limits.by_key.items()}),
         },
     )
     rows = await cursor.fetchall()
@@ -245,7 +245,7 @@ def _outcome(outcome: WebhookOutcome) -> dict[str, Any]:
 
 
 async def release(conn: Conn, job: DeliveryJob, at: datetime, interrupted: WebhookAttempt | None) -> None:
-    """End a claim without an outcome: the delivery is due at once. `interrupted` is listed as an attempt."""
+    """End a claim without an outcome: the delivery is due at once. An `interrupted` attempt is added to its list."""
     await conn.execute(
         """
         UPDATE webhook_deliveries
@@ -277,6 +277,6 @@ async def delete_before(conn: Conn, before: datetime, limit: int) -> int:
 
 async def delete_orphans(conn: Conn, limit: int) -> int:
     """Delete up to `limit` deliveries of deleted webhooks; returns how many."""
-    cursor = await conn.execute("SELECT delete_orphaned_deliveries(%(limit)s) AS gone", {"limit": limit})
+    cursor = await conn.execute("SELECT delete_orphaned_deliveries(%(limit)s) AS deleted", {"limit": limit})
     row = await cursor.fetchone()
-    return row["gone"] if row else 0
+    return row["deleted"] if row else 0

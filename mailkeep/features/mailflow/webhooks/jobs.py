@@ -33,10 +33,10 @@ from mailkeep.jobs.wakeup import Wakeup
 log = structlog.get_logger("mailkeep.webhooks")
 
 LEASE = timedelta(seconds=30)
-"""Three times the duration of an attempt; then another worker may claim the deliveries of one that died."""
+"""Three times the longest attempt. After it, another worker may claim the deliveries of a worker that died."""
 _CONCURRENCY = 256
 _START_CONCURRENCY, _MAX_CONCURRENCY = 8, 64
-_FULL = "mail.received.full"
+_FULL_KIND = "mail.received.full"
 _MAX_FULL_CONCURRENCY = 4
 _MIN_LEASE_LEFT = timedelta(seconds=TIMEOUT_SECONDS + 5)
 _DELETE_BATCH, _MAX_BATCHES = 5000, 40
@@ -47,8 +47,8 @@ class DeliveryWorker:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._outcomes = BatchWriter(self._settle)
-        self._full = asyncio.Semaphore(_MAX_FULL_CONCURRENCY)
+        self._outcomes = BatchWriter(self._write_outcomes)
+        self._full_slots = asyncio.Semaphore(_MAX_FULL_CONCURRENCY)
         queue = JobQueue("webhooks", self._claim, _key, self._work)
         self._worker = Worker(
             queue,
@@ -75,13 +75,13 @@ class DeliveryWorker:
     async def _claim(self, limits: ClaimLimits) -> Sequence[DeliveryJob]:
         at = self._app.clock()
         async with self._app.db.autocommit() as conn:
-            found = await delivery_store.claim(conn, at, at + LEASE, limits)
-        if found:
+            jobs = await delivery_store.claim(conn, at, at + LEASE, limits)
+        if jobs:
             failpoint.reach("webhook.claimed")
-        return found
+        return jobs
 
     async def _work(self, job: DeliveryJob) -> bool:
-        """Attempt a delivery; returns whether it succeeded."""
+        """Attempt a delivery. Returns False if the attempt failed, which lowers the concurrency of the webhook."""
         try:
             outcome = await self._attempt(job)
         except asyncio.CancelledError:
@@ -90,7 +90,7 @@ class DeliveryWorker:
         except Unavailable:
             raise
         except Exception:
-            # An error of our own is retried on the same schedule, and abandoned in the end.
+            # A bug of ours counts as a failed attempt: it is retried on the same schedule.
             log.exception("webhook delivery failed", delivery=str(job.id))
             outcome = self._outcome(job, rules.attempt_without_answer(self._app.clock(), rules.INTERNAL, None))
         if outcome is None:
@@ -103,10 +103,10 @@ class DeliveryWorker:
         """The outcome of an attempt; None if too little of the lease is left for one."""
         if job.content is None:
             return self._outcome(job, rules.attempt_without_answer(self._app.clock(), rules.EVENT_GONE, None))
-        if job.content.kind != _FULL:
+        if job.content.kind != _FULL_KIND:
             body = rules.body(job.content, msgspec.Raw(job.content.data.encode()))
             return self._outcome(job, await self._post(job, job.content, body))
-        async with self._full:
+        async with self._full_slots:
             if self._app.clock() > job.until - _MIN_LEASE_LEFT:
                 return None
             body = await self._full_body(job.content)
@@ -127,18 +127,20 @@ class DeliveryWorker:
     def _outcome(self, job: DeliveryJob, attempt: WebhookAttempt) -> WebhookOutcome:
         return rules.outcome(job, attempt, self._app.clock(), self._app.settings.webhooks.retry_seconds)
 
-    async def _settle(self, outcomes: Sequence[WebhookOutcome]) -> Sequence[None]:
-        at = self._app.clock()
-        failing_before = at - timedelta(hours=self._app.settings.webhooks.disable_after_hours)
+    async def _write_outcomes(self, outcomes: Sequence[WebhookOutcome]) -> Sequence[None]:
+        at, hours = self._app.clock(), self._app.settings.webhooks.disable_after_hours
+        failing_before = at - timedelta(hours=hours)
         async with self._app.db.autocommit() as conn:
             failing = await delivery_store.write_outcomes(conn, outcomes, at, failing_before)
         for outcome in outcomes:
             self._app.counters.add("webhook_attempts", outcome.state)
-        failpoint.reach("webhook.settled")
+        failpoint.reach("webhook.outcome_written")
         for webhook_id in failing:
             async with self._app.db.tx() as conn:
                 if await service.disable(conn, at, webhook_id, failing_before):
-                    log.warning("webhook deactivated: it failed for too long", webhook=str(webhook_id))
+                    log.warning(
+                        "webhook disabled: all attempts have failed for hours", webhook=str(webhook_id), hours=hours
+                    )
         return [None] * len(outcomes)
 
     async def _release(self, job: DeliveryJob, interrupted: WebhookAttempt | None) -> None:

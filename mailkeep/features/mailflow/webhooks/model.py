@@ -32,7 +32,7 @@ class Webhook:
     """A subscription to events. `domain_id` None: of all domains.
 
     `rotating_until`: until then the previous secret also signs. `failing_since`: no attempt has succeeded since;
-    `disabled_at`: when it was deactivated because of that.
+    `disabled_at`: when it was disabled because of that.
     """
 
     id: UUID
@@ -122,7 +122,7 @@ class DeliveryJob:
 
 
 class WebhookAttempt(Struct, frozen=True):
-    """One attempt: the response, or in `error` why there is none (kind of failure and explanation)."""
+    """One attempt: the response, or in `error` why there is none (`kind: explanation`)."""
 
     at: str
     status: int | None
@@ -166,7 +166,7 @@ class ReplayResult:
 
 
 class SystemWebhookDisabled(EventPayload, frozen=True, kw_only=True):
-    """A webhook was deactivated: no attempt succeeded for `webhooks.disable_after_hours`."""
+    """A webhook was disabled: no attempt succeeded for `webhooks.disable_after_hours`."""
 
     kind: ClassVar[Kind] = "system.webhook_disabled"
     example: ClassVar[Mapping[str, Any]] = {
@@ -177,11 +177,11 @@ class SystemWebhookDisabled(EventPayload, frozen=True, kw_only=True):
         "disabled_at": "2026-03-06T12:00:00.000Z",
     }
 
-    webhook_id: Annotated[str, Meta(description="Its id.")]
+    webhook_id: Annotated[str, Meta(description="Its ID.")]
     url: Annotated[str, Meta(description="Its URL.")]
     domain: Annotated[str | None, Meta(description="Its domain; null for all domains.")]
     failing_since: Annotated[str | None, Meta(description="When the first of these attempts failed.")]
-    disabled_at: Annotated[str | None, Meta(description="When it was deactivated.")]
+    disabled_at: Annotated[str | None, Meta(description="When it was disabled.")]
 
 
 CATALOGUE: Mapping[Kind, type[EventPayload]] = {

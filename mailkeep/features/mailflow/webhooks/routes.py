@@ -64,13 +64,13 @@ async def _deliveries(app: App, call: Call) -> HttpResponse:
         page = await service.list_deliveries(
             conn, call.caller(), call.id(), call.query.state, call.query.event, call.page
         )
-    return HttpResponse([wire.delivery(each) for each in page.rows], page)
+    return HttpResponse([wire.delivery_record(each) for each in page.rows], page)
 
 
 async def _replay(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
-        found = await service.replay(conn, call.caller(), app.clock(), call.id(), call.id("delivery_id"))
-    return HttpResponse(wire.delivery(found))
+        delivery = await service.replay(conn, call.caller(), app.clock(), call.id(), call.id("delivery_id"))
+    return HttpResponse(wire.delivery_record(delivery))
 
 
 async def _replay_period(app: App, call: Call) -> HttpResponse:
@@ -105,7 +105,7 @@ ENDPOINTS = (
             "Each event is posted to `url` until the response is 2xx within 10 seconds. After the first attempt there "
             "are up to five retries, after 30 seconds, 2 minutes, 15 minutes, 1 hour and 2 hours "
             "(`webhooks.retry_seconds`). The secret that signs events is shown once. Without `domain_id` the webhook "
-            "receives the events of all domains; with it, it is deleted with its domain."
+            "receives the events of all domains. A webhook with a `domain_id` is deleted with its domain."
         ),
         tag=_TAG,
         body=wire.WebhookCreate,
@@ -193,8 +193,8 @@ ENDPOINTS = (
         summary="Rotate the secret of a webhook",
         description=(
             "The new secret is shown once. For 24 hours deliveries are signed with both secrets: `webhook-signature` "
-            "holds two signatures, and `X-Svc-Signature-Previous` is made with the old secret. A second rotation "
-            "within that time ends the first."
+            "holds two signatures, and `X-Svc-Signature-Previous` is made with the old secret. After a second "
+            "rotation within that time, the oldest secret no longer signs."
         ),
         tag=_TAG,
         data=wire.WebhookWithSecret,
@@ -209,7 +209,7 @@ ENDPOINTS = (
         handler=_deliveries,
         action="webhook.read",
         summary="List a webhook's deliveries",
-        description="With attempts and responses, newest event first. Kept for `retention.event_days`.",
+        description="With their attempts and responses, newest event first. Kept for `retention.event_days` days.",
         tag=_TAG,
         query=wire.DeliveryQuery,
         listing=Listing(("created_at",)),
@@ -224,8 +224,9 @@ ENDPOINTS = (
         action="webhook.write",
         summary="Deliver an event again",
         description=(
-            "With the same `webhook-id` and the whole retry schedule, whatever its state. A delivery with an attempt "
-            "in progress stays as it is. CONFLICT (`webhook_inactive`) for an inactive webhook."
+            "The event is delivered with the same `webhook-id` and the whole retry schedule, whatever the state of "
+            "the delivery. A delivery with an attempt in progress is not changed. CONFLICT (`webhook_inactive`) for "
+            "an inactive webhook."
         ),
         tag=_TAG,
         data=wire.DeliveryRecord,

@@ -27,17 +27,18 @@ from mailkeep.net.url import MalformedUrl, parse_url
 _EXCERPT_CHARACTERS = 1000
 # PostgreSQL accepts NUL neither in text nor in JSON.
 _NO_NUL = {0: "\ufffd"}
-EVENT_GONE = "event_gone"
-INTERRUPTED = "interrupted"
-INTERNAL = "internal"
-_HTTPS, _FIRST_FREE_PORT = 443, 1024
-_FAILURES = {
+EVENT_GONE, INTERRUPTED, INTERNAL = "event_gone", "interrupted", "internal"
+_HTTPS_PORT, _FIRST_UNPRIVILEGED_PORT = 443, 1024
+_EXPLANATIONS = {
+    EVENT_GONE: "The event is no longer stored (setting retention.event_days).",
+    INTERRUPTED: "The worker stopped during the attempt; the attempt is repeated.",
+    INTERNAL: "The attempt failed in Mailkeep itself; see its log.",
     "url": "The URL is not allowed.",
     "dns": "The name of the host could not be resolved.",
     "address_refused": "The host has an address that is not allowed (setting webhooks.allowed_networks).",
     "connect": "No connection could be opened.",
-    "timeout": "No answer within 10 seconds.",
-    "protocol": "The answer is not valid HTTP, or the connection ended before it was complete.",
+    "timeout": "No complete response within 10 seconds.",
+    "protocol": "The response is not valid HTTP, or the connection ended before it was complete.",
 }
 """Explanations for administrators of attempts without a response; they do not reveal what a name resolves to."""
 
@@ -55,18 +56,18 @@ def check_url(url: str, allowed_networks: Sequence[Network], allowed_ports: Coll
     address = target.host.address
     if address is not None and refuse_address(address, allowed_networks):
         raise _needs_setting("webhooks.allowed_networks", f"The URL has a private or special address ({address}).")
-    if target.port < _FIRST_FREE_PORT and target.port != _HTTPS and target.port not in allowed_ports:
+    if target.port < _FIRST_UNPRIVILEGED_PORT and target.port != _HTTPS_PORT and target.port not in allowed_ports:
         raise _needs_setting(
             "webhooks.allowed_ports", f"The URL has the port {target.port}: 443 and 1024 to 65535 are allowed."
         )
 
 
-def _needs_setting(setting: str, what: str) -> InvalidUrl:
+def _needs_setting(setting: str, problem: str) -> InvalidUrl:
     advice = (
         f"The setting {setting} can allow it. To receive events in a program on your own machine, run "
         "`mailkeep listen --forward URL`: no webhook is needed."
     )
-    return InvalidUrl(f"{what} {advice}", field="url", setting=setting)
+    return InvalidUrl(f"{problem} {advice}", field="url", setting=setting)
 
 
 def unique_kinds(events: Sequence[str]) -> tuple[str, ...]:
@@ -79,7 +80,7 @@ def unique_kinds(events: Sequence[str]) -> tuple[str, ...]:
 def check_period(period: ReplayPeriod) -> None:
     """INVALID_FIELD if the period is empty."""
     if period.since >= period.until:
-        raise invalid_field("until", "must be after since")
+        raise invalid_field("until", "must be after since (if left out, it is the current time)")
 
 
 def refuse_inactive(webhook: Webhook) -> None:
@@ -117,25 +118,25 @@ def attempt_without_answer(
     at: datetime, error: str, duration_ms: int | None, certificate: str | None = None
 ) -> WebhookAttempt:
     """An attempt without a response; `certificate` is the problem of the server's certificate, for the kind `tls`."""
-    words = (
-        f"The TLS handshake failed: {(certificate or 'no common version or cipher').rstrip('.')}."
-        if error == "tls"
-        else None
-    )
-    words = words or _FAILURES.get(error)
-    return WebhookAttempt(iso(at), None, duration_ms, f"{error}: {words}" if words else error, None)
+    if error == "tls":
+        explanation = f"The TLS handshake failed: {(certificate or 'no common version or cipher').rstrip('.')}."
+    else:
+        explanation = _EXPLANATIONS[error]
+    return WebhookAttempt(iso(at), None, duration_ms, f"{error}: {explanation}", None)
 
 
-def outcome(job: DeliveryJob, attempt: WebhookAttempt, ended_at: datetime, waits: Sequence[int]) -> WebhookOutcome:
-    """The state of a delivery after an attempt: the nth failure is followed by a retry after the nth of `waits`
-    (seconds); when there is none left, the delivery is abandoned.
+def outcome(
+    job: DeliveryJob, attempt: WebhookAttempt, ended_at: datetime, retry_seconds: Sequence[int]
+) -> WebhookOutcome:
+    """The state of a delivery after an attempt: the nth failure is followed by a retry after the nth of
+    `retry_seconds`. After the last retry, or without its event, the delivery is abandoned.
     """
     if attempt.is_success:
         return WebhookOutcome(job.id, job.lease, "delivered", job.failures, None, attempt)
     failures = job.failures + 1
-    if failures > len(waits) or attempt.error == EVENT_GONE:
+    if failures > len(retry_seconds) or job.content is None:
         return WebhookOutcome(job.id, job.lease, "abandoned", failures, None, attempt)
-    next_at = ended_at + timedelta(seconds=waits[failures - 1])
+    next_at = ended_at + timedelta(seconds=retry_seconds[failures - 1])
     return WebhookOutcome(job.id, job.lease, "waiting_for_retry", failures, next_at, attempt)
 
 
@@ -145,7 +146,7 @@ def test_event(webhook: Webhook, event_id: UUID, kind: str, at: datetime) -> Eve
     return EventContent(event_id, kind, None, data.decode(), at)
 
 
-def disable_event(webhook: Webhook) -> SystemWebhookDisabled:
+def disabled_payload(webhook: Webhook) -> SystemWebhookDisabled:
     """The payload of system.webhook_disabled."""
     return SystemWebhookDisabled(
         webhook_id=str(webhook.id),

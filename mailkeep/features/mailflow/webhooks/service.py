@@ -182,10 +182,10 @@ async def replay(conn: Conn, who: Principal, at: datetime, webhook_id: UUID, del
     await audit.record(
         conn, who, at, AuditAction("webhook.replay", _target(webhook), more={"delivery_id": str(delivery_id)})
     )
-    found = await delivery_store.find(conn, webhook_id, delivery_id)
-    if found is None:
+    delivery = await delivery_store.find(conn, webhook_id, delivery_id)
+    if delivery is None:
         raise NotFound
-    return found
+    return delivery
 
 
 async def replay_period(
@@ -213,14 +213,13 @@ async def replay_period(
 
 
 async def disable(conn: Conn, at: datetime, webhook_id: UUID, failing_before: datetime) -> bool:
-    """Deactivate a webhook that has been failing since before `failing_before`, and publish that; else return False."""
+    """Disable a webhook that has been failing since before `failing_before`, and publish that; else return False."""
     before = await store.find_for_update(conn, webhook_id)
     if before is None or not before.active or before.failing_since is None or before.failing_since > failing_before:
         return False
     after = replace(before, active=False, disabled_at=at, updated_at=at)
     await store.update(conn, after)
-    event = Event(after.domain_id, None, rules.disable_event(after))
-    await events.emit(conn, at, event)
+    await events.emit(conn, at, Event(after.domain_id, None, rules.disabled_payload(after)))
     states = (wire.audit_fields(before), wire.audit_fields(after))
     await audit.record_change(conn, _SYSTEM, at, "webhook.disable", _target(after), states)
     return True

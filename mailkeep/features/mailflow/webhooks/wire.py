@@ -31,7 +31,7 @@ Events = Annotated[
 
 class WebhookRecord(Struct, frozen=True):
     """A webhook; `domain_id` is null if it is for all domains. `rotating_until`: until then the previous secret also
-    signs. `failing_since`: no attempt has succeeded since; `disabled_at`: when it was deactivated because of that.
+    signs. `failing_since`: no attempt has succeeded since; `disabled_at`: when it was disabled because of that.
     """
 
     id: UUID
@@ -114,7 +114,7 @@ class ReplayRequest(Body, frozen=True):
 
 
 class ReplayResponse(Struct, frozen=True):
-    """How many deliveries were queued. `next_since`: not all events fit into this call; continue from there."""
+    """How many deliveries were queued. `next_since`: set if events remain; repeat the call with it as `since`."""
 
     queued: int
     next_since: Timestamp | None
@@ -172,19 +172,19 @@ def changes(body: WebhookChange) -> WebhookChanges:
     )
 
 
-def delivery(found: WebhookDelivery) -> DeliveryRecord:
+def delivery_record(delivery: WebhookDelivery) -> DeliveryRecord:
     """The JSON of a delivery. The attempt in progress is the last of `attempts`; the lease is not shown."""
-    attempts = [msgspec.convert(each, WebhookAttemptResponse) for each in found.attempts]
-    if found.claimed_at is not None:
-        attempts.append(WebhookAttemptResponse(iso(found.claimed_at), None, None, None, None))
+    attempts = [msgspec.convert(each, WebhookAttemptResponse) for each in delivery.attempts]
+    if delivery.claimed_at is not None:
+        attempts.append(WebhookAttemptResponse(iso(delivery.claimed_at), None, None, None, None))
     return DeliveryRecord(
-        id=found.id,
-        event_id=found.event_id,
-        event=found.kind,
-        state=found.state,
+        id=delivery.id,
+        event_id=delivery.event_id,
+        event=delivery.kind,
+        state=delivery.state,
         attempts=attempts,
-        next_attempt_at=None if found.claimed_at else iso_or_none(found.next_attempt_at),
-        created_at=iso(found.created_at),
+        next_attempt_at=None if delivery.claimed_at else iso_or_none(delivery.next_attempt_at),
+        created_at=iso(delivery.created_at),
     )
 
 
