@@ -29,7 +29,7 @@ async def housekeeping(app: App) -> None:
     async with app.db.tx() as conn:
         await ensure_partitions(conn, app.clock())
     async with app.db.autocommit() as conn:
-        await abuse.forget_counts(conn, app.clock())
+        await abuse.delete_old_counts(conn, app.clock())
         await mailbox_sessions.prune(conn, app.clock())
     await delete_expired_keys(app.db, app.clock)
     await sending.reconcile(app, app.clock() - sending.ABANDONED)

@@ -317,7 +317,7 @@ async def test_a_suspended_mailbox_sends_under_no_address(api: Api, client: Clie
 async def test_an_address_that_is_suspended_itself_sends_nothing(api: Api, client: Client, sender: str) -> None:
     await api.suspension(sender)
     refused = await client.message("a@far.test", sender=sender)
-    assert refused == f"550 5.7.1 Sending is suspended for {sender}."
+    assert refused == f"550 5.7.1 Sending is suspended for {sender}. An administrator can lift that."
     assert await client.message("a@far.test", sender=ALICE, instance="2") == "DUNNO"
 
 

@@ -127,7 +127,7 @@ def test_a_program_that_is_suspended_sends_nothing(stack: Stack) -> None:
         code, said = sendmail(stack, *many, account=WWW)
     assert code in (75, 77), said
     assert sendmail(stack, "friend@remote.test", account=WWW) == (
-        77, f"sendmail: Sending is suspended for www-data@{HOSTNAME}.\n",
+        77, f"sendmail: Sending is suspended for www-data@{HOSTNAME}. An administrator can lift that.\n",
     )  # fmt: skip
     (found,) = [each for each in stack.do("GET", "/abuse/suspensions") if each["address"] == f"www-data@{HOSTNAME}"]
     assert found["domain_id"] is None

@@ -152,7 +152,9 @@ def test_a_suspended_mailbox_sends_under_no_address(stack: Stack):
             code, words = client.data(letter(to, sender=sender or "alice@halt.test"))
             assert code == 550
             replies[sender] = words.partition(b">: ")[2]
-    assert set(replies.values()) == {b"End-of-data rejected: Sending is suspended for alice@halt.test."}
+    assert set(replies.values()) == {
+        b"End-of-data rejected: Sending is suspended for alice@halt.test. An administrator can lift that."
+    }
     assert stack.send("alice+1@halt.test", to).body["error"]["code"] == "MAILBOX_SUSPENDED"
     stack.do("POST", f"/mailboxes/{mailbox['id']}/unsuspend")
     with stack.login("alice@halt.test") as client:

@@ -5,8 +5,8 @@ Recipients are counted per rolling hour, for each sender address and each domain
 its sender is refused (429 RATE_LIMIT_EXCEEDED, `sender_rate`) and the sender is suspended: the next attempt is refused
 with MAILBOX_SUSPENDED. A message that would exceed `abuse.domain_per_hour` of the domain (`domain_rate`), or that alone
 exceeds a limit (`message_above_threshold`), is only refused. Counts are exact for concurrent calls. They are stored per
-minute: a recipient expires after 60 to 61 minutes, so that no hour has more than the limit. Refused messages are not
-counted, nor messages that were certainly not submitted.
+minute: a recipient expires after 60 to 61 minutes, so that no hour has more than the limit. Refused messages and
+messages that were certainly not submitted are not counted.
 
 An address with a tag counts for its mailbox and is suspended with it. Mail of a mail client counts for the mailbox that
 logged in, whatever its sender address; a suspension of just that address also applies. Mail sent by the API under an
@@ -18,8 +18,8 @@ message beyond the limit is deferred (450 4.7.1; by the API 429 `forward_rate`).
 `limits.external_expansion` external recipients to a message.
 
 A suspension belongs to a sender address, with or without a mailbox. It applies to every way of sending (403
-MAILBOX_SUSPENDED) and is shown on the mailbox. It is deleted with its domain, not with its mailbox: an address that is
-assigned again is still suspended. Lifting a suspension resets the sender's count.
+MAILBOX_SUSPENDED) and is shown on the mailbox. It is deleted with its domain, not with its mailbox: if a new mailbox
+gets the address, it is still suspended. Lifting a suspension resets the sender's count.
 
 Suspending an address that is suspended already replaces the suspension, unless the abuse rules or a higher rank set it.
 Only admins lift suspensions by the abuse rules or by an admin. Nobody suspends or unsuspends the mailbox of a

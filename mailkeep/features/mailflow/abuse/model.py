@@ -40,7 +40,8 @@ class SenderSuspension:
 class SendCharge:
     """A message to be counted: its sender, the sender's domain, and its number of recipients.
 
-    `written` is the address in the message if it may differ from the sender's; a suspension of it also applies.
+    `written`: the sender address in the message, if it may differ from `sender` (the mailbox that logged in). A
+    suspension of it also applies.
     """
 
     sender: Address
@@ -51,7 +52,7 @@ class SendCharge:
 
 @dataclass(frozen=True, slots=True)
 class HourlyUsage:
-    """Recipients to which a domain has sent, and external copies that it has forwarded, in one hour."""
+    """The recipients to which a domain has sent, and the external copies that it has forwarded, in one hour."""
 
     sent: int
     forwarded: int
@@ -69,7 +70,7 @@ class SendingStatus:
 class ExternalCopies:
     """A recipient of a managed domain whose aliases and forwards have `external` external destinations.
 
-    `too_many`: routing refuses the address, whatever the other recipients of the message.
+    `too_many`: routing refuses the address because of them, whatever the other recipients of the message.
     """
 
     address: str

@@ -35,13 +35,13 @@ async def _list(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
     async with app.db.autocommit() as conn:
         page = await service.page(conn, who, query.domain_id, call.page)
-    return HttpResponse([wire.suspension(each, who) for each in page.rows], page)
+    return HttpResponse([wire.suspension_response(each, who) for each in page.rows], page)
 
 
 async def _get(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.autocommit() as conn:
-        return HttpResponse(wire.suspension(await service.get(conn, who, call.id()), who))
+        return HttpResponse(wire.suspension_response(await service.get(conn, who, call.id()), who))
 
 
 async def _lift(app: App, call: Call) -> HttpResponse:
@@ -100,9 +100,9 @@ ENDPOINTS = (
         action="domain.list",
         summary="Get the hourly limits for sending and forwarding",
         description=(
-            "The settings `abuse.*` in recipients per hour; with `scope=domain` and its `id` also the usage of the "
-            "domain in the last hour. Copies to external recipients by aliases, forwards and Sieve redirects count for "
-            "`forward_per_hour`; such mail beyond the limit is deferred."
+            "The settings `abuse.*` in recipients per hour; with `scope=domain` and the domain's `id` also its usage "
+            "in the last hour. Copies to external recipients by aliases, forwards and Sieve redirects count for "
+            "`forward_per_hour`; mail that exceeds it is deferred."
         ),
         tag="Abuse",
         query=wire.ThresholdQuery,

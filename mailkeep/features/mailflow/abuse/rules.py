@@ -18,15 +18,16 @@ from mailkeep.features.mailflow.abuse.model import (
 from mailkeep.features.record.events.model import Event
 
 
-def takes_over(who: Principal, present: SenderSuspension | None) -> bool:
-    """Whether a suspension by `who` replaces the present one: not if a higher rank set it."""
-    return present is None or who.role.rank >= _rank(present)
+def may_replace(who: Principal, current: SenderSuspension | None) -> bool:
+    """Whether a suspension by `who` replaces the current one: not if a higher rank set it."""
+    return current is None or who.role.rank >= _rank(current)
 
 
-def refuse_lifting(who: Principal, present: SenderSuspension) -> None:
-    """FORBIDDEN if somebody below admin lifts a suspension by the abuse rules or a higher rank."""
-    if who.role.rank < min(_rank(present), Role.ADMIN.rank):
-        raise Forbidden("Only an admin can lift a suspension by the abuse rules or a higher rank.")
+def refuse_lifting(who: Principal, current: SenderSuspension) -> None:
+    """FORBIDDEN if a domain_admin lifts a suspension by the abuse rules or a higher rank."""
+    if who.role.rank < min(_rank(current), Role.ADMIN.rank):
+        setter = "the abuse rules" if current.by_rank is None else "an administrator of higher rank"
+        raise Forbidden(f"The suspension was set by {setter}: only an admin or super_admin can lift it.")
 
 
 def rate_suspension(suspension_id: UUID, charge: SendCharge, threshold: int, at: datetime) -> SenderSuspension:
@@ -61,18 +62,22 @@ def refusal(charge: SendCharge, verdict: SendVerdict, sender_threshold: int, dom
         case "counted":
             return None
         case "suspended":
-            return MailboxSuspended(f"Sending is suspended for {charge.sender}.")
+            return MailboxSuspended(f"Sending is suspended for {charge.sender}. An administrator can lift that.")
         case "message_above_threshold":
             limit = min(sender_threshold, domain_threshold)
-            text = f"A message may have at most {limit} recipients (this one has {charge.recipients})."
+            setting = "abuse.sender_per_hour" if limit == sender_threshold else "abuse.domain_per_hour"
+            text = f"A message may have at most {limit} recipients ({setting}); this one has {charge.recipients}."
         case "sender_rate":
             limit = sender_threshold
-            text = f"{charge.sender} may send to {limit} recipients an hour; sending is now suspended."
+            text = (
+                f"{charge.sender} may send to {limit} recipients an hour (abuse.sender_per_hour) and is now suspended. "
+                "An administrator can lift that."
+            )
         case "domain_rate":
             limit = domain_threshold
-            text = f"{charge.sender.domain} may send to {limit} recipients an hour."
-    wait = verdict.retry_after or 1
-    return RateLimitExceeded(text, retry_after=wait, reason=verdict.kind, limit=limit)
+            domain = charge.sender.domain
+            text = f"{domain} may send to {limit} recipients an hour (abuse.domain_per_hour). Try again later."
+    return RateLimitExceeded(text, retry_after=verdict.retry_after or 1, reason=verdict.kind, limit=limit)
 
 
 def is_permanent(refusal: Refusal) -> bool:
@@ -81,35 +86,37 @@ def is_permanent(refusal: Refusal) -> bool:
     return isinstance(refusal, MailboxSuspended) or (isinstance(refusal, RateLimitExceeded) and too_large)
 
 
-def find_over_limit(found: Iterable[ExternalCopies], limit: int) -> ExternalCopies | None:
-    """The first of a message's recipients with which it exceeds `limit` external copies, None if it does not."""
+def find_over_limit(recipients: Iterable[ExternalCopies], limit: int) -> ExternalCopies | None:
+    """The first recipient with which a message exceeds `limit` external copies; None if the message does not."""
     total = 0
-    for each in found:
+    for each in recipients:
         total += each.external
         if each.too_many or total > limit:
             return each
     return None
 
 
-def copies_by_domain(found: Iterable[ExternalCopies]) -> dict[str, int]:
-    """The number of copies by forwarding domain."""
+def copies_by_domain(recipients: Iterable[ExternalCopies]) -> dict[str, int]:
+    """The number of external copies by forwarding domain."""
     copies: dict[str, int] = {}
-    for each in found:
+    for each in recipients:
         copies[each.domain] = copies.get(each.domain, 0) + each.external
     return copies
 
 
-def forward_refusal(full: Mapping[str, int | None], limit: int) -> RateLimitExceeded:
+def forward_refusal(seconds_by_domain: Mapping[str, int | None], limit: int) -> RateLimitExceeded:
     """RATE_LIMIT_EXCEEDED for domains over their limit: `forward_rate`, or `message_above_threshold` if the message
-    alone exceeds it.
+    alone exceeds it. `seconds_by_domain`: the time until each may forward the message, None for never.
     """
-    domain, wait = max(full.items(), key=lambda each: (each[1] is None, each[1] or 0))
-    if wait is None:
-        text = f"{domain} may forward at most {limit} copies an hour to external recipients; this message needs more."
+    domain, seconds = max(seconds_by_domain.items(), key=lambda each: (each[1] is None, each[1] or 0))
+    setting = "abuse.forward_per_hour"
+    if seconds is None:
+        text = f"{domain} may forward {limit} copies an hour to external recipients ({setting}); this message has more."
         return RateLimitExceeded(text, retry_after=3600, reason="message_above_threshold", limit=limit)
-    text = f"{domain} has forwarded its {limit} copies of this hour (abuse.forward_per_hour). Try again later."
-    return RateLimitExceeded(text, retry_after=max(1, wait), reason="forward_rate", limit=limit)
+    text = f"{domain} may forward {limit} copies an hour to external recipients ({setting}). Try again later."
+    return RateLimitExceeded(text, retry_after=max(1, seconds), reason="forward_rate", limit=limit)
 
 
-def _rank(present: SenderSuspension) -> int:
-    return Role.ADMIN.rank if present.by_rank is None else present.by_rank
+def _rank(suspension: SenderSuspension) -> int:
+    """The rank of the administrator who set a suspension; the abuse rules count as an admin."""
+    return Role.ADMIN.rank if suspension.by_rank is None else suspension.by_rank

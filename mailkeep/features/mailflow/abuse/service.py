@@ -33,7 +33,7 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.events import service as events
 
-# Longer than counts are used, so that deleted rows are not locked by others.
+# Longer than counts are used, so that no other transaction has locked the rows to delete.
 _COUNT_RETENTION = timedelta(hours=2)
 _NO_DOMAIN = UUID(int=0)  # nobody is assigned to it: only those who see all domains pass
 
@@ -63,13 +63,13 @@ async def charge_mailboxes(
     An address that is itself suspended counts for itself, and is refused because of that.
     """
     addresses = {each.written or each.sender for each in charges if each.written or _may_have_tag(each.sender)}
-    found = await store.sending_statuses(conn, addresses) if addresses else {}
-    return [_charge_mailbox(each, found, check_suspensions) for each in charges]
+    statuses = await store.sending_statuses(conn, addresses) if addresses else {}
+    return [_charge_mailbox(each, statuses, check_suspensions) for each in charges]
 
 
-def _charge_mailbox(charge: SendCharge, found: Mapping[str, SendingStatus], check_suspensions: bool) -> SendCharge:
+def _charge_mailbox(charge: SendCharge, statuses: Mapping[str, SendingStatus], check_suspensions: bool) -> SendCharge:
     address = charge.written or charge.sender
-    status = found.get(address.key)
+    status = statuses.get(address.key)
     if status is None:
         return charge
     if status.suspended and check_suspensions:
@@ -106,9 +106,9 @@ async def uncount(conn: Conn, counts: Sequence[tuple[datetime, SendCharge]]) -> 
         await store.uncount(conn, [(at, charge) for (at, _), charge in zip(counts, charges, strict=True)])
 
 
-async def forget_counts(conn: Conn, at: datetime) -> None:
+async def delete_old_counts(conn: Conn, at: datetime) -> None:
     """Delete counts that are no longer used. Run it a few times an hour."""
-    await store.forget_counts(conn, at - _COUNT_RETENTION)
+    await store.delete_counts(conn, at - _COUNT_RETENTION)
 
 
 async def external_copies(conn: Conn, addresses: Sequence[Address]) -> list[ExternalCopies]:
@@ -129,8 +129,8 @@ async def charge_forwards(app: App, at: datetime, charge_id: str | None, copies:
     """
     limit = app.settings.abuse.forward_per_hour
     async with app.db.autocommit() as conn:
-        full = await store.count_forwards(conn, at, charge_id, copies, limit)
-    return rules.forward_refusal(full, limit) if full else None
+        seconds_by_domain = await store.count_forwards(conn, at, charge_id, copies, limit)
+    return rules.forward_refusal(seconds_by_domain, limit) if seconds_by_domain else None
 
 
 async def may_forward(conn: Conn, at: datetime, domain: str, copies: int, limit: int) -> bool:
@@ -139,7 +139,10 @@ async def may_forward(conn: Conn, at: datetime, domain: str, copies: int, limit:
 
 
 async def usage(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> HourlyUsage:
-    """The mail that a domain sent and forwarded in the hour before `at`. DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
+    """The recipients and copies that count for a domain in the hour before `at`.
+
+    DOMAIN_NOT_FOUND, API_KEY_DOMAIN_SCOPE.
+    """
     domain = await domains.get(conn, who, "domain.list", domain_id)
     return await store.usage(conn, at, domain.name)
 
@@ -191,32 +194,35 @@ async def lift(conn: Conn, who: Principal, at: datetime, suspension_id: UUID) ->
 
     NOT_FOUND, API_KEY_DOMAIN_SCOPE; FORBIDDEN if a higher-ranked administrator owns the address.
     """
-    seen = await _get(conn, who, "suspension.lift", suspension_id)
-    mailbox_rules.refuse_lower_rank(who, await admins.find_owner_role(conn, parse_address(seen.address)))
-    present = await store.lock_and_find(conn, seen.address_key)
-    if present is None or present.id != suspension_id:
+    suspension = await _get(conn, who, "suspension.lift", suspension_id)
+    mailbox_rules.refuse_lower_rank(who, await admins.find_owner_role(conn, parse_address(suspension.address)))
+    current = await store.lock_and_find(conn, suspension.address_key)
+    if current is None or current.id != suspension_id:
         raise NotFound
-    rules.refuse_lifting(who, present)
-    await store.delete(conn, present.address_key)
-    before, after = _audit_sender_fields(present, present), _audit_sender_fields(present, None)
-    await audit.record(conn, who, at, AuditAction("sender.unsuspend", _target_sender(present), before, after))
-    return present
+    rules.refuse_lifting(who, current)
+    await store.delete(conn, current.address_key)
+    before, after = _audit_sender_fields(current, current), _audit_sender_fields(current, None)
+    await audit.record(conn, who, at, AuditAction("sender.unsuspend", _target_sender(current), before, after))
+    return current
 
 
 async def _get(conn: Conn, who: Principal, action: str, suspension_id: UUID) -> SenderSuspension:
-    found = await store.find_by_id(conn, suspension_id)
-    if found is None:
+    suspension = await store.find_by_id(conn, suspension_id)
+    if suspension is None:
         raise NotFound
-    allow_on(who, action, found.domain_id or _NO_DOMAIN)
-    return found
+    allow_on(who, action, suspension.domain_id or _NO_DOMAIN)
+    return suspension
 
 
 async def suspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, reason: str) -> Mailbox:
-    """Suspend sending for the address of a mailbox, and return the mailbox. NOT_FOUND, FORBIDDEN."""
+    """Suspend sending for the address of a mailbox, and return the mailbox. NOT_FOUND, FORBIDDEN.
+
+    A suspension by the abuse rules or a higher rank is kept.
+    """
     mailbox = await mailboxes.get_for_state_change(conn, who, mailbox_id)
     address = mailbox.address
-    present = await store.lock_and_find(conn, address.key)
-    if rules.takes_over(who, present):
+    current = await store.lock_and_find(conn, address.key)
+    if rules.may_replace(who, current):
         suspension = SenderSuspension(
             id=uuid7(at),
             domain_id=mailbox.domain_id,
@@ -230,7 +236,7 @@ async def suspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, re
         )
         await store.upsert(conn, suspension)
         audit_action = AuditAction(
-            "mailbox.suspend", _target(mailbox), _audit_fields(present), _audit_fields(suspension)
+            "mailbox.suspend", _target(mailbox), _audit_fields(current), _audit_fields(suspension)
         )
         await audit.record(conn, who, at, audit_action)
         await events.emit(conn, at, rules.suspension_event(suspension))
@@ -240,11 +246,11 @@ async def suspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, re
 async def unsuspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID) -> Mailbox:
     """Lift the suspension of a mailbox's address, and return the mailbox. NOT_FOUND, FORBIDDEN."""
     mailbox = await mailboxes.get_for_state_change(conn, who, mailbox_id)
-    present = await store.lock_and_find(conn, mailbox.address.key)
-    if present is not None:
-        rules.refuse_lifting(who, present)
-        await store.delete(conn, present.address_key)
-        audit_action = AuditAction("mailbox.unsuspend", _target(mailbox), _audit_fields(present), _audit_fields(None))
+    current = await store.lock_and_find(conn, mailbox.address.key)
+    if current is not None:
+        rules.refuse_lifting(who, current)
+        await store.delete(conn, current.address_key)
+        audit_action = AuditAction("mailbox.unsuspend", _target(mailbox), _audit_fields(current), _audit_fields(None))
         await audit.record(conn, who, at, audit_action)
     return await mailboxes.get(conn, who, mailbox_id)
 
@@ -259,8 +265,8 @@ def _target(mailbox: Mailbox) -> AuditTarget:
     return AuditTarget("mailbox", mailbox.id, mailbox.domain_id, mailbox.domain_name)
 
 
-def _audit_sender_fields(of: SenderSuspension, suspension: SenderSuspension | None) -> dict[str, object]:
-    return {"address": of.address} | _audit_fields(suspension)
+def _audit_sender_fields(sender: SenderSuspension, suspension: SenderSuspension | None) -> dict[str, object]:
+    return {"address": sender.address} | _audit_fields(suspension)
 
 
 def _target_sender(suspension: SenderSuspension) -> AuditTarget:

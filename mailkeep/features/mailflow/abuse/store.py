@@ -58,7 +58,7 @@ async def find(conn: Conn, address_key: str) -> SenderSuspension | None:
 
 
 async def lock_and_find(conn: Conn, address_key: str) -> SenderSuspension | None:
-    """The suspension of an address. Until the transaction ends, other writers and counters of this address wait."""
+    """The suspension of an address. Locks the address for suspensions and counts until the transaction ends."""
     await conn.execute("SELECT lock_sender(%(key)s)", {"key": address_key})
     return await find(conn, address_key)
 
@@ -73,7 +73,7 @@ async def page(
     conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, page_request: PageRequest
 ) -> Page[SenderSuspension]:
     """A page of the suspensions in `domains` (None: in all), or in one domain."""
-    found = await fetch_page(
+    result = await fetch_page(
         conn,
         _SELECT,
         [
@@ -83,12 +83,12 @@ async def page(
         page_request,
         {"created_at": "s.id", "id": "s.id", "address": "s.address"},
     )
-    return Page([SenderSuspension(**row) for row in found.rows], found.next_key)
+    return Page([SenderSuspension(**row) for row in result.rows], result.next_key)
 
 
 async def sending_statuses(conn: Conn, addresses: Collection[Address]) -> dict[str, SendingStatus]:
     """The sending status of these addresses, by their keys."""
-    ordered = list(addresses)
+    addresses = list(addresses)
     cursor = await conn.execute(
         """
         SELECT a.key, m.local_part, a.domain,
@@ -97,9 +97,9 @@ async def sending_statuses(conn: Conn, addresses: Collection[Address]) -> dict[s
         LEFT JOIN LATERAL mta_mailbox_of(a.local_part, a.domain) m ON true
         """,
         {
-            "keys": [each.key for each in ordered],
-            "locals": [each.local_part for each in ordered],
-            "domains": [each.domain for each in ordered],
+            "keys": [each.key for each in addresses],
+            "locals": [each.local_part for each in addresses],
+            "domains": [each.domain for each in addresses],
         },
     )
     return {
@@ -120,8 +120,8 @@ async def count(
         """
         SELECT c.verdict AS kind, c.retry_after
         FROM count_sends(%(at)s, %(senders)s::text[], %(recipients)s::integer[], %(sender_limit)s, %(domain_limit)s,
-                         %(may_suspend)s) WITH ORDINALITY c (verdict, retry_after, place)
-        ORDER BY c.place
+                         %(may_suspend)s) WITH ORDINALITY c (verdict, retry_after, position)
+        ORDER BY c.position
         """,
         count_arguments(charges, limits) | {"at": at, "may_suspend": may_suspend},
     )
@@ -142,7 +142,7 @@ async def uncount(conn: Conn, counts: Sequence[tuple[datetime, SendCharge]]) -> 
     )
 
 
-async def forget_counts(conn: Conn, before: datetime) -> None:
+async def delete_counts(conn: Conn, before: datetime) -> None:
     """Delete the counts of minutes before `before`."""
     await conn.execute("DELETE FROM send_counts WHERE minute < %(before)s", {"before": before})
     await conn.execute("DELETE FROM forward_charges WHERE charged_at < %(before)s", {"before": before})
@@ -152,15 +152,15 @@ async def external_copies(conn: Conn, addresses: Sequence[str]) -> list[External
     """Those of these addresses (A-labels) of managed domains that have external destinations, in their order."""
     cursor = await conn.execute(
         """
-        WITH ours AS MATERIALIZED (
-            SELECT a.address, a.place
-            FROM unnest(%(addresses)s::text[]) WITH ORDINALITY a (address, place)
+        WITH managed AS MATERIALIZED (
+            SELECT a.address, a.position
+            FROM unnest(%(addresses)s::text[]) WITH ORDINALITY a (address, position)
             WHERE EXISTS (SELECT FROM domains d WHERE d.name = split_part(a.address, '@', -1))
         )
-        SELECT o.address, r.external, r.decision IN ('expansion_limit', 'too_many_destinations') AS too_many
-        FROM ours o CROSS JOIN LATERAL route_address(o.address) r
+        SELECT m.address, r.external, r.decision IN ('expansion_limit', 'too_many_destinations') AS too_many
+        FROM managed m CROSS JOIN LATERAL route_address(m.address) r
         WHERE r.external > 0 OR r.decision IN ('expansion_limit', 'too_many_destinations')
-        ORDER BY o.place
+        ORDER BY m.position
         """,
         {"addresses": list(addresses)},
     )

@@ -47,13 +47,15 @@ class MailboxSuspensionResponse(Struct, frozen=True):
 
 def mailbox_suspension(mailbox: Mailbox, who: Principal) -> MailboxSuspensionResponse:
     """The JSON of a mailbox with its suspension, for this caller."""
-    found = mailbox.suspension
+    current = mailbox.suspension
     return MailboxSuspensionResponse(
         id=mailbox.id,
         domain_id=mailbox.domain_id,
         address=str(mailbox.address),
-        suspended=found
-        and SuspensionRecord(found.reason, rules.display_suspender(who, found.by, found.by_rank), iso(found.at)),
+        suspended=current
+        and SuspensionRecord(
+            current.reason, rules.display_suspender(who, current.by, current.by_rank), iso(current.at)
+        ),
     )
 
 
@@ -89,26 +91,27 @@ class LiftResponse(Struct, frozen=True):
     address: str
 
 
-def suspension(found: SenderSuspension, who: Principal) -> SuspensionResponse:
+def suspension_response(suspension: SenderSuspension, who: Principal) -> SuspensionResponse:
     """The JSON of a suspension, for this caller."""
+    author = rules.display_suspender(who, suspension.by_label, suspension.by_rank)
     return SuspensionResponse(
-        id=found.id,
-        domain_id=found.domain_id,
-        address=found.address,
-        reason=found.reason,
-        by=SuspensionAuthor(found.by_kind, rules.display_suspender(who, found.by_label, found.by_rank)),
-        at=iso(found.created_at),
+        id=suspension.id,
+        domain_id=suspension.domain_id,
+        address=suspension.address,
+        reason=suspension.reason,
+        by=SuspensionAuthor(suspension.by_kind, author),
+        at=iso(suspension.created_at),
     )
 
 
 class ThresholdQuery(Query, frozen=True):
-    """The scope: the whole installation or a domain."""
+    """The scope: `global` (the whole server) or a domain."""
 
     scope: Literal["global", "domain"] = "global"
     id: UUID | None = None
 
     def domain_id(self) -> UUID | None:
-        """The ID of the requested domain, None for the installation. MISSING_FIELDS, INVALID_FIELD."""
+        """The ID of the requested domain, None for `global`. MISSING_FIELDS, INVALID_FIELD."""
         if self.scope == "domain" and self.id is None:
             raise MissingFields(["id"])
         if self.scope == "global" and self.id is not None:
@@ -119,7 +122,7 @@ class ThresholdQuery(Query, frozen=True):
 class Threshold(Struct, frozen=True):
     """Recipients per hour; `source`: where the value is set (`global`: in the settings).
 
-    `used`: usage of the domain in the last hour, null if the value is not for the domain.
+    `used`: the domain's recipients or copies in the last hour; null for the limit of a sender, and without a domain.
     """
 
     value: int
