@@ -1,4 +1,4 @@
-"""Paths of sending."""
+"""Endpoints of sending."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def _send_batch(app: App, call: Call) -> HttpResponse:
     if not items:
         raise EmptyBatch
     if len(items) > MAX_BATCH:
-        raise BatchTooLarge(f"A batch holds at most {MAX_BATCH} messages, this one {len(items)}.")
+        raise BatchTooLarge(f"A batch holds at most {MAX_BATCH} messages (got {len(items)}).")
     if app.mta is None:
         raise SendUnavailable
     outcomes = await service.send_batch(app, call.caller(), await _convert(call, wire.to_requests, items))
@@ -50,23 +50,23 @@ async def _send_batch(app: App, call: Call) -> HttpResponse:
 
 
 async def _convert(call: Call, convert: Callable[[T], R], value: T) -> R:
-    """What belongs to a large body is converted beside the event loop."""
+    """Convert a value; with a large body in a thread, because it would block the event loop."""
     return await asyncio.to_thread(convert, value) if len(call.raw_body) > INLINE_BYTES else convert(value)
 
 
 async def _find_result(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
-    before = await service.find_sent(app, request_id)
-    return HttpResponse(wire.sent_message(before[0])) if before else None
+    accepted = await service.find_sent(app, request_id)
+    return HttpResponse(wire.sent_message(accepted[0])) if accepted else None
 
 
 async def _find_batch_result(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
-    before = await service.find_sent(app, request_id)
-    if not before:
+    accepted = await service.find_sent(app, request_id)
+    if not accepted:
         return None
-    # What is sent now belongs to the same request: cut off once more, it is found by the same id.
+    # The remaining messages get the ID of the interrupted request, so that the next retry finds them too.
     who = replace(call.caller(), request_id=request_id)
     items = await _convert(call, wire.to_requests, call.body.messages)
-    return HttpResponse(await _convert(call, wire.batch_answer, await service.resume_batch(app, who, items, before)))
+    return HttpResponse(await _convert(call, wire.batch_answer, await service.resume_batch(app, who, items, accepted)))
 
 
 def body_limit(settings: Settings) -> int:
@@ -120,7 +120,7 @@ ENDPOINTS = (
         audit="message.send",
         resource="message",
         summary="Send up to 100 messages",
-        description="Each message is judged on its own; the answer is 200 when some of them fail.",
+        description="An error in one message does not affect the others; the response is 200 even if all of them fail.",
         tag="Sending",
         body=wire.BatchBody,
         body_limit=body_limit,

@@ -1,4 +1,4 @@
-"""The checks of a message to send, and the errors for what the MTA answers."""
+"""The checks of a message to send, and the API errors for failures of the MTA."""
 
 from __future__ import annotations
 
@@ -43,15 +43,16 @@ MAX_RECIPIENTS = 1000
 MAX_HEADERS = 200
 MAX_HEADER_OCTETS = 64 << 10
 """The size of the names and values of all custom headers, in UTF-8."""
-_MANY_RECIPIENTS = 100
-_RECIPIENTS_AT_ONCE = 1000
-_MUCH_CONTENT = 256 << 10
-_HEADER = 400  # bytes of a body that take as long to compose as a header field
-_BEFORE_ANY_MESSAGE = ("connect", "greeting", "ehlo", "tls", "login")
+# What the event loop checks and composes itself; anything larger goes to a thread.
+_INLINE_RECIPIENTS = 100
+_INLINE_BYTES = 256 << 10
+_FIELD_COST = 400  # bytes of a body that take as long to compose as a header field
+_GROUP_RECIPIENTS = 1000
+_CONNECTION_STAGES = ("connect", "greeting", "ehlo", "tls", "login")  # of SMTP, before the first message
 
 
 def parse_sender(request: SendRequest) -> MailboxAddress:
-    """The sender, parsed: the address that is checked is the one in the message. INVALID_SENDER."""
+    """The sender, parsed. The checks and the message use this same address. INVALID_SENDER."""
     try:
         return MailboxAddress(parse_address(request.sender.email, min_labels=2), request.sender.name)
     except AddressError as error:
@@ -70,9 +71,10 @@ def domain_may_send(domain: SenderDomain | None) -> SenderDomain:
     if domain is None:
         raise SenderDomainUnknown
     if not domain.active:
-        raise DomainInactive
+        raise DomainInactive(f"The domain {domain.name} is inactive. Activate it to send.")
     if not domain.sending_enabled:
-        raise DomainInactive("Sending is disabled for the domain.", reason="sending_disabled")
+        text = f"The domain {domain.name} may not send: its `sending_enabled` is false."
+        raise DomainInactive(text, reason="sending_disabled")
     return domain
 
 
@@ -82,22 +84,22 @@ def refuse_lower_rank(who: Principal, owner_rank: int | None) -> None:
         raise Forbidden("The sender's address belongs to an administrator of higher rank.", reason="higher_rank")
 
 
-def parse_recipients(field: str, named: Iterable[AddressInput]) -> list[MailboxAddress]:
+def parse_recipients(field: str, inputs: Iterable[AddressInput]) -> list[MailboxAddress]:
     """The mailboxes of a recipient field; INVALID_RECIPIENT names the field and position of the first error."""
-    return [_mailbox(field, index, each) for index, each in enumerate(named)]
+    return [_parse_mailbox(field, index, each) for index, each in enumerate(inputs)]
 
 
-def parse_reply_to(named: AddressInput | None) -> MailboxAddress | None:
-    """The Reply-To mailbox, if there is one."""
-    return None if named is None else _mailbox("reply_to", None, named)
+def parse_reply_to(address: AddressInput | None) -> MailboxAddress | None:
+    """The Reply-To mailbox, if there is one. INVALID_RECIPIENT."""
+    return None if address is None else _parse_mailbox("reply_to", None, address)
 
 
-def _mailbox(field: str, index: int | None, named: AddressInput) -> MailboxAddress:
+def _parse_mailbox(field: str, index: int | None, address: AddressInput) -> MailboxAddress:
     try:
-        return MailboxAddress(parse_address(named.email, min_labels=2), named.name)
+        return MailboxAddress(parse_address(address.email, min_labels=2), address.name)
     except AddressError as error:
-        at = field if index is None else f"{field}[{index}]"
-        raise InvalidRecipient(f"{at}.email: {error.reason}.", field=field, index=index) from error
+        path = field if index is None else f"{field}[{index}]"
+        raise InvalidRecipient(f"{path}.email: {error.reason}.", field=field, index=index) from error
 
 
 def envelope(recipients: Iterable[MailboxAddress]) -> list[Address]:
@@ -105,19 +107,20 @@ def envelope(recipients: Iterable[MailboxAddress]) -> list[Address]:
     return list({mailbox.address.key: mailbox.address for mailbox in recipients}.values())
 
 
-def refuse_expansion(beyond: ExternalCopies, request: SendRequest, limit: int) -> InvalidRecipient:
-    """INVALID_RECIPIENT for a recipient with which a message has too many external copies."""
-    for field, named in (("to", request.to), ("cc", request.cc), ("bcc", request.bcc)):
-        for index, each in enumerate(named):
-            if f"{(found := parse_address(each.email)).local_part}@{found.domain}" == beyond.address:
-                text = f"{field}[{index}].email: {beyond.address} forwards the message to too many external recipients"
-                more = f"(at most {limit} for one message, limits.external_expansion)."
+def expansion_refusal(copies: ExternalCopies, request: SendRequest, limit: int) -> InvalidRecipient:
+    """INVALID_RECIPIENT for the recipient whose external copies exceed the limit of a message."""
+    for field, inputs in (("to", request.to), ("cc", request.cc), ("bcc", request.bcc)):
+        for index, each in enumerate(inputs):
+            address = parse_address(each.email)
+            if f"{address.local_part}@{address.domain}" == copies.address:
+                text = f"{field}[{index}].email: {copies.address} forwards the message to too many external recipients"
+                more = f"(setting limits.external_expansion: at most {limit} for one message)."
                 return InvalidRecipient(f"{text} {more}", field=field, index=index, reason="expansion_limit")
-    raise AssertionError(f"{beyond.address} is no recipient of the message")
+    raise AssertionError(f"{copies.address} is no recipient of the message")
 
 
 def check_headers(headers: Any) -> dict[str, str]:
-    """Custom headers, checked. INVALID_HEADER; VALIDATION_ERROR if they are no object."""
+    """Custom headers, checked. INVALID_HEADER; INVALID_FIELD if they are no object."""
     if headers is None:
         return {}
     if not isinstance(headers, dict):
@@ -126,22 +129,23 @@ def check_headers(headers: Any) -> dict[str, str]:
     if len(fields) > MAX_HEADERS:
         raise InvalidHeader(f"headers must have at most {MAX_HEADERS} fields (got {len(fields)}).", limit=MAX_HEADERS)
     checked: dict[str, str] = {}
-    seen: set[str] = set()
-    left = MAX_HEADER_OCTETS
+    lower_names: set[str] = set()
+    octets = 0
     for name, value in fields.items():
         check_header_name(name)
         if not isinstance(value, str):
-            raise InvalidHeader("A header's value must be a string.", header=name)
-        left -= len(name) + len(value.encode("utf-8", "surrogatepass"))
-        if left < 0:
+            raise InvalidHeader(f"headers.{name}: must be a string.", header=name)
+        octets += len(name) + len(value.encode("utf-8", "surrogatepass"))
+        if octets > MAX_HEADER_OCTETS:
             raise InvalidHeader(
-                f"headers must have at most {MAX_HEADER_OCTETS} octets of names and values together.",
+                f"headers: names and values must have at most {MAX_HEADER_OCTETS} bytes together (UTF-8).",
                 limit_octets=MAX_HEADER_OCTETS,
             )
         check_header_value(name, value)
-        if name.lower() in seen:
-            raise InvalidHeader("A header is given twice.", header=name)
-        seen.add(name.lower())
+        if name.lower() in lower_names:
+            text = f"headers.{name}: another key differs only in upper and lower case. Use each name once."
+            raise InvalidHeader(text, header=name)
+        lower_names.add(name.lower())
         checked[name] = value
     return checked
 
@@ -165,28 +169,32 @@ def is_heavy(requests: Iterable[SendRequest]) -> bool:
     recipients = content = 0
     for each in requests:
         recipients += len(each.to) + len(each.cc) + len(each.bcc)
-        content += len(each.text_body or "") + len(each.html_body or "") + len(each.headers or ()) * _HEADER
-        content += sum(len(attached.content) + _HEADER for attached in each.attachments)
-    return recipients > _MANY_RECIPIENTS or content > _MUCH_CONTENT
+        content += len(each.text_body or "") + len(each.html_body or "") + len(each.headers or ()) * _FIELD_COST
+        content += sum(len(attachment.content) + _FIELD_COST for attachment in each.attachments)
+    return recipients > _INLINE_RECIPIENTS or content > _INLINE_BYTES
 
 
 def split_batch(requests: Sequence[SendRequest | Refusal]) -> Iterator[Sequence[SendRequest | Refusal]]:
     """The messages in order, in groups of at most 1,000 recipients (or one message), each recorded by one statement."""
     start = recipients = 0
-    for place, each in enumerate(requests):
-        more = 0 if isinstance(each, Refusal) else len(each.to) + len(each.cc) + len(each.bcc)
-        if recipients + more > _RECIPIENTS_AT_ONCE and place > start:
-            yield requests[start:place]
-            start, recipients = place, 0
-        recipients += more
+    for index, each in enumerate(requests):
+        count = 0 if isinstance(each, Refusal) else len(each.to) + len(each.cc) + len(each.bcc)
+        if recipients + count > _GROUP_RECIPIENTS and index > start:
+            yield requests[start:index]
+            start, recipients = index, 0
+        recipients += count
     yield requests[start:]
 
 
 def outgoing(
-    message: UUID, at: datetime, request: SendRequest, sender: MailboxAddress, boxes: Sequence[list[MailboxAddress]]
+    attempt_id: UUID,
+    at: datetime,
+    request: SendRequest,
+    sender: MailboxAddress,
+    recipients: tuple[list[MailboxAddress], list[MailboxAddress], list[MailboxAddress]],
 ) -> OutgoingMessage:
-    """The message to compose; `boxes` are to, cc and bcc. Checks reply_to, headers and attachments, in this order."""
-    to, cc, bcc = boxes
+    """The message to compose; `recipients`: to, cc and bcc. Checks reply_to, headers and attachments, in this order."""
+    to, cc, bcc = recipients
     reply_to = parse_reply_to(request.reply_to)
     headers = check_headers(request.headers)
     attachments = [check_attachment(index, each) for index, each in enumerate(request.attachments)]
@@ -197,7 +205,7 @@ def outgoing(
         bcc=bcc,
         reply_to=reply_to,
         subject=request.subject,
-        message_id=f"<{message}@{sender.address.domain}>",
+        message_id=f"<{attempt_id}@{sender.address.domain}>",
         date=at,
         text_body=request.text_body,
         html_body=request.html_body,
@@ -210,9 +218,10 @@ def outgoing(
 
 
 def refuse_too_large(size: int, limit: int) -> None:
-    """PAYLOAD_TOO_LARGE over the size limit in bytes: headers, bodies, and base64 without its line breaks."""
+    """PAYLOAD_TOO_LARGE if a message of `size` bytes (with base64, but not its line breaks) exceeds the limit."""
     if size > limit:
-        raise PayloadTooLarge(f"The message has {size} bytes; at most {limit} are allowed.", limit=limit, size=size)
+        text = f"The message has {size} bytes; at most {limit} are allowed (setting limits.message_size_bytes)."
+        raise PayloadTooLarge(text, limit=limit, size=size)
 
 
 def first_status(mode: str) -> str:
@@ -220,30 +229,35 @@ def first_status(mode: str) -> str:
     return "relayed" if mode == "smtp" else "queued"
 
 
-def is_relay_failure(result: SubmissionResult) -> bool:
-    """Whether the MTA failed in a way that is not about the message: the next one would fail alike."""
+def is_mta_failure(result: SubmissionResult) -> bool:
+    """Whether the MTA failed for a reason other than this message, so that the next one would fail too."""
     if isinstance(result, SmtpRefusal):
-        return result.stage in _BEFORE_ANY_MESSAGE or result.reply.code == 421
+        return result.stage in _CONNECTION_STAGES or result.reply.code == 421
     return isinstance(result, ConnectionLost)
 
 
 def failure_status(result: SmtpRefusal | ConnectionLost) -> tuple[str, str]:
     """The status of a failed attempt, and the reason: `failed` if the message was refused, `lost`, or `unknown`."""
     if isinstance(result, SmtpRefusal):
-        return ("lost" if result.stage in _BEFORE_ANY_MESSAGE else "failed"), str(result.reply)
+        return ("lost" if result.stage in _CONNECTION_STAGES else "failed"), str(result.reply)
     return ("unknown" if result.submitted == "unknown" else "lost"), str(result)
 
 
 def submission_refusal(result: SmtpRefusal | ConnectionLost) -> SendFailed | Unavailable:
-    """SEND_FAILED: `details.submitted` is `no` or `unknown`; `reason` is `relay` if it is not about the message.
+    """SEND_FAILED: `details.submitted` is `no` or `unknown`; `reason` is `relay` if the message is not the cause.
 
     UNAVAILABLE if the MTA's disk is full (452 4.3.1, RFC 3463 §3.4). If the MTA replied, the details have `smtp_code`,
     `enhanced_code` and `diagnostic`, and `recipients` if it refused all of them.
     """
     if isinstance(result, ConnectionLost):
         if result.submitted == "unknown":
-            return SendFailed("The connection was lost before the mail transfer agent answered.", submitted="unknown")
-        return SendFailed("The mail transfer agent can't be reached.", submitted="no", reason="relay")
+            text = (
+                "The connection was lost before the mail transfer agent answered: it may have accepted the message. "
+                "Check the message's status before sending it again."
+            )
+            return SendFailed(text, submitted="unknown")
+        text = "The mail transfer agent can't be reached or ended the connection. Nothing was sent: try again later."
+        return SendFailed(text, submitted="no", reason="relay")
     reply = result.reply
     details: dict[str, Any] = {
         "submitted": "no",
@@ -253,23 +267,26 @@ def submission_refusal(result: SmtpRefusal | ConnectionLost) -> SendFailed | Una
     }
     if (reply.code, reply.enhanced) == (452, "4.3.1"):
         return Unavailable(f"The mail transfer agent has no free disk space: {reply}", retry_after=30, **details)
-    if result.stage in _BEFORE_ANY_MESSAGE:
+    if result.stage in _CONNECTION_STAGES:
         return SendFailed(
             f"The mail transfer agent accepts no mail from this server: {reply}", reason="relay", **details
         )
     if result.rejected:
         details["recipients"] = [
-            {"address": address, "smtp_code": said.code, "enhanced_code": said.enhanced, "diagnostic": said.text}
-            for address, said in result.rejected.items()
+            {"address": address, "smtp_code": each.code, "enhanced_code": each.enhanced, "diagnostic": each.text}
+            for address, each in result.rejected.items()
         ]
     return SendFailed(f"The mail transfer agent refused the message: {reply}", **details)
 
 
 def unrecorded_refusal(results: Sequence[tuple[Message, SubmissionResult]]) -> Unavailable:
-    """UNAVAILABLE after the submission: `submitted` is yes, no, unknown or partly; `message_ids` the accepted."""
+    """UNAVAILABLE after the submission. `details.submitted` is `yes`, `no`, `unknown` or `partly`; `message_ids` holds
+    the Message-IDs of accepted messages.
+    """
     states = {_submission_state(result) for _, result in results}
     return Unavailable(
-        "The database went away while the message was sent. Do not send it again if it is submitted.",
+        "The database became unavailable during the submission. Do not send again what was submitted "
+        "(details.submitted, details.message_ids).",
         submitted=states.pop() if len(states) == 1 else "partly",
         message_ids=[message.message_id for message, result in results if isinstance(result, AcceptedSubmission)],
     )

@@ -1,4 +1,4 @@
-"""Sends messages: check, file the attempt, submit, record the result."""
+"""Sends messages: check, record the attempt, submit, record the result."""
 
 from __future__ import annotations
 
@@ -63,7 +63,9 @@ async def send_batch(app: App, who: Principal, requests: Sequence[SendRequest | 
 
 
 def _failed_batch_action(refused: Sequence[Refusal]) -> AuditAction:
-    """Denied if each message was refused for missing rights; the error code is that of the first."""
+    """The audit action of a batch without an accepted message: denied if all messages were refused for missing rights.
+    Its error code is that of the first.
+    """
     more = {"messages": len(refused), "succeeded": 0, "codes": sorted({each.code for each in refused})}
     denied = all(each.status == 403 for each in refused)
     outcome = "denied" if denied else "failed"
@@ -81,10 +83,10 @@ async def send_all(app: App, who: Principal, requests: Sequence[SendRequest | Re
     for group in rules.split_batch(requests):
         try:
             outcomes += await _send_group(app, who, group, len(outcomes))
-        except Refusal as wrong:
+        except Refusal as refusal:
             if not outcomes:
                 raise
-            outcomes += [each if isinstance(each, Refusal) else wrong for each in requests[len(outcomes) :]]
+            outcomes += [each if isinstance(each, Refusal) else refusal for each in requests[len(outcomes) :]]
             break
     return outcomes
 
@@ -131,24 +133,24 @@ async def find_sent(app: App, request_id: UUID) -> dict[int, AcceptedMessage]:
     not known. The other messages were certainly not accepted and may be sent again.
     """
     async with app.db.autocommit() as conn:
-        found = await messages.find_by_request(conn, request_id)
-    if any(message.status in ("submitting", "unknown") for message in found):
+        attempts = await messages.find_by_request(conn, request_id)
+    if any(message.status in ("submitting", "unknown") for message in attempts):
         raise IdempotencyInProgress
     return {
         message.batch_index or 0: AcceptedMessage(
             message.id, message.message_id, message.status, [(each.address, each.status) for each in message.recipients]
         )
-        for message in found
+        for message in attempts
         if message.accepted_at is not None
     }
 
 
 async def resume_batch(
-    app: App, who: Principal, requests: Sequence[SendRequest | Refusal], before: Mapping[int, AcceptedMessage]
+    app: App, who: Principal, requests: Sequence[SendRequest | Refusal], accepted: Mapping[int, AcceptedMessage]
 ) -> list[SendOutcome]:
-    """Send those messages of a batch that are not in `before`; returns the outcome of each, in order."""
-    outcomes = await send_all(app, who, [_SENT if index in before else each for index, each in enumerate(requests)])
-    return [before.get(index, outcome) for index, outcome in enumerate(outcomes)]
+    """Send the messages of a batch except the `accepted` ones (by index); returns the outcome of each, in order."""
+    outcomes = await send_all(app, who, [_SENT if index in accepted else each for index, each in enumerate(requests)])
+    return [accepted.get(index, outcome) for index, outcome in enumerate(outcomes)]
 
 
 async def _save_contents(app: App, accepted: Sequence[PreparedMessage]) -> None:
@@ -169,20 +171,23 @@ async def _write_contents(app: App, accepted: Sequence[PreparedMessage]) -> list
 async def _charge_forwards(
     app: App, at: datetime, prepared: list[PreparedMessage | Refusal], managed: Collection[str]
 ) -> tuple[list[PreparedMessage | Refusal], set[UUID]]:
-    """Count external copies of aliases and forwards; returns the messages or refusals, and the IDs of those counted."""
+    """Count external copies of aliases and forwards; returns the messages or refusals, and the IDs of those counted.
+
+    `managed`: the managed domains among the recipients' domains as the request writes them. It lacks IDNs written in
+    Unicode, so domains with an A-label are always looked up.
+    """
+    limit = app.settings.limits.external_expansion
     charged: set[UUID] = set()
-    for place, each in enumerate(prepared):
-        # `managed` has no IDNs written in Unicode: their A-labels are known since parsing.
-        if isinstance(each, Refusal) or not any(one.domain in managed or "xn--" in one.domain for one in each.envelope):
+    for index, each in enumerate(prepared):
+        if isinstance(each, Refusal) or not any(to.domain in managed or "xn--" in to.domain for to in each.envelope):
             continue
         async with app.db.autocommit() as conn:
-            found = await abuse.external_copies(conn, each.envelope)
-        limit = app.settings.limits.external_expansion
-        if beyond := abuse.find_over_limit(found, limit):
-            prepared[place] = rules.refuse_expansion(beyond, each.request, limit)
-        elif found:
-            refusal = await abuse.charge_forwards(app, at, str(each.id), abuse.copies_by_domain(found))
-            prepared[place] = refusal or each
+            copies = await abuse.external_copies(conn, each.envelope)
+        if over_limit := abuse.find_over_limit(copies, limit):
+            prepared[index] = rules.expansion_refusal(over_limit, each.request, limit)
+        elif copies:
+            refusal = await abuse.charge_forwards(app, at, str(each.id), abuse.copies_by_domain(copies))
+            prepared[index] = refusal or each
             charged |= {each.id} if refusal is None else set()
     return prepared, charged
 
@@ -196,8 +201,8 @@ async def _prepare_all(
     app: App, who: Principal, requests: Sequence[SendRequest | Refusal]
 ) -> tuple[list[PreparedMessage | Refusal], Collection[str]]:
     """The checked messages, and the managed domains among those of their senders and recipients."""
-    known = [address for each in requests if isinstance(each, SendRequest) and (address := _sender_or_none(each))]
-    names = {name for address in known for name in (address.domain, address.key)}
+    senders = [address for each in requests if isinstance(each, SendRequest) and (address := _sender_or_none(each))]
+    names = {name for address in senders for name in (address.domain, address.key)}
     for message in requests:
         if isinstance(message, SendRequest):
             names |= rules.recipient_domains(message)
@@ -215,16 +220,16 @@ async def _prepare_all(
 
 async def _sender_domains(app: App, senders: Sequence[set[str]]) -> list[dict[str, SenderDomain]]:
     async with app.db.autocommit() as conn:
-        found = await store.sender_domains(conn, set[str]().union(*senders))
-    return [found] * len(senders)
+        domains = await store.sender_domains(conn, set[str]().union(*senders))
+    return [domains] * len(senders)
 
 
 async def refuse_senders(app: App, who: Principal, senders: Collection[Address]) -> None:
     """Check the rights to senders whose domains are managed: FORBIDDEN by role, or for the address of a higher-ranked
     administrator; API_KEY_DOMAIN_SCOPE.
     """
-    found = await app.write_in_batch(_sender_domains, {each.key for each in senders})
-    for domain in found.values():
+    domains = await app.write_in_batch(_sender_domains, {each.key for each in senders})
+    for domain in domains.values():
         allow_on(who, "send", domain.id)
         rules.refuse_lower_rank(who, domain.owner_rank)
 
@@ -245,8 +250,8 @@ def _try_prepare(
 ) -> PreparedMessage | Refusal:
     try:
         return _prepare(who, request, domains, at, limit)
-    except Refusal as wrong:
-        return wrong
+    except Refusal as refusal:
+        return refusal
 
 
 def _prepare(
@@ -260,16 +265,14 @@ def _prepare(
     domain = rules.domain_may_send(domains.get(sender.address.key))
     allow_on(who, "send", domain.id)
     rules.refuse_lower_rank(who, domain.owner_rank)
-    boxes = [
-        rules.parse_recipients(field, named)
-        for field, named in (("to", request.to), ("cc", request.cc), ("bcc", request.bcc))
-    ]
-    envelope = rules.envelope(mailbox for field in boxes for mailbox in field)
-    message = uuid7(at)
-    outgoing = rules.outgoing(message, at, request, sender, boxes)
+    to = rules.parse_recipients("to", request.to)
+    cc = rules.parse_recipients("cc", request.cc)
+    bcc = rules.parse_recipients("bcc", request.bcc)
+    attempt_id = uuid7(at)
+    outgoing = rules.outgoing(attempt_id, at, request, sender, (to, cc, bcc))
     composed = compose(outgoing)
     rules.refuse_too_large(composed.counted_size, limit)
-    return PreparedMessage(message, sender, domain, envelope, outgoing, composed, request)
+    return PreparedMessage(attempt_id, sender, domain, rules.envelope([*to, *cc, *bcc]), outgoing, composed, request)
 
 
 def _build_message(who: Principal, prepared: PreparedMessage, at: datetime, index: int) -> Message:
@@ -298,20 +301,20 @@ def _build_message(who: Principal, prepared: PreparedMessage, at: datetime, inde
 
 
 async def _submit_batch(app: App, mta: SmtpPool, ready: Sequence[PreparedMessage]) -> list[SubmissionResult]:
-    """Submit in parallel. After failures of the MTA on all connections the remaining messages are not tried."""
+    """Submit in parallel. After consecutive failures of the MTA, one for each connection, the rest is not tried."""
     connections = asyncio.Semaphore(mta.size)
     failures = 0
 
-    async def one(prepared: PreparedMessage) -> SubmissionResult:
+    async def submit_next(prepared: PreparedMessage) -> SubmissionResult:
         nonlocal failures
         async with connections:
             if failures >= mta.size:
-                return ConnectionLost("the mail transfer agent failed for the messages before", "connect")
+                return ConnectionLost("the mail transfer agent failed for earlier messages of the batch", "connect")
             result = await _submit(app, mta, prepared)
-            failures = failures + 1 if rules.is_relay_failure(result) else 0
+            failures = failures + 1 if rules.is_mta_failure(result) else 0
             return result
 
-    return await asyncio.gather(*(one(each) for each in ready))
+    return await asyncio.gather(*(submit_next(each) for each in ready))
 
 
 async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage) -> SubmissionResult:
@@ -329,13 +332,13 @@ async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage) -> Submiss
     except Exception:
         # Other messages of the batch are being submitted: their results must still be recorded.
         log.exception("a message could not be submitted", message_id=str(prepared.id))
-        return ConnectionLost("it could not be written to the connection", "envelope")
+        return ConnectionLost("the message could not be written to the connection", "envelope")
 
 
 async def submit(app: App, domain: str | None, submission: OutgoingEnvelope, body: Iterable[bytes]) -> SubmissionResult:
     """Submit a message that another feature has checked and recorded; `domain` is the sender's, if it is managed."""
     if app.mta is None:
-        return ConnectionLost("sending is not configured (mta.mode)", "connect")
+        return ConnectionLost("sending is not configured (setting mta.mode)", "connect")
     return await _submit_to(app, app.mta, domain, submission, (body, False))
 
 
@@ -350,10 +353,10 @@ async def _submit_to(
         if app.settings.mta.mode == "smtp" and domain and (relay := await relays.find_domain_relay(app, domain)):
             return await relays.submit(app, relay, submission, body, stuffed=stuffed)
         return await mta.submit(submission, body, stuffed=stuffed)
-    except relays.NoRelay as missing:
-        return ConnectionLost(str(missing), "connect")
-    except (SmtpRefusal, ConnectionLost) as wrong:
-        return wrong
+    except relays.NoRelay as error:
+        return ConnectionLost(str(error), "connect")
+    except (SmtpRefusal, ConnectionLost) as failure:
+        return failure
 
 
 def _outcome(app: App, message: Message, result: SubmissionResult) -> SendOutcome:
@@ -363,5 +366,6 @@ def _outcome(app: App, message: Message, result: SubmissionResult) -> SendOutcom
     recipients = [
         (each.address, "bounced" if each.address in result.rejected else status) for each in message.recipients
     ]
-    agreed = {status for _, status in recipients}
-    return AcceptedMessage(message.id, message.message_id, agreed.pop() if len(agreed) == 1 else "partial", recipients)
+    statuses = {status for _, status in recipients}
+    summary = statuses.pop() if len(statuses) == 1 else "partial"
+    return AcceptedMessage(message.id, message.message_id, summary, recipients)

@@ -33,20 +33,24 @@ async def sender_domains(conn: Conn, names: Collection[str]) -> dict[str, Sender
 
 
 async def begin(
-    conn: Conn, at: datetime, counted: Mapping[str, Any], ids: Sequence[UUID], attempts: Mapping[str, Any]
+    conn: Conn,
+    at: datetime,
+    count_arguments: Mapping[str, Any],
+    ids: Sequence[UUID],
+    insert_arguments: Mapping[str, Any],
 ) -> list[SendVerdict]:
     """Count messages and write the attempts of those that may be sent, in one commit. Nothing is written if a sender
-    has to be suspended for its rate. The arguments come from `abuse.count_arguments` and `messages.insert_arguments`.
+    has to be suspended for its rate. The arguments come from the functions of these names in `abuse` and `messages`.
     """
     cursor = await conn.execute(
         """
         SELECT b.verdict AS kind, b.retry_after
         FROM begin_sends(%(at)s, %(ids)s, %(senders)s::text[], %(recipients)s::integer[], %(sender_limit)s,
                          %(domain_limit)s, %(messages)s, %(rows)s, %(search)s, %(tags)s)
-             WITH ORDINALITY b (verdict, retry_after, place)
-        ORDER BY b.place
+             WITH ORDINALITY b (verdict, retry_after, position)
+        ORDER BY b.position
         """,
-        {"at": at, "ids": list(ids), **counted, **attempts},
+        {"at": at, "ids": list(ids), **count_arguments, **insert_arguments},
     )
     return [SendVerdict(**row) for row in await cursor.fetchall()]
 
@@ -80,8 +84,12 @@ async def log_read_at(conn: Conn) -> datetime | None:
 async def open_attempts(
     conn: Conn, before: datetime, unaccepted_before: datetime, limit: int, *, by_log: bool
 ) -> list[OpenSubmission]:
-    """Attempts without a result, begun before `before`, or before `unaccepted_before` if no MTA is known to have them;
-    `unknown` ones that the sandbox has; and with `by_log` also those that Postfix's log does not show.
+    """Attempts to end, by ID, at most `limit`:
+
+    - without a result, begun before `before`, or before `unaccepted_before` if no MTA is known to have the message
+    - `unknown`, with the message in the sandbox
+    - with `by_log`: `unknown`, and Postfix's log does not show an acceptance
+    - accepted according to the log, and the API did not get Postfix's answer
     """
     cursor = await conn.execute(
         """

@@ -81,7 +81,7 @@ class SendBody(Body, frozen=True, rename={"sender": "from"}):
 
 
 class BatchBody(Body, frozen=True):
-    """1 to 100 messages, each judged on its own."""
+    """1 to 100 messages. An error in one does not affect the others."""
 
     messages: Annotated[
         list[Any],
@@ -109,7 +109,9 @@ class SentMessage(Struct, frozen=True):
 
 
 class BatchResult(Struct, frozen=True, omit_defaults=True):
-    """What became of the message at `index`: `message_id` and the rest, or `error` and `code`."""
+    """The outcome of the message at `index`: `message_id`, `id`, `status` and `recipients`, or `error`, `code` and
+    `details`.
+    """
 
     index: int
     message_id: str | None = None
@@ -122,7 +124,7 @@ class BatchResult(Struct, frozen=True, omit_defaults=True):
 
 
 class BatchAnswer(Struct, frozen=True):
-    """The results in input order, and their counts."""
+    """The results in the order of the messages, and their counts."""
 
     total: int
     succeeded: int
@@ -131,7 +133,7 @@ class BatchAnswer(Struct, frozen=True):
 
 
 def to_request(body: SendBody) -> SendRequest:
-    """The message that a body asks for."""
+    """The message of a request body. INVALID_FIELD if an attachment's content is no string."""
     return SendRequest(
         sender=_address(body.sender),
         to=[_address(each) for each in body.to],
@@ -152,7 +154,7 @@ def to_request(body: SendBody) -> SendRequest:
 
 
 def to_requests(items: Sequence[SendBody | Refusal]) -> list[SendRequest | Refusal]:
-    """The items of a batch: the fault of one is its own."""
+    """The messages of a batch; an invalid one is replaced by its refusal."""
     return [_to_request_or_refusal(item) for item in items]
 
 
@@ -161,20 +163,20 @@ def _to_request_or_refusal(item: SendBody | Refusal) -> SendRequest | Refusal:
         return item
     try:
         return to_request(item)
-    except Refusal as wrong:
-        return wrong
+    except Refusal as refusal:
+        return refusal
 
 
 def _address(body: AddressBody) -> AddressInput:
     return AddressInput(body.email, body.name)
 
 
-def _headers(given: Any) -> Any:
-    if not isinstance(given, dict):
-        return given
-    values = cast(dict[str, Any], given)
+def _headers(headers: Any) -> Any:
+    if not isinstance(headers, dict):
+        return headers
+    values = cast(dict[str, Any], headers)
     if len(values) > MAX_HEADERS:
-        return values  # refused by its length alone, once it is this field's turn
+        return values  # not decoded: `rules.check_headers` refuses more than MAX_HEADERS
     return {name: _header_text(value) if isinstance(value, StringView) else value for name, value in values.items()}
 
 
@@ -195,14 +197,14 @@ def _attachment(index: int, body: AttachmentBody) -> AttachmentInput:
     return AttachmentInput(body.filename, body.content_type, data, body.content_id, inline)
 
 
-def sent_message(found: AcceptedMessage) -> SentMessage:
-    """An accepted message as it is answered."""
-    recipients = [SentRecipient(address, status) for address, status in found.recipients]
-    return SentMessage(found.message_id, found.id, found.status, recipients)
+def sent_message(accepted: AcceptedMessage) -> SentMessage:
+    """The JSON of an accepted message."""
+    recipients = [SentRecipient(address, status) for address, status in accepted.recipients]
+    return SentMessage(accepted.message_id, accepted.id, accepted.status, recipients)
 
 
 def batch_answer(outcomes: list[AcceptedMessage | Refusal]) -> BatchAnswer:
-    """The answer to a batch."""
+    """The JSON of a batch's outcomes."""
     results = [_result(index, outcome) for index, outcome in enumerate(outcomes)]
     failed = sum(isinstance(outcome, Refusal) for outcome in outcomes)
     return BatchAnswer(len(outcomes), len(outcomes) - failed, failed, results)
@@ -212,11 +214,11 @@ def _result(index: int, outcome: AcceptedMessage | Refusal) -> BatchResult:
     if isinstance(outcome, Refusal):
         details = dict(outcome.details) if outcome.details else None
         return BatchResult(index=index, error=outcome.message, code=outcome.code, details=details)
-    found = sent_message(outcome)
+    sent = sent_message(outcome)
     return BatchResult(
         index=index,
-        message_id=found.message_id,
-        id=found.id,
-        status=found.status,
-        recipients=found.recipients,
+        message_id=sent.message_id,
+        id=sent.id,
+        status=sent.status,
+        recipients=sent.recipients,
     )

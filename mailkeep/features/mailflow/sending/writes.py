@@ -33,7 +33,7 @@ log = structlog.get_logger("mailkeep.sending")
 _SMALL_CALL = 10  # messages; larger calls are written alone, so that others do not wait for them
 _PAUSE = 2.0  # seconds between attempts to record results while the database is away
 
-_unrecorded: set[asyncio.Task[None]] = set()
+_recording_tasks: set[asyncio.Task[None]] = set()  # the event loop alone would not keep them
 
 Results = Sequence[tuple[SendAttempt, SubmissionResult]]
 
@@ -70,18 +70,18 @@ async def begin(app: App, who: Principal, at: datetime, attempts: Sequence[SendA
                 await messages.insert_messages(conn, allowed)
     except Unavailable:
         # The attempts may be committed. Reconciliation skips those of a running process, so they are ended here.
-        not_submitted = ConnectionLost("the database went away before it was submitted", "connect")
+        not_submitted = ConnectionLost("the database became unavailable before the submission", "connect")
         _record_later(app, who, [(each, not_submitted) for each in attempts])
         raise
     return _refusals_by_message(attempts, refusals)
 
 
 async def check_limits(app: App, who: Principal, at: datetime, attempts: Sequence[SendAttempt]) -> dict[UUID, Refusal]:
-    """The refusals of `begin` where no MTA is configured; nothing stays counted or written."""
-    refused = _refusals_by_message(attempts, await abuse.count(app, who, at, [each.charge for each in attempts]))
+    """The refusals of `begin` if no MTA is configured. No attempt is written, and nothing stays counted."""
+    refusals = _refusals_by_message(attempts, await abuse.count(app, who, at, [each.charge for each in attempts]))
     async with app.db.autocommit() as conn:
-        await abuse.uncount(conn, [each.count for each in attempts if each.message.id not in refused])
-    return refused
+        await abuse.uncount(conn, [each.count for each in attempts if each.message.id not in refusals])
+    return refusals
 
 
 def _refusals_by_message(attempts: Sequence[SendAttempt], refusals: Sequence[Refusal | None]) -> dict[UUID, Refusal]:
@@ -89,7 +89,10 @@ def _refusals_by_message(attempts: Sequence[SendAttempt], refusals: Sequence[Ref
 
 
 async def _begin_batch(app: App, calls: Sequence[_BeginCall]) -> list[list[Refusal | None] | None]:
-    """The refusals of each call; None for a call that was not written and has to be written alone."""
+    """The refusals of each call, one per message; None for a call that was not written and has to be written alone.
+
+    Only calls of the same minute are written together: the counts of a statement belong to one minute.
+    """
     batch = [call for call in calls if call.minute == calls[0].minute]
     attempts = [attempt for call in batch for attempt in call.attempts]
     rows = [attempt.message for attempt in attempts]
@@ -104,8 +107,8 @@ async def _begin_batch(app: App, calls: Sequence[_BeginCall]) -> list[list[Refus
         )
     if any(verdict.kind == "sender_rate" for verdict in verdicts):
         return [None] * len(calls)
-    rest = iter(abuse.refusals(app, charges, verdicts))
-    return [[next(rest) for _ in call.attempts] if call.minute == calls[0].minute else None for call in calls]
+    refusals = iter(abuse.refusals(app, charges, verdicts))
+    return [[next(refusals) for _ in call.attempts] if call.minute == calls[0].minute else None for call in calls]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +128,15 @@ async def record_results(app: App, who: Principal | None, results: Results) -> N
     except Unavailable:
         try:
             await _record_results(app, who, results)
-        except Unavailable as away:
+        except Unavailable as error:
             _record_later(app, who, results)
-            raise rules.unrecorded_refusal([(each.message, result) for each, result in results]) from away
+            raise rules.unrecorded_refusal([(each.message, result) for each, result in results]) from error
 
 
 def _record_later(app: App, who: Principal | None, results: Results) -> None:
     task = asyncio.create_task(_retry_recording(app, who, results))
-    _unrecorded.add(task)
-    task.add_done_callback(_unrecorded.discard)
+    _recording_tasks.add(task)
+    task.add_done_callback(_recording_tasks.discard)
 
 
 async def _retry_recording(app: App, who: Principal | None, results: Results) -> None:
@@ -154,7 +157,7 @@ async def _retry_recording(app: App, who: Principal | None, results: Results) ->
 async def _record_results(app: App, who: Principal | None, results: Results) -> None:
     """Record acceptances with their events, failed attempts, the audit entry and the counts in one commit. Idempotent.
 
-    Messages are uncounted last: that locks rows that other calls wait for.
+    Messages are uncounted last, because that locks rows for which other calls wait.
     """
     accepted = [(each.message, result) for each, result in results if isinstance(result, AcceptedSubmission)]
     failed = [(each, result) for each, result in results if not isinstance(result, AcceptedSubmission)]
@@ -185,7 +188,7 @@ async def _accept_batch(app: App, calls: Sequence[_ResultsCall]) -> list[None]:
 async def _end_failed(
     conn: Conn, at: datetime, failed: Sequence[tuple[SendAttempt, SmtpRefusal | ConnectionLost]]
 ) -> list[SendAttempt]:
-    """End failed attempts; returns those ended now whose messages were certainly not submitted."""
+    """End failed attempts. Returns those that had not ended before and whose messages were certainly not submitted."""
     endings = [(attempt, *rules.failure_status(result)) for attempt, result in failed]
     if not endings:
         return []
@@ -217,22 +220,22 @@ async def _record_rejected_recipients(
             await messages.record_outcome(conn, at, DeliveryOutcome(message.id, address, "bounced", 1, server_reply))
 
 
-def send_action(sent: Sequence[Message], succeeded: int) -> AuditAction:
-    """The audit entry of a call: counts, recipients' domains and Message-IDs."""
-    first = sent[0]
-    one_domain = all(message.domain_id == first.domain_id for message in sent)
+def send_action(attempts: Sequence[Message], succeeded: int) -> AuditAction:
+    """The audit action of a call: counts, recipients' domains and Message-IDs."""
+    first = attempts[0]
+    one_domain = all(each.domain_id == first.domain_id for each in attempts)
     target = AuditTarget(
         "message",
-        first.id if len(sent) == 1 else None,
+        first.id if len(attempts) == 1 else None,
         first.domain_id if one_domain else None,
         first.domain_name if one_domain else None,
     )
-    recipient_domains = {recipient.address.rpartition("@")[2] for message in sent for recipient in message.recipients}
+    recipient_domains = {recipient.address.rpartition("@")[2] for each in attempts for recipient in each.recipients}
     more = {
-        "messages": len(sent),
+        "messages": len(attempts),
         "succeeded": succeeded,
-        "recipients": sum(len(message.recipients) for message in sent),
+        "recipients": sum(len(each.recipients) for each in attempts),
         "recipient_domains": sorted(recipient_domains)[:50],
-        "message_ids": [message.message_id for message in sent],
+        "message_ids": [each.message_id for each in attempts],
     }
     return AuditAction("message.send", target, more=more)
