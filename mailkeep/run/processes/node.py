@@ -159,7 +159,7 @@ class NodeAgent:
         queued = await asyncio.to_thread(postfix_queue.list_queue_ids, self.paths.postfix_queue)
         missing = await self._find_missing(queued, listed_at)
         if missing is not None:
-            await delivery_status.settle_missing(self.app, [each for each in missing if each.id in self._missing])
+            await delivery_status.end_missing(self.app, [each for each in missing if each.id in self._missing])
             self._missing = frozenset(each.id for each in missing)
 
     async def _find_missing(self, queued: Collection[str], listed_at: datetime) -> list[MissingMessage] | None:

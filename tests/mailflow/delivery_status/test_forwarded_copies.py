@@ -169,7 +169,7 @@ async def test_a_rewritten_sender_is_restored_in_the_history(api: Api, log: Log)
     ]
 
 
-@pytest.mark.parametrize("place", ["log.learnt", "log.committed"])
+@pytest.mark.parametrize("place", ["log.applied", "log.committed"])
 @pytest.mark.parametrize("pieces", [1, 4])
 async def test_a_crash_makes_no_second_row_and_no_second_event(
     api: Api, log: Log, monkeypatch: pytest.MonkeyPatch, place: str, pieces: int

@@ -351,7 +351,7 @@ async def test_at_most_sixty_rejections_a_minute_are_recorded(api: Api, log: Log
     assert rows[0] == {"status": "rejected", "mail_from": "x@far.test", "domain_name": EXAMPLE}
 
 
-@pytest.mark.parametrize("place", ["log.learnt", "log.committed"])
+@pytest.mark.parametrize("place", ["log.applied", "log.committed"])
 async def test_a_crash_before_or_after_the_commit_loses_and_doubles_nothing(
     api: Api, log: Log, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
@@ -527,7 +527,7 @@ async def test_a_missing_message_becomes_unknown_and_may_still_get_an_outcome(ap
     found = await delivery_status.find_missing(api.app, {_OTHER}, listed_at, timedelta(minutes=5))
     assert found is not None
     assert [each.id for each in found] == [sent.id]
-    await delivery_status.settle_missing(api.app, found)
+    await delivery_status.end_missing(api.app, found)
     assert (await message(log, sent.id))["status"] == "unknown"
     (alert,) = await log.events("system.alert")
     assert alert[1]["to"] == ["a@far.test"]

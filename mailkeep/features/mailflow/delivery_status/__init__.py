@@ -2,7 +2,7 @@
 
 The logs agent reads the log in pieces. Each piece is one transaction: what it says, and the position up to which the
 file is read. So a restart, kill -9 or a rotation loses nothing and publishes nothing twice; while the database is away
-the log waits. What is known of a message in the queue is stored between pieces (`queued_mail`, by queue ID). If the
+the log waits. The state of each message in the queue is stored between pieces (`queued_mail`, by queue ID). If the
 first lines of sent mail are lost (a truncated log), the history identifies it by the queue ID of a later line.
 
 Mail of the API's port and of submission (587, 465) is tracked. A message of the API is identified by its Message-ID,
@@ -17,9 +17,9 @@ about an external recipient (docs/decisions/0019). Bounces that Postfix generate
 
 The outcome of an alias is that of its expanded recipients: decided when the last of them has ended, `delivered` if one
 was delivered. When the queue gives a message up, its open recipients have failed, with their last replies; likewise if
-an operator deletes it. A message that is neither in the queue nor ended in the log gets the outcome `unknown` and an
+an operator deletes it. A message that left the queue without an outcome in the log gets the outcome `unknown` and an
 alert (`system.alert`). Until then a deferred recipient has a next attempt, computed as Postfix's queue manager does:
 after the time that the message has already waited, within the configured intervals.
 
-Recipients that were refused on the port for other servers are in the history too, at most 60 rows a minute and source.
+Recipients that were refused on the port for other servers are in the history too, at most 60 a minute for one client.
 """

@@ -31,25 +31,25 @@ from mailkeep.mail.postfix import log as postfix_log
 
 log = structlog.get_logger("mailkeep.delivery_status")
 
-_NO_MORE = "The log says nothing further about it"
+_NO_OUTCOME = "The message has left the queue, but the log does not show its outcome"
 
 
 async def apply_lines(
     conn: Conn,
     at: datetime,
-    timed: Sequence[tuple[datetime, postfix_log.LogLine]],
+    timed_lines: Sequence[tuple[datetime, postfix_log.LogLine]],
     intervals: RetryIntervals,
-    counted: Counters,
+    counters: Counters,
 ) -> set[str]:
     """Apply the lines about sent and forwarded mail; returns the queue IDs of sent mail among them."""
-    known = await store.find_tracked(conn, _queue_ids(line for _, line in timed))
-    if unknown := rules.find_unknown_queue_ids((line for _, line in timed), known):
+    known = await store.find_tracked(conn, _queue_ids(line for _, line in timed_lines))
+    if unknown := rules.find_unknown_queue_ids((line for _, line in timed_lines), known):
         known |= await store.restore_tracked(conn, unknown, at)
-    updates = await _attach_messages(conn, at, rules.collect_updates(timed, known, intervals))
+    updates = await _attach_messages(conn, at, rules.collect_updates(timed_lines, known, intervals))
     updates = [await _hide_attempts(conn, update) for update in updates]
     updates = await _attach_forwarded_messages(conn, at, updates)
     for source, new in rules.count_new_messages(updates, known):
-        counted.add("messages_accepted", "outbound", source, times=new)
+        counters.add("messages_accepted", "outbound", source, times=new)
     open_mail: dict[str, TrackedMessage] = {}
     outcomes: list[DeliveryOutcome] = []
     for update in updates:
@@ -64,29 +64,30 @@ async def apply_lines(
     await _add_recipients(conn, updates)
     if outcomes:
         for attempt in await messages.record_outcomes(conn, at, outcomes):
-            counted.add("deliveries", "outbound", attempt.kind)
+            counters.add("deliveries", "outbound", attempt.kind)
     await messages.record_attempts(conn, [each for update in updates for each in _expanded_attempts(update, at)])
-    if held := [message_id for update in updates if update.held for message_id in rules.message_ids(update)]:
-        await messages.clear_next_attempts(conn, held)
-    await _end_messages(conn, at, [update for update in updates if update.end], counted)
+    if on_hold := [message_id for update in updates if update.on_hold for message_id in rules.message_ids(update)]:
+        await messages.clear_next_attempts(conn, on_hold)
+    await _end_messages(conn, at, [update for update in updates if update.end], counters)
     if ended := known.keys() - open_mail.keys():
         await store.delete_tracked(conn, ended)
     if changed := [mail for queue_id, mail in open_mail.items() if known.get(queue_id) != mail]:
         await store.save_tracked(conn, changed)
-    # Mail of other servers is in the history by its recipients, also if the filter refused it.
+    # Without forwarded mail: the caller records the recipients of incoming mail that was refused.
     return {
         mail.queue_id for mail in [update.mail for update in updates] + list(known.values()) if not mail.is_forwarded
     }
 
 
 def _queue_ids(lines: Iterable[postfix_log.LogLine]) -> set[str]:
-    named: set[str] = set()
+    """The queue IDs in these lines, also the previous ones of requeued messages."""
+    queue_ids: set[str] = set()
     for line in lines:
         if line.queue_id:
-            named.add(line.queue_id)
+            queue_ids.add(line.queue_id)
         if isinstance(line.fact, postfix_log.LoggedPickup) and line.fact.orig_id:
-            named.add(line.fact.orig_id)
-    return named
+            queue_ids.add(line.fact.orig_id)
+    return queue_ids
 
 
 def _expanded_attempts(update: LogUpdate, at: datetime) -> list[DeliveryAttempt]:
@@ -106,15 +107,10 @@ def _expanded_attempts(update: LogUpdate, at: datetime) -> list[DeliveryAttempt]
 async def _add_recipients(conn: Conn, updates: Sequence[LogUpdate]) -> None:
     """Add the recipients of mail without a known envelope when they appear in the log."""
     for update in updates:
-        if (
-            update.attempts
-            and update.mail.message_id
-            and update.mail.origin == "submission"
-            and not update.mail.envelope_known
-        ):
-            await messages.add_recipients(
-                conn, update.mail.message_id, [each.original_recipient for each in update.attempts]
-            )
+        mail = update.mail
+        if update.attempts and mail.message_id and mail.origin == "submission" and not mail.envelope_known:
+            recipients = [each.original_recipient for each in update.attempts]
+            await messages.add_recipients(conn, mail.message_id, recipients)
 
 
 async def _hide_attempts(conn: Conn, update: LogUpdate) -> LogUpdate:
@@ -138,25 +134,22 @@ async def _hide_attempts(conn: Conn, update: LogUpdate) -> LogUpdate:
 
 
 async def _find_forwarding_domain(conn: Conn, mail: TrackedMessage, attempt: LoggedAttempt) -> LoggedAttempt:
-    """An attempt of incoming mail with its forwarding domain: the last of those that lead to the recipient."""
+    """An attempt of incoming mail with its forwarding domain: the one whose alias or forward names the recipient."""
     if mail.origin != "inbound" or attempt.recipient == attempt.original_recipient:
         return attempt
-    waiting, done = [attempt.original_recipient], set[str]()
-    while waiting:
-        address = waiting.pop(0)
+    pending, visited = [attempt.original_recipient], set[str]()
+    while pending:
+        address = pending.pop(0)
         name = rules.domain_of(address)
         domain = await domains.find_by_name(conn, name)
-        if domain is None or address in done:
+        if domain is None or address in visited:
             continue
-        done.add(address)
+        visited.add(address)
         destinations = await routing.list_visible_destinations(conn, address, domain.id)
         if attempt.recipient.lower() in destinations:
-            return (
-                attempt
-                if name == rules.domain_of(attempt.original_recipient)
-                else replace(attempt, forwarding_domain=name)
-            )
-        waiting += destinations
+            is_first = name == rules.domain_of(attempt.original_recipient)
+            return attempt if is_first else replace(attempt, forwarding_domain=name)
+        pending += destinations
     return replace(attempt, forwarding_domain="")
 
 
@@ -164,20 +157,20 @@ async def _attach_forwarded_messages(conn: Conn, at: datetime, updates: Sequence
     """The updates; of forwarded mail only the external attempts, with a message for each forwarding domain."""
     managed: dict[str, Domain | None] = {}
 
-    async def domain(name: str) -> Domain | None:
+    async def find_domain(name: str) -> Domain | None:
         if name not in managed:
             managed[name] = await domains.find_by_name(conn, name)
         return managed[name]
 
-    out: list[LogUpdate] = []
+    attached: list[LogUpdate] = []
     new: list[Message] = []
     for update in updates:
         if not update.mail.is_forwarded or not update.attempts:
-            out.append(update)
+            attached.append(update)
             continue
-        # While the mailboxes are unavailable, other services than the LMTP client log the attempts.
+        # While the mailboxes are unavailable, other services than the LMTP client log the attempts for them.
         attempts = [
-            each for each in update.attempts if each.is_remote or not await domain(rules.domain_of(each.recipient))
+            each for each in update.attempts if each.is_remote or not await find_domain(rules.domain_of(each.recipient))
         ]
         attempts = [await _find_forwarding_domain(conn, update.mail, each) for each in attempts]
         rows = dict(update.mail.forwarded_messages)
@@ -185,14 +178,14 @@ async def _attach_forwarded_messages(conn: Conn, at: datetime, updates: Sequence
             if name in rows:
                 await messages.add_recipients(conn, rows[name], recipients)
             else:
-                found = await domain(name)
-                row_domain = MessageDomain(found.id if found else None, name)
+                domain = await find_domain(name)
+                row_domain = MessageDomain(domain.id if domain else None, name)
                 new.append(rules.build_forwarded_message(at, update.mail, attempts, recipients, row_domain))
                 rows[name] = new[-1].id
-        out.append(replace(update, mail=replace(update.mail, forwarded_messages=rows), attempts=tuple(attempts)))
+        attached.append(replace(update, mail=replace(update.mail, forwarded_messages=rows), attempts=tuple(attempts)))
     if new:
         await messages.insert_messages(conn, new)
-    return out
+    return attached
 
 
 async def _attach_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate]) -> list[LogUpdate]:
@@ -206,24 +199,24 @@ async def _attach_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate
     submitted, envelopes = await _create_submitted_messages(
         conn, at, [each for each in unattached if each.mail.origin == "submission"]
     )
-    touched = [each.mail.message_id for each in updates if each.mail.message_id and (each.attempts or each.end)]
     if sent:
-        await messages.lock(conn, [*touched, *(message.id for message in sent.values())])
+        changed = [each.mail.message_id for each in updates if each.mail.message_id and (each.attempts or each.end)]
+        await messages.lock(conn, [*changed, *(message.id for message in sent.values())])
         await messages.accept_from_log(conn, at, [(message, queue_id) for queue_id, message in sent.items()])
-    found = sent | submitted
-    out: list[LogUpdate] = []
+    by_queue_id = sent | submitted
+    attached: list[LogUpdate] = []
     for update in updates:
         mail = update.mail
-        if message := found.get(mail.queue_id):
+        if message := by_queue_id.get(mail.queue_id):
             is_complete = mail.origin == "api" or mail.queue_id in envelopes
             recipients = len(message.recipients) if is_complete else mail.queue_recipients or 0
-            attached = replace(mail, message_id=message.id, original_recipients=recipients, envelope_known=is_complete)
-            out.append(replace(update, mail=attached))
+            mail = replace(mail, message_id=message.id, original_recipients=recipients, envelope_known=is_complete)
+            attached.append(replace(update, mail=mail))
         elif mail.origin == "api" and mail.message_id is None and mail.queue_recipients is not None:
-            out.append(replace(update, end="refused", attempts=()))
+            attached.append(replace(update, end="refused", attempts=()))
         else:
-            out.append(update)
-    return out
+            attached.append(update)
+    return attached
 
 
 async def _find_api_messages(conn: Conn, mails: Sequence[TrackedMessage]) -> dict[str, Message]:
@@ -232,9 +225,11 @@ async def _find_api_messages(conn: Conn, mails: Sequence[TrackedMessage]) -> dic
     attempts = await messages.find_all(conn, [each for each in ids.values() if each]) if any(ids.values()) else []
     by_id = {message.id: message for message in attempts if message.direction == "outbound"}
     return {
-        mail.queue_id: found
+        mail.queue_id: message
         for mail in mails
-        if (known := ids[mail.queue_id]) and (found := by_id.get(known)) and found.message_id == mail.header_id
+        if (attempt_id := ids[mail.queue_id])
+        and (message := by_id.get(attempt_id))
+        and message.message_id == mail.header_id
     }
 
 
@@ -242,13 +237,12 @@ async def _create_submitted_messages(
     conn: Conn, at: datetime, updates: Sequence[LogUpdate]
 ) -> tuple[dict[str, Message], Collection[str]]:
     """Record the messages of mail clients as accepted. Returns them by queue ID, and the queue IDs with a known
-    envelope.
-    A message without one is created with the first line about a recipient.
+    envelope. A message without an envelope is created with the first line about a recipient.
     """
     if not updates:
         return {}, ()
     envelopes = await store.find_envelopes(conn, [update.mail.queue_id for update in updates])
-    found: dict[str, Message] = {}
+    created: dict[str, Message] = {}
     for update in updates:
         envelope = envelopes.get(update.mail.queue_id)
         recipients = (
@@ -258,35 +252,35 @@ async def _create_submitted_messages(
         )
         if recipients:
             domain = await domains.find_by_name(conn, rules.domain_of(update.mail.sender))
-            found[update.mail.queue_id] = rules.build_submitted_message(at, update.mail, recipients, domain)
-    if found:
-        await messages.insert_messages(conn, list(found.values()))
-        await messages.accept(conn, at, [(each, queue_id) for queue_id, each in found.items()], status="queued")
-    return found, envelopes.keys()
+            created[update.mail.queue_id] = rules.build_submitted_message(at, update.mail, recipients, domain)
+    if created:
+        await messages.insert_messages(conn, list(created.values()))
+        await messages.accept(conn, at, [(each, queue_id) for queue_id, each in created.items()], status="queued")
+    return created, envelopes.keys()
 
 
-async def _end_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate], counted: Counters) -> None:
+async def _end_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate], counters: Counters) -> None:
     """End the open recipients of messages that left the queue: `failed` if given up or deleted, else `unknown`."""
     ended = [(update, message_id) for update in updates for message_id in rules.message_ids(update)]
     if not ended:
         return
-    still_open = await messages.open_recipients(conn, [message_id for _, message_id in ended])
+    open_recipients = await messages.open_recipients(conn, [message_id for _, message_id in ended])
     failed: list[DeliveryOutcome] = []
     for update, message_id in ended:
-        recipients = still_open.get(message_id, [])
+        recipients = open_recipients.get(message_id, [])
         if not recipients:
             continue
-        if final := rules.final_outcomes(update, message_id, at, recipients):
-            failed += final
+        if outcomes := rules.final_outcomes(update, message_id, at, recipients):
+            failed += outcomes
         else:
             lost = MissingMessage(message_id, update.mail.queue_id)
-            counted.add("deliveries", "outbound", "unknown", times=await publish_unknown(conn, at, lost, _NO_MORE))
+            counters.add("deliveries", "outbound", "unknown", times=await end_unknown(conn, at, lost, _NO_OUTCOME))
     if failed:
         for attempt in await messages.record_outcomes(conn, at, failed):
-            counted.add("deliveries", "outbound", attempt.kind)
+            counters.add("deliveries", "outbound", attempt.kind)
 
 
-async def publish_unknown(conn: Conn, at: datetime, lost: MissingMessage, why: str) -> int:
+async def end_unknown(conn: Conn, at: datetime, lost: MissingMessage, why: str) -> int:
     """End the open recipients of a message as `unknown` and publish an alert; returns their number."""
     addresses = await messages.end_unknown(conn, at, lost.id, why)
     message = await messages.find(conn, lost.id)

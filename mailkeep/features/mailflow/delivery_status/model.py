@@ -68,11 +68,12 @@ class ExpandedRecipient:
 
 @dataclass(frozen=True, slots=True)
 class TrackedMessage:
-    """What is known of a message in the queue.
+    """The state of a message in the queue, as the log shows it so far.
 
+    `header_id`: the Message-ID field; `head`: other header fields by name. `sender` and `size` (bytes) are the queue's.
+    `message_id`: the row in the history; forwarded mail has one for each forwarding domain instead, by its name.
     `queue_recipients` is the number of recipients in the queue, with expanded aliases; `original_recipients` is the
-    number in the envelope (`envelope_known`: all of them are known). `settled_aliases` have their outcome. `sender` and
-    `size` (bytes) are the queue's. Forwarded mail has no `message_id` but one for each forwarding domain, by name.
+    number in the envelope (`envelope_known`: all of them are known). `settled_aliases`: those whose outcome is decided.
     """
 
     queue_id: str
@@ -99,15 +100,15 @@ class TrackedMessage:
 
 @dataclass(frozen=True, slots=True)
 class LogUpdate:
-    """What a piece of the log says of one message: its state afterwards, its attempts, and its end, if it has ended.
+    """The result of a piece of the log for one message: its state, its attempts, and how it left the queue, if it did.
 
-    `held`: an operator has put it on hold, without an attempt since.
+    `on_hold`: an operator has put it on hold, without an attempt since.
     """
 
     mail: TrackedMessage
     attempts: tuple[LoggedAttempt, ...] = ()
     end: QueueExit | None = None
-    held: bool = False
+    on_hold: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +134,14 @@ class LogPosition:
 
 @dataclass(frozen=True, slots=True)
 class MissingMessage:
-    """A message that has not ended and is not in the queue."""
+    """A message with open recipients that is not in the queue; `queue_id` is the last one that the history has."""
 
     id: UUID
     queue_id: str
 
 
 class SystemAlert(EventPayload, frozen=True, kw_only=True):
-    """An operator should have a look: `outcome_unknown`, when the outcome of a message cannot be determined."""
+    """Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined."""
 
     kind: ClassVar[Kind] = "system.alert"
     example: ClassVar[Mapping[str, Any]] = {
@@ -151,13 +152,13 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
         "domain": "example.com",
         "subject": "Your order",
         "queue_id": "4f1XyZ2kQbz3v",
-        "reason": "Its log was lost.",
+        "reason": "The message is no longer in the queue, and the log does not show its outcome",
     }
 
-    alert: Annotated[str, Meta(description="The subject of the alert: `outcome_unknown`.")]
+    alert: Annotated[str, Meta(description="The kind of alert: `outcome_unknown`.")]
     message_id: MessageIdHeader
     from_: FromAddress = struct_field(name="from")
-    to: Annotated[list[str], Meta(description="The recipients in question.")]
+    to: Annotated[list[str], Meta(description="The recipients without a known outcome.")]
     domain: DomainName
     subject: SubjectText
     queue_id: OptionalQueueId

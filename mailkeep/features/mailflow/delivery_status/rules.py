@@ -36,26 +36,27 @@ from mailkeep.features.record.messages.rules import outbound_message
 from mailkeep.mail.message.header_text import decode_words, parse_addresses
 from mailkeep.mail.postfix import log
 
-# By the last component of `syslog_name` of each port in master.cf.
+# By the last component of each port's `syslog_name` in master.cf.
 _ORIGINS: dict[str, Origin] = {"api": "api", "submission": "submission", "submissions": "submission"}
-# By that of the cleanup service behind the other ports: their smtpd also logs connections without a message.
-_PASSING: dict[str, Origin] = {"inbound": "inbound", "reinjection": "reinjection"}
+# By the last component of `syslog_name` of the cleanup services behind the other ports. Their smtpd services are not
+# used, since they also log connections without a message.
+_FORWARDING_ORIGINS: dict[str, Origin] = {"inbound": "inbound", "reinjection": "reinjection"}
 _OTHER_SERVERS = ("mx", "smtp", "postfix", "inbound")
 _STATUSES: dict[log.Status, AttemptStatus] = {"sent": "delivered", "deferred": "deferred", "bounced": "bounced"}
-_KEPT_FIELDS = ("from", "to", "cc", "subject", "received")
+_STORED_FIELDS = ("from", "to", "cc", "subject", "received")
 # The first Received field of a message of `mailflow/sendmail`.
-_TRACE = re.compile(r"by \S+ \(Mailkeep\) with local id ([0-9a-f-]{36});.*")
-_BEST = ("delivered", "relayed", "bounced", "deferred")
+_SENDMAIL_RECEIVED = re.compile(r"by \S+ \(Mailkeep\) with local id ([0-9a-f-]{36});.*")
+_BEST_FIRST = ("delivered", "relayed", "bounced", "deferred")
 # The service that delivers to the process `relay` (master.cf, smarthost).
 _RELAY = "relay"
 DELETED = ServerReply(diagnostic="Deleted from the queue by an operator")
-EXPIRED = ServerReply(diagnostic="Given up: it could not be delivered for too long")
+EXPIRED = ServerReply(diagnostic="Delivery time expired")  # RFC 3463 §3.5, X.4.7
 
 
 def sent_message_id(mail: TrackedMessage) -> UUID | None:
     """The ID of the attempt of a message from the API's port: from its Received field, else from its Message-ID."""
-    if trace := _TRACE.fullmatch(mail.head.get("received", "")):
-        return parse_uuid(trace[1])
+    if received := _SENDMAIL_RECEIVED.fullmatch(mail.head.get("received", "")):
+        return parse_uuid(received[1])
     return parse_uuid(mail.header_id[1:].partition("@")[0])
 
 
@@ -78,7 +79,7 @@ def is_refused_at_end(line: log.LogLine) -> bool:
 
 
 def submission_charges(envelopes: Iterable[SubmissionEnvelope]) -> list[tuple[datetime, SendCharge]]:
-    """What the policy server has counted for these messages, each with its time."""
+    """The charges that the policy server has counted for these messages, each with its time."""
     charges: list[tuple[datetime, SendCharge]] = []
     for each in envelopes:
         mailbox = parse_address(each.login)
@@ -112,7 +113,7 @@ def collect_updates(
 ) -> list[LogUpdate]:
     """The updates in timed log lines, one for each message, in the order of their first lines."""
     updates = {queue_id: LogUpdate(mail) for queue_id, mail in known.items()}
-    touched: dict[str, None] = {}
+    changed: dict[str, None] = {}
     for at, line in lines:
         queue_id = line.queue_id
         if queue_id is None:
@@ -121,16 +122,17 @@ def collect_updates(
         if update is None:
             continue
         updates[queue_id] = _apply_line(update, at, line, intervals)
-        touched[queue_id] = None
-    return [updates[queue_id] for queue_id in touched if queue_id in updates]  # requeued ones have a new ID
+        changed[queue_id] = None
+    # A requeued message has left `updates` under its old queue ID.
+    return [updates[queue_id] for queue_id in changed if queue_id in updates]
 
 
 def find_unknown_queue_ids(lines: Iterable[log.LogLine], known: Container[str]) -> set[str]:
-    """The queue IDs whose lines presuppose earlier ones, which are neither known nor among these lines.
+    """The queue IDs of which the first lines are missing: the message is not in `known`, nor do these lines begin it.
 
     Postfix generated the message itself, or its first lines were lost.
     """
-    found: set[str] = set()
+    unknown: set[str] = set()
     checked: set[str] = set()
     for line in lines:
         queue_id = line.queue_id
@@ -138,8 +140,8 @@ def find_unknown_queue_ids(lines: Iterable[log.LogLine], known: Container[str]) 
             continue
         checked.add(queue_id)
         if isinstance(line.fact, log.LoggedAcceptance | log.PostfixAttempt | log.LoggedExpiry | log.LoggedRemoval):
-            found.add(queue_id)
-    return found
+            unknown.add(queue_id)
+    return unknown
 
 
 def _start_update(updates: dict[str, LogUpdate], at: datetime, line: log.LogLine) -> LogUpdate | None:
@@ -150,7 +152,7 @@ def _start_update(updates: dict[str, LogUpdate], at: datetime, line: log.LogLine
         origin = origin_of(line.service)
         return LogUpdate(TrackedMessage(queue_id, origin, at, fact.login)) if origin else None
     if isinstance(fact, log.LoggedMessageId | log.LoggedHeader) and queue_id not in updates:
-        origin = _PASSING.get(line.service.rpartition("/")[2])
+        origin = _FORWARDING_ORIGINS.get(line.service.rpartition("/")[2])
         return LogUpdate(TrackedMessage(queue_id, origin, at)) if origin else None
     if isinstance(fact, log.LoggedPickup) and fact.orig_id in updates:
         before = updates.pop(fact.orig_id)
@@ -166,7 +168,7 @@ def _apply_line(update: LogUpdate, at: datetime, line: log.LogLine, intervals: R
             return replace(update, mail=replace(mail, header_id=mail.header_id or fact.text))
         case log.LoggedHeader():
             name = fact.name.lower()
-            if name not in _KEPT_FIELDS or name in mail.head:
+            if name not in _STORED_FIELDS or name in mail.head:
                 return update
             return replace(update, mail=replace(mail, head={**mail.head, name: fact.value}))
         case log.LoggedAcceptance():
@@ -177,10 +179,11 @@ def _apply_line(update: LogUpdate, at: datetime, line: log.LogLine, intervals: R
             )
         case log.PostfixAttempt():
             if mail.is_forwarded and line.program == "lmtp" and not _is_relay(line):
-                return update  # local delivery files it
-            return replace(update, attempts=(*update.attempts, _read_attempt(at, line, fact, intervals)), held=False)
+                return update  # `local_delivery` records it
+            attempts = (*update.attempts, _read_attempt(at, line, fact, intervals))
+            return replace(update, attempts=attempts, on_hold=False)
         case log.LoggedMove():
-            return replace(update, held=fact.to == "hold")
+            return replace(update, on_hold=fact.to == "hold")
         case log.LoggedExpiry() | log.LoggedRemoval():
             return replace(update, end=update.end or _queue_exit(fact))
         case log.LoggedRejection():
@@ -228,7 +231,7 @@ def decide_outcomes(update: LogUpdate) -> tuple[TrackedMessage, list[DeliveryOut
         mail, outcome = _record_expansion(mail, message_id, each)
         outcomes += [outcome] if outcome else []
     if update.end or len(mail.expanded_recipients) == mail.queue_recipients:
-        mail, decided = _settle_aliases(mail, message_id)
+        mail, decided = _decide_aliases(mail, message_id)
         outcomes += decided
     return mail, outcomes
 
@@ -247,7 +250,7 @@ def _record_expansion(
     return mail, _outcome(mail, message_id, attempt.original_recipient, attempt) if first else None
 
 
-def _settle_aliases(mail: TrackedMessage, message_id: UUID) -> tuple[TrackedMessage, list[DeliveryOutcome]]:
+def _decide_aliases(mail: TrackedMessage, message_id: UUID) -> tuple[TrackedMessage, list[DeliveryOutcome]]:
     """Decide the outcome of each alias whose expanded recipients have all ended."""
     by_recipient: dict[str, list[LoggedAttempt]] = {}
     for each in mail.expanded_recipients:
@@ -255,7 +258,7 @@ def _settle_aliases(mail: TrackedMessage, message_id: UUID) -> tuple[TrackedMess
     outcomes: list[DeliveryOutcome] = []
     for recipient, attempts in by_recipient.items():
         if recipient not in mail.settled_aliases and all(each.status != "deferred" for each in attempts):
-            best = min(attempts, key=lambda each: _BEST.index(each.status))
+            best = min(attempts, key=lambda each: _BEST_FIRST.index(each.status))
             outcomes.append(_outcome(mail, message_id, recipient, best))
     return replace(mail, settled_aliases=(*mail.settled_aliases, *(outcome.address for outcome in outcomes))), outcomes
 
@@ -306,10 +309,10 @@ def domain_of(address: str) -> str:
 
 def recipients_by_forwarding_domain(mail: TrackedMessage, attempts: Iterable[LoggedAttempt]) -> dict[str, list[str]]:
     """The external recipients, each once, by the name of their forwarding domain."""
-    found: dict[str, dict[str, None]] = {}
+    by_domain: dict[str, dict[str, None]] = {}
     for each in attempts:
-        found.setdefault(forwarding_domain(mail, each), {})[each.recipient] = None
-    return {name: list(recipients) for name, recipients in found.items()}
+        by_domain.setdefault(forwarding_domain(mail, each), {})[each.recipient] = None
+    return {name: list(recipients) for name, recipients in by_domain.items()}
 
 
 def build_submitted_message(
@@ -366,16 +369,16 @@ def message_ids(update: LogUpdate) -> list[UUID]:
 
 
 def final_outcomes(
-    update: LogUpdate, message_id: UUID, at: datetime, still_open: Sequence[tuple[str, ServerReply]]
+    update: LogUpdate, message_id: UUID, at: datetime, open_recipients: Sequence[tuple[str, ServerReply]]
 ) -> list[DeliveryOutcome]:
     """The outcomes of open recipients when the queue gives a message up or an operator deletes it; else empty.
 
-    `still_open`: their addresses with the last replies.
+    `open_recipients`: their addresses with the last replies.
     """
     if update.end not in ("expired", "deleted"):
         return []
     outcomes: list[DeliveryOutcome] = []
-    for address, last in still_open:
-        reply = DELETED if update.end == "deleted" else (last if last.diagnostic else EXPIRED)
+    for address, last_reply in open_recipients:
+        reply = DELETED if update.end == "deleted" else (last_reply if last_reply.diagnostic else EXPIRED)
         outcomes.append(DeliveryOutcome(message_id, address, "failed", None, reply, None, update.mail.queue_id, at))
     return outcomes

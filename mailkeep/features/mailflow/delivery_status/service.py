@@ -8,8 +8,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
-import structlog
-
 from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.core.counters import Counters
@@ -28,13 +26,11 @@ from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import log as postfix_log
 from mailkeep.mail.postfix.log_files import LogFile, Piece, find_log_file
 
-log = structlog.get_logger("mailkeep.outcomes")
-
 _NEVER_QUEUED = timedelta(days=1)  # mail that was refused, or whose client went away
 _STALE = timedelta(days=30)
 _LIFETIME = timedelta(days=30)  # longer than any queue keeps mail
 _PAGE = 500
-_GONE = "It is neither in the queue nor ended in the log"
+_NOT_IN_QUEUE = "The message is no longer in the queue, and the log does not show its outcome"
 
 
 class PositionMoved(Exception):
@@ -63,7 +59,7 @@ async def is_read(app: App, name: str, path: Path) -> bool:
 
 
 async def skip_to_end(app: App, name: str, file: LogFile) -> None:
-    """Continue at the end of a truncated file; lines that were not read are reconciled with the queue."""
+    """Continue at the end of a truncated file. `find_missing` finds the messages whose outcomes are lost with it."""
     async with app.db.autocommit() as conn:
         await store.rewind(conn, name, LogPosition(file.inode, file.first_line, file.size), app.clock())
 
@@ -77,23 +73,23 @@ async def process_lines(app: App, name: str, piece: Piece, limit: RejectionLimit
     original = srs.rewriter(app.vault, app.settings).restore
     lines = [rules.restore_sender(line, original) for each in piece.lines if (line := postfix_log.parse(each))]
     times = {stamp: postfix_log.time_of(stamp, at) for stamp in {line.stamp for line in lines}}
-    timed = [(times[line.stamp], line) for line in lines]
+    timed_lines = [(times[line.stamp], line) for line in lines]
     position = LogPosition(piece.file.inode, piece.file.first_line, piece.end)
     async with app.db.tx() as conn:
         if not await store.advance(conn, name, piece.start, position, at):
             raise PositionMoved
-        counted = Counters()
-        own = await log_updates.apply_lines(conn, at, timed, _retry_intervals(app), counted)
-        refused = [(when, line) for when, line in timed if line.queue_id not in own]
-        found = [(when, rejection) for when, line in refused if (rejection := rules.rejection(line))]
-        counted.add("deliveries", "inbound", "rejected", times=len(found))
-        if rejected := [(when, rejection) for when, rejection in found if limit.allow(rejection.source, when)]:
-            await rejections.record_rejections(conn, rejected)
-        unaccepted = {line.queue_id for _, line in timed if line.queue_id and rules.is_refused_at_end(line)}
-        await abuse.uncount_forwards(conn, unaccepted)
-        await abuse.uncount(conn, rules.submission_charges(await store.delete_envelopes(conn, unaccepted)))
-        failpoint.reach("log.learnt")
-    app.counters.include(counted.drain())
+        counters = Counters()
+        sent_ids = await log_updates.apply_lines(conn, at, timed_lines, _retry_intervals(app), counters)
+        incoming = [(time, line) for time, line in timed_lines if line.queue_id not in sent_ids]
+        rejected = [(time, rejection) for time, line in incoming if (rejection := rules.rejection(line))]
+        counters.add("deliveries", "inbound", "rejected", times=len(rejected))
+        if recorded := [(time, rejection) for time, rejection in rejected if limit.allow(rejection.client, time)]:
+            await rejections.record_rejections(conn, recorded)
+        refused_ids = {line.queue_id for _, line in timed_lines if line.queue_id and rules.is_refused_at_end(line)}
+        await abuse.uncount_forwards(conn, refused_ids)
+        await abuse.uncount(conn, rules.submission_charges(await store.delete_envelopes(conn, refused_ids)))
+        failpoint.reach("log.applied")
+    app.counters.include(counters.drain())
     failpoint.reach("log.committed")
     return position
 
@@ -119,39 +115,37 @@ async def record_caught_up(app: App, name: str, inodes: Collection[int], at: dat
 
 
 async def prune(app: App) -> None:
-    """Delete stale entries: mail that was never queued, or never ended."""
+    """Delete the stored state of mail that was never queued (after a day) or never ended (after 30 days)."""
     at = app.clock()
     async with app.db.tx() as conn:
         await store.delete_stale(conn, at - _STALE, at - _NEVER_QUEUED)
 
 
 async def find_missing(
-    app: App, queued: Collection[str], looked_at: datetime, grace: timedelta
+    app: App, queued: Collection[str], listed_at: datetime, grace: timedelta
 ) -> list[MissingMessage] | None:
-    """Messages with open recipients, accepted `grace` before the queue was listed (`looked_at`), that are not in it.
+    """Messages with open recipients, accepted `grace` before the queue was listed, that are not in it (`queued`).
 
     None if the log is not read up to that time. The caller treats a message as lost only if it is missing twice.
     """
-    found: list[MissingMessage] = []
+    missing: list[MissingMessage] = []
     after = UUID(int=0)
     async with app.db.autocommit() as conn:
-        reached = await store.find_caught_up_at(conn)
-        if reached is None or reached <= looked_at:
+        read_to = await store.find_caught_up_at(conn)
+        if read_to is None or read_to <= listed_at:
             return None
-        page = [MissingMessage(after, "")]
-        while page:
-            page = await store.find_overdue(conn, looked_at - grace, looked_at - _LIFETIME, after, _PAGE)
-            gone = [each for each in page if each.queue_id not in queued]
-            others = await store.find_queue_ids(conn, [each.id for each in gone]) if gone else {}
-            found += [each for each in gone if others.get(each.id, set[str]()).isdisjoint(queued)]
-            after = page[-1].id if page else after
-    return found
+        while page := await store.find_overdue(conn, listed_at - grace, listed_at - _LIFETIME, after, _PAGE):
+            unlisted = [each for each in page if each.queue_id not in queued]
+            tracked_ids = await store.find_queue_ids(conn, [each.id for each in unlisted]) if unlisted else {}
+            missing += [each for each in unlisted if tracked_ids.get(each.id, set[str]()).isdisjoint(queued)]
+            after = page[-1].id
+    return missing
 
 
-async def settle_missing(app: App, found: Sequence[MissingMessage]) -> None:
-    """Give these messages the outcome `unknown`, with an alert for each."""
-    for each in found:
+async def end_missing(app: App, missing: Sequence[MissingMessage]) -> None:
+    """Give the open recipients of these messages the status `unknown`, and publish an alert for each message."""
+    for each in missing:
         async with app.db.tx() as conn:
             await messages.lock(conn, [each.id])
-            unknown = await log_updates.publish_unknown(conn, app.clock(), each, _GONE)
+            unknown = await log_updates.end_unknown(conn, app.clock(), each, _NOT_IN_QUEUE)
         app.counters.add("deliveries", "outbound", "unknown", times=unknown)

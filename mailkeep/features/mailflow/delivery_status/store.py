@@ -128,14 +128,14 @@ def _from_row(row: dict[str, Any]) -> TrackedMessage:
 async def restore_tracked(conn: Conn, queue_ids: Collection[str], at: datetime) -> dict[str, TrackedMessage]:
     """Sent messages with these queue IDs that have not ended, rebuilt from the history.
 
-    Only recipients in managed domains can have several entries in the queue.
+    `queue_recipients` is None with a recipient in a managed domain: an alias has several entries in the queue.
     """
     cursor = await conn.execute(
         """
         SELECT m.queue_id, m.source, m.message_id AS header_id, m.mail_from, m.size, m.id, m.accepted_at,
                (SELECT count(*) FROM message_recipients r WHERE r.message_id = m.id) AS recipients,
                EXISTS (SELECT FROM message_recipients r JOIN domains d ON d.name = split_part(r.address_key, '@', 2)
-                       WHERE r.message_id = m.id) AS inside
+                       WHERE r.message_id = m.id) AS has_local
         FROM messages m
         WHERE m.queue_id = ANY(%(ids)s) AND m.direction = 'outbound' AND m.source IN ('api', 'smtp')
           AND m.status IN ('queued', 'deferred', 'partial', 'unknown')
@@ -151,7 +151,7 @@ async def restore_tracked(conn: Conn, queue_ids: Collection[str], at: datetime) 
             sender=row["mail_from"],
             size=row["size"],
             message_id=row["id"],
-            queue_recipients=None if row["inside"] else row["recipients"],
+            queue_recipients=None if row["has_local"] else row["recipients"],
             original_recipients=row["recipients"],
         )
         for row in await cursor.fetchall()
@@ -264,7 +264,7 @@ async def find_queue_ids(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID
         """,
         {"ids": list(message_ids)},
     )
-    found = defaultdict[UUID, set[str]](set)
+    queue_ids = defaultdict[UUID, set[str]](set)
     for row in await cursor.fetchall():
-        found[row["message_id"]].add(row["queue_id"])
-    return found
+        queue_ids[row["message_id"]].add(row["queue_id"])
+    return queue_ids
