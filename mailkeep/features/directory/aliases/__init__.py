@@ -15,7 +15,7 @@ No alias leads back to itself (`alias_loop`), neither directly nor through other
 forward. Across domains, an alias may lead to an alias.
 
 Both are checked after the write, in its transaction, under the lock that all writers of aliases and forwards take: when
-an alias is created, changed or activated. Inactive aliases are ignored; deactivated domains and mailboxes count,
+an alias is created, changed or activated. Inactive aliases are ignored; inactive domains and mailboxes count,
 because they may be activated again. Removals are never refused: when a mailbox or an alias is deleted, or a domain's
 delimiter changes, an address may begin to match another alias. Routing handles the resulting chains and loops, and
 reports them.

@@ -131,7 +131,7 @@ async def change(
 
 
 async def delete(conn: Conn, who: Principal, at: datetime, alias_id: UUID) -> Alias:
-    """Delete an alias, also in a deactivated domain; NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
+    """Delete an alias, also in an inactive domain; NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
     await store.lock_routes(conn)
     alias = await _require(conn, who, _WRITE, alias_id)
     domain = await domains.get(conn, who, _WRITE, alias.domain_id)

@@ -24,7 +24,7 @@ Decisions, and the SMTP reply:
 - `unknown_user`: 550 5.1.1; nothing matches, or the match leads nowhere
 - `mailbox_inactive`: 550 5.2.1
 - `receiving_disabled`: 550 5.7.1; the domain receives no mail
-- `domain_inactive`: 450; the domain, or that of all remaining destinations, is deactivated
+- `domain_inactive`: 450; the domain, or that of all remaining destinations, is inactive
 - `no_administrator`: 451 4.3.5; no administrator for postmaster or abuse has an address that receives mail: these
   addresses are never unknown, the sender retries, and `explain` gives the reason
 - `expansion_limit`: 550 5.7.1; more than `limits.external_expansion` external destinations

@@ -127,7 +127,7 @@ async def _deliver(
 
 async def _record_removed_mailboxes(app: App, mail: InboundMail, recipients: Sequence[LmtpRecipient]) -> set[str]:
     """Record recipients whose mailboxes were removed after Postfix had accepted the message; returns them."""
-    reply, at = receiving.reply_to("unknown_user"), app.clock()
+    reply, at = receiving.smtp_reply("unknown_user"), app.clock()
     removed: set[str] = set()
     for each in recipients:
         row = RejectedRecipient("", mail.mail_from, each.original, reply.code, reply.enhanced, reply.text)
@@ -157,9 +157,9 @@ async def _hand_over(
 
 def _reply(mail: InboundMail, mailbox: LocalMailbox | None, replies: dict[UUID, SmtpReply]) -> SmtpReply:
     if mailbox is None:
-        return _NOT_FORWARDED if rules.is_spam(mail.head) else receiving.reply_to("unknown_user")
+        return _NOT_FORWARDED if rules.is_spam(mail.head) else receiving.smtp_reply("unknown_user")
     if not mailbox.domain_active:
-        return receiving.reply_to("domain_inactive")
+        return receiving.smtp_reply("domain_inactive")
     if mailbox.recorded:
         return _DELIVERED
     reply = replies[mailbox.home.mailbox_id]

@@ -19,7 +19,7 @@ _LOCAL_REASONS = (
     "unknown mail transport error",
 )
 _SUSPENDED = "delivery temporarily suspended: "
-# The mailbox is full or the domain is deactivated: the delivery service works, and an immediate retry is pointless.
+# The mailbox is full or the domain is inactive: the delivery service works, and an immediate retry is pointless.
 _MAILBOX_STATE = re.compile(r" said: 4\d\d[ -]4\.2\.[12] ")
 
 

@@ -1,7 +1,7 @@
 """Receiving: from the routing of a recipient to its mailbox, the history and external copies.
 
 The routing function decides on a recipient at RCPT. The built-in listener writes an accepted message to the Maildir of
-each mailbox (with fsync), then files it in the history with its `mail.received`, unique by (queue ID, mailbox).
+each mailbox (with fsync), then records it in the history with its `mail.received`, unique by (queue ID, mailbox).
 External copies are queued in the same transaction and submitted to the MTA later. Only then is the reply 250. While the
 database is away the reply is 451, before anything is delivered; after a crash the same queue ID creates no second copy
 and no second event.
@@ -14,8 +14,8 @@ The built-in filter recognises the GTUBE string as spam: such mail goes to the J
 also published as `mail.spam`. X-Spam fields of incoming messages are ignored.
 
 `mail.received.full` is created while a webhook subscribes to it (`wants_full` in the database): a separate process
-parses the message, within limits. If that fails, the event has the header and `parse_error`. The event feed shows it
-without content, which is stored once for each message for 3 days.
+parses the message, within limits. If that fails, the event has the header and `parse_error`. The list of events shows
+it without content, which is stored once for each message for 3 days.
 
-Recipients refused at SMTP are in the history too: at most 60 rows a minute and source; further ones are only counted.
+Recipients refused at SMTP are in the history too: at most 60 a minute for one client; further ones are only counted.
 """

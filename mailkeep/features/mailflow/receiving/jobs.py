@@ -9,6 +9,7 @@ from pathlib import Path
 import structlog
 
 from mailkeep.app import App
+from mailkeep.core.errors import Failure
 from mailkeep.db.partitions import confirm_prune_time
 from mailkeep.features.directory.mailboxes.model import mail_root
 from mailkeep.features.mailflow.receiving import rules, store
@@ -22,49 +23,54 @@ from mailkeep.mail.smtp.client import ConnectionLost, OutgoingEnvelope, SmtpRefu
 log = structlog.get_logger("mailkeep.receiving")
 
 _PAYLOAD_RETENTION = timedelta(days=3)
-_ABANDONED = timedelta(
-    hours=36
-)  # older temporary files belong to no running delivery (https://cr.yp.to/proto/maildir.html)
+# Older temporary files belong to no running delivery (https://cr.yp.to/proto/maildir.html).
+_STALE_AFTER = timedelta(hours=36)
 
 
 async def forward_due(app: App, limit: int = 50) -> int:
     """Submit the forwards that are due to the MTA; returns their number."""
     async with app.db.autocommit() as conn:
-        found = await store.due_forwards(conn, app.clock(), limit)
-    for forward in found:
+        forwards = await store.due_forwards(conn, app.clock(), limit)
+    for forward in forwards:
         await _forward(app, forward)
-    return len(found)
+    return len(forwards)
 
 
 async def _forward(app: App, forward: QueuedForward) -> None:
     path = forward_path(app.data_dir, forward.queue_id)
-    given_up = await _submit_forward(app, forward, path)
-    wait = rules.retry_delay(forward.attempts + 1)
+    failure = await _submit_forward(app, forward, path)
+    delay = rules.retry_delay(forward.attempts + 1)
     async with app.db.tx() as conn:
-        if given_up is None and wait is not None:
-            await store.reschedule_forward(conn, forward, app.clock() + wait)
+        if failure and not failure.permanent and delay is not None:
+            await store.reschedule_forward(conn, forward, app.clock() + delay)
             return
-        last = await store.end_forward(conn, forward)
-    if last:
+        is_last = await store.end_forward(conn, forward)
+    if is_last:
         await asyncio.to_thread(content_file.remove, path)
-    if given_up or given_up is None:
-        log.warning("forward given up", queue_id=forward.queue_id, recipient=forward.recipient, why=given_up)
+    if failure:
+        log.warning(
+            "a message was not forwarded",
+            queue_id=forward.queue_id,
+            recipient=forward.recipient,
+            attempts=forward.attempts + 1,
+            why=str(failure),
+        )
 
 
-async def _submit_forward(app: App, forward: QueuedForward, path: Path) -> str | None:
-    """Try once: empty if the MTA accepts it, the reason if it never will, None to retry."""
+async def _submit_forward(app: App, forward: QueuedForward, path: Path) -> Failure | None:
+    """Submit a forward to the MTA; returns the failure, or None if the MTA has accepted it."""
     if app.mta is None:
-        return None
+        return Failure("no mail transfer agent is configured (setting mta.mode)")
     if not path.exists():
-        return "its content is gone"
+        return Failure(f"the file with its content is missing: {path}", permanent=True)
     is_8bit = await asyncio.to_thread(_is_8bit, path)
     smtputf8 = not (forward.recipient + forward.mail_from).isascii()
     submission = OutgoingEnvelope(forward.mail_from, [forward.recipient], None, is_8bit, smtputf8)
     try:
         await app.mta.submit(submission, content_file.read(path), stuffed=False)
-    except (SmtpRefusal, ConnectionLost) as wrong:
-        return str(wrong) if wrong.permanent else None
-    return ""
+    except (SmtpRefusal, ConnectionLost) as failure:
+        return failure
+    return None
 
 
 def _is_8bit(path: Path) -> bool:
@@ -78,14 +84,15 @@ async def prune(app: App) -> None:
         confirmed = await confirm_prune_time(conn, "events", at)
         if confirmed:
             await store.delete_payloads(conn, confirmed - _PAYLOAD_RETENTION)
-        old = await asyncio.to_thread(_old_forwards, app.data_dir, (at - _ABANDONED).timestamp())
-        waiting = await store.find_waiting_forwards(conn, old)
-    for queue_id in old - waiting:
+        stored = await asyncio.to_thread(_list_stored_forwards, app.data_dir, (at - _STALE_AFTER).timestamp())
+        queued = await store.find_queued_forwards(conn, stored)
+    for queue_id in stored - queued:
         await asyncio.to_thread(content_file.remove, forward_path(app.data_dir, queue_id))
-    await asyncio.to_thread(_remove_stale, app.data_dir, (at - _ABANDONED).timestamp())
+    await asyncio.to_thread(_remove_stale, app.data_dir, (at - _STALE_AFTER).timestamp())
 
 
-def _old_forwards(data_dir: Path, before: float) -> set[str]:
+def _list_stored_forwards(data_dir: Path, before: float) -> set[str]:
+    """The queue IDs of forwards whose content was stored before `before` (seconds since the epoch)."""
     return {path.stem for path in (data_dir / "forwards").glob("*.eml") if path.stat().st_mtime < before}
 
 

@@ -60,8 +60,8 @@ class TargetMailbox:
     wants_full: bool
 
     def is_full(self, size: int) -> bool:
-        """Whether a message of `size` bytes exceeds the quota; 0 is no quota."""
-        return 0 < self.quota_bytes < max(self.used_bytes + size, self.used_bytes + 1)
+        """Whether a message of `size` bytes exceeds the quota; `quota_bytes` 0: no quota."""
+        return 0 < self.quota_bytes < self.used_bytes + max(size, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,8 @@ class SpamVerdict:
 
 @dataclass(frozen=True, slots=True)
 class MailboxCopy:
-    """A message to file for one mailbox: its row, the original recipients that lead there, and the parsed message if a
-    webhook subscribes to `mail.received.full`.
+    """A message to record for one mailbox: its row, the recipients that lead there, and the parsed message if a webhook
+    subscribes to `mail.received.full`.
     """
 
     mail: InboundMail
@@ -103,9 +103,9 @@ class QueuedForward:
 
 @dataclass(frozen=True, slots=True)
 class RejectedRecipient:
-    """A recipient refused at SMTP with its reply; `source` is the client's IP address."""
+    """A recipient refused at SMTP with its reply; `client` is the IP address of the SMTP client."""
 
-    source: str
+    client: str
     mail_from: str
     rcpt_to: str
     smtp_code: int
@@ -130,7 +130,7 @@ class EventAttachment(Struct, frozen=True):
 
 
 class EventEnvelope(Struct, frozen=True):
-    """The SMTP envelope; `rcpt_to` before aliases."""
+    """The SMTP envelope; `rcpt_to` before aliases are expanded."""
 
     mail_from: str
     rcpt_to: list[str]
@@ -163,9 +163,11 @@ class MailReceivedFull(EventPayload, frozen=True, kw_only=True):
     }
 
     message_id: MessageIdHeader
-    from_: Annotated[EventAddress, Meta(description="Its sender: `name`, `email`.")] = field(name="from")
+    from_: Annotated[EventAddress, Meta(description="The address in its From field: `name`, `email`.")] = field(
+        name="from"
+    )
     to: Annotated[list[EventAddress], Meta(description="`name` and `email` of each address in its To field.")]
-    cc: Annotated[list[EventAddress], Meta(description="The same of its Cc field.")]
+    cc: Annotated[list[EventAddress], Meta(description="`name` and `email` of each address in its Cc field.")]
     reply_to: Annotated[EventAddress | None, Meta(description="Its Reply-To address, if it has one.")]
     subject: SubjectText
     body_text: Annotated[str | None, Meta(description="Its text, if it has one.")]
@@ -174,16 +176,16 @@ class MailReceivedFull(EventPayload, frozen=True, kw_only=True):
         list[EventAttachment], Meta(description="`filename`, `content_type`, `size` and `content_base64` of each.")
     ]
     headers: Annotated[
-        dict[str, str | list[str]] | None, Meta(description="All header fields by name; a list where one is repeated.")
+        dict[str, str | list[str]] | None, Meta(description="All header fields by name; a list if a field is repeated.")
     ]
-    envelope: Annotated[EventEnvelope, Meta(description="`mail_from` and `rcpt_to`, before aliases.")]
+    envelope: Annotated[EventEnvelope, Meta(description="`mail_from`, and `rcpt_to` before aliases are expanded.")]
     domain: DomainName
     size: SizeInBytes
     spam_score: SpamScore
     spam_action: SpamAction
     queue_id: QueueId
     truncated: Annotated[bool, Meta(description="Content is left out: it is over 25 MB, or no longer stored (3 days).")]
-    parse_error: Annotated[str | None, Meta(description="Why the message could not be parsed, if so.")] = None
+    parse_error: Annotated[str | None, Meta(description="Why the message could not be parsed; null if it was.")] = None
 
 
 class MailSpam(EventPayload, frozen=True, kw_only=True):

@@ -18,28 +18,31 @@ from mailkeep.features.record.messages.rules import inbound_message
 
 _MINUTE = 60
 _ROWS_A_MINUTE = 60
-_SOURCES = 10_000
+_MAX_SOURCES = 10_000
 
 
 class RejectionLimit:
-    """At most 60 recorded rejections a minute for one source, and of 10,000 sources; the rest are only counted."""
+    """At most 60 recorded rejections a minute for one client, and of 10,000 clients; the rest are only counted.
+
+    A client is an IPv4 address or an IPv6 network (`source_of`).
+    """
 
     def __init__(self) -> None:
         self._windows: dict[str, tuple[float, int]] = {}
-        self._swept = 0.0
+        self._cleaned_at = 0.0
 
-    def allow(self, source: str, at: datetime) -> bool:
-        """Whether another rejection of this source is recorded."""
-        now, source = at.timestamp(), source_of(source)
-        if now - self._swept >= _MINUTE:
+    def allow(self, client: str, at: datetime) -> bool:
+        """Whether another rejection of this client may be recorded; if so, it is counted."""
+        now, source = at.timestamp(), source_of(client)
+        if now - self._cleaned_at >= _MINUTE:
             self._windows = {name: window for name, window in self._windows.items() if now - window[0] < _MINUTE}
-            self._swept = now
-        began, rows = self._windows.get(source, (now, 0))
-        if now - began >= _MINUTE:
-            began, rows = now, 0
-        is_known = source in self._windows or len(self._windows) < _SOURCES
-        if rows < _ROWS_A_MINUTE and is_known:
-            self._windows[source] = (began, rows + 1)
+            self._cleaned_at = now
+        start, rows = self._windows.get(source, (now, 0))
+        if now - start >= _MINUTE:
+            start, rows = now, 0
+        has_window = source in self._windows or len(self._windows) < _MAX_SOURCES
+        if rows < _ROWS_A_MINUTE and has_window:
+            self._windows[source] = (start, rows + 1)
             return True
         return False
 
@@ -54,11 +57,10 @@ async def record_rejection(app: App, rejected: RejectedRecipient) -> None:
 async def record_rejections(conn: Conn, rejections: Sequence[tuple[datetime, RejectedRecipient]]) -> None:
     """Record recipients refused at SMTP, each with its time."""
     names = {recipient_domain(rejected.rcpt_to) for _, rejected in rejections}
-    known = {name: await domains.find_by_name(conn, name) for name in names}
+    managed = {name: await domains.find_by_name(conn, name) for name in names}
     for at, rejected in rejections:
-        await messages.insert_messages(
-            conn, [_rejected_message(at, rejected, known[recipient_domain(rejected.rcpt_to)])]
-        )
+        domain = managed[recipient_domain(rejected.rcpt_to)]
+        await messages.insert_messages(conn, [_rejected_message(at, rejected, domain)])
 
 
 def _rejected_message(at: datetime, rejected: RejectedRecipient, domain: Domain | None) -> Message:

@@ -30,18 +30,18 @@ _REPLIES = {
     "too_many_destinations": SmtpReply(550, "5.7.1", "The address has too many destinations"),
     "not_managed": SmtpReply(554, "5.7.1", "Relay access denied"),
 }
-# In the history for a full mailbox if the message has others: its copy is not retried.
-NO_COPY = SmtpReply(552, "5.2.2", "Mailbox full")
-TOO_MANY_HOPS = SmtpReply(554, "5.4.6", "Too many hops: the message goes round and round")
-TOO_MANY_COPIES = SmtpReply(452, "4.5.3", "The message has too many external recipients by now, send another one")
+# Only in the history: a full mailbox gets no copy if the message has other destinations, and there is no retry.
+SKIPPED_MAILBOX = SmtpReply(552, "5.2.2", "Mailbox full")
+TOO_MANY_HOPS = SmtpReply(554, "5.4.6", f"Mail loop: the message has more than {MAX_HOPS} Received fields")
+TOO_MANY_COPIES = SmtpReply(452, "4.5.3", "Too many external recipients, send this recipient a separate message")
 FORWARDS_TOO_MUCH = SmtpReply(450, "4.7.1", "The domain forwards too much mail at present, try again later")
 _ESCAPED = re.compile(r"\\(.)")
-_WAITS = (5, 60, 300, 900, 3600)
-_GIVE_UP_AFTER = 40
+_RETRY_SECONDS = (5, 60, 300, 900, 3600)  # the last one repeats
+MAX_ATTEMPTS = 40
 
 
-def reply_to(decision: str) -> SmtpReply:
-    """The reply to RCPT for a routing decision (enhanced codes: RFC 3463)."""
+def smtp_reply(decision: str) -> SmtpReply:
+    """The SMTP reply to a routing decision or to the outcome of a delivery (enhanced codes: RFC 3463)."""
     return _REPLIES[decision]
 
 
@@ -63,7 +63,7 @@ def recipient_domain(address: str) -> str:
 
 
 def judge_content(chunks: Iterable[bytes]) -> SpamVerdict:
-    """The built-in verdict: spam if the unparsed message contains the GTUBE string."""
+    """The verdict of the built-in filter: spam if the unparsed message contains the GTUBE string."""
     carry = b""
     for chunk in chunks:
         window = carry + chunk
@@ -75,6 +75,6 @@ def judge_content(chunks: Iterable[bytes]) -> SpamVerdict:
 
 def retry_delay(attempts: int) -> timedelta | None:
     """The delay after attempt number `attempts` of a forward; None to give up (after about 36 hours)."""
-    if attempts >= _GIVE_UP_AFTER:
+    if attempts >= MAX_ATTEMPTS:
         return None
-    return timedelta(seconds=_WAITS[min(attempts, len(_WAITS)) - 1])
+    return timedelta(seconds=_RETRY_SECONDS[min(attempts, len(_RETRY_SECONDS)) - 1])

@@ -51,7 +51,7 @@ from mailkeep.mail.smtp.reply import SmtpReply
 log = structlog.get_logger("mailkeep.receiving")
 
 
-reply_to = rules.reply_to
+smtp_reply = rules.smtp_reply
 
 
 async def check_recipient(
@@ -66,13 +66,11 @@ async def check_recipient(
         route = await routing.route_recipient(
             conn, rules.unquote_local_part(address) if "@" in address else address, size
         )
-        refused = await _refuse_copies(app, conn, route, forwarding_domain(app, address), copies or {})
-    return refused or rules.reply_to(route.decision), route
+        refusal = await _check_copies(app, conn, route, forwarding_domain(app, address), copies or {})
+    return refusal or rules.smtp_reply(route.decision), route
 
 
-async def _refuse_copies(
-    app: App, conn: Conn, route: Route, domain: str, copies: Mapping[str, int]
-) -> SmtpReply | None:
+async def _check_copies(app: App, conn: Conn, route: Route, domain: str, copies: Mapping[str, int]) -> SmtpReply | None:
     if route.decision != "deliver" or not route.external:
         return None
     if sum(copies.values()) + route.external > app.settings.limits.external_expansion:
@@ -106,7 +104,7 @@ async def charge_copies(app: App, charge_id: str | None, routes: Mapping[str, Ro
 
 
 async def accept(app: App, mail: InboundMail) -> SmtpReply:
-    """Deliver a message of the built-in listener, unless a limit refuses it; the reply at the end of its data."""
+    """Deliver a message of the built-in listener, unless a limit refuses it; returns the reply to the end of DATA."""
     if mail.head.hops > rules.MAX_HOPS:
         return rules.TOO_MANY_HOPS
     routes = dict(mail.recipients)
@@ -121,19 +119,22 @@ async def accept(app: App, mail: InboundMail) -> SmtpReply:
             with suppress(Unavailable):
                 async with app.db.autocommit() as conn:
                     await abuse.uncount_forwards(conn, [mail.queue_id])
-    return SmtpReply(250, "2.0.0", f"Ok: queued as {mail.queue_id}") if outcome == "deliver" else reply_to(outcome)
+    return SmtpReply(250, "2.0.0", f"Ok: queued as {mail.queue_id}") if outcome == "deliver" else smtp_reply(outcome)
 
 
 @dataclass(frozen=True, slots=True)
 class _DeliveryPlan:
-    """The mailboxes of a message (`homes`), those that are full, and its external recipients."""
+    """The mailboxes that get a message, those that are full, and its external recipients.
+
+    `recipients`: the addresses of the envelope that lead to each mailbox, by its ID.
+    """
 
     mail: InboundMail
     verdict: SpamVerdict
-    originals: Mapping[UUID, Sequence[str]]
-    homes: Mapping[UUID, TargetMailbox]
+    recipients: Mapping[UUID, Sequence[str]]
+    targets: Mapping[UUID, TargetMailbox]
     full: Sequence[TargetMailbox]
-    outside: Sequence[str]
+    external: Sequence[str]
     parsed: ParsedMessage | UnparsableMessage | None
 
 
@@ -143,25 +144,25 @@ async def deliver(app: App, mail: InboundMail) -> ReceiveOutcome:
     A full mailbox is skipped, with a row in the history, if the message has another destination. After an exception no
     copy is left, except under a queue ID that will be retried.
     """
-    originals, outside = _split_destinations(mail)
+    recipients, external = _split_destinations(mail)
     async with app.db.autocommit() as conn:
-        homes = await store.find_mailboxes(conn, originals, always_full=app.settings.events.received_full)
-    full = [home for home in homes.values() if home.is_full(mail.size)]
-    homes = {mailbox_id: home for mailbox_id, home in homes.items() if home not in full}
-    if not homes and not outside:
-        return _no_room(full, mail.size) if full else "unknown_user"
+        all_targets = await store.find_mailboxes(conn, recipients, always_full=app.settings.events.received_full)
+    full = [target for target in all_targets.values() if target.is_full(mail.size)]
+    targets = {mailbox_id: target for mailbox_id, target in all_targets.items() if target not in full}
+    if not targets and not external:
+        return _full_outcome(full, mail.size) if full else "unknown_user"
     verdict = await asyncio.to_thread(rules.judge_content, mail.content())
     async with AsyncExitStack() as stack:
-        wants_full = any(home.wants_full for home in homes.values())
+        wants_full = any(target.wants_full for target in targets.values())
         parsed = await parse_message(app, mail, stack) if wants_full else None
-        await _write_copies(app, _DeliveryPlan(mail, verdict, originals, homes, full, outside, parsed))
+        await _write_copies(app, _DeliveryPlan(mail, verdict, recipients, targets, full, external, parsed))
     if mail.source == "smtp":
         count_deliveries(app, mail.source, ["received"] * len(mail.recipients))
     return "deliver"
 
 
-def _no_room(full: Sequence[TargetMailbox], size: int) -> ReceiveOutcome:
-    return "message_too_large" if all(size > home.quota_bytes for home in full) else "mailbox_full"
+def _full_outcome(full: Sequence[TargetMailbox], size: int) -> ReceiveOutcome:
+    return "message_too_large" if all(size > target.quota_bytes for target in full) else "mailbox_full"
 
 
 async def parse_message(app: App, mail: InboundMail, stack: AsyncExitStack) -> ParsedMessage | UnparsableMessage:
@@ -177,10 +178,10 @@ async def _write_copies(app: App, plan: _DeliveryPlan) -> None:
     mail = plan.mail
     copies: dict[UUID, tuple[Message, maildir.MaildirDelivery]] = {}
     try:
-        for mailbox_id, home in plan.homes.items():
-            message = _message(app, plan, home)
-            copies[mailbox_id] = message, await asyncio.to_thread(_into_mailbox, app, plan, message)
-        if plan.outside:
+        for mailbox_id, target in plan.targets.items():
+            message = _message(app, plan, target)
+            copies[mailbox_id] = message, await asyncio.to_thread(_write_to_maildir, app, plan, message)
+        if plan.external:
             path = forward_path(app.data_dir, mail.queue_id)
             await asyncio.to_thread(content_file.write, path, _with_trace(mail.trace, mail))
         failpoint.reach("inbound.delivered")
@@ -223,20 +224,20 @@ async def _record_copies(
         mailbox_id: MailboxCopy(
             mail,
             message,
-            plan.originals[mailbox_id],
+            plan.recipients[mailbox_id],
             plan.verdict,
-            plan.parsed if plan.homes[mailbox_id].wants_full else None,
+            plan.parsed if plan.targets[mailbox_id].wants_full else None,
         )
         for mailbox_id, (message, _) in copies.items()
     }
     recorded = await record_copies(conn, at, list(by_mailbox.values())) if by_mailbox else set[UUID]()
-    fresh = [mailbox_id for mailbox_id, copy in by_mailbox.items() if copy.message.id in recorded]
-    if fresh:
-        await messages.insert_messages(conn, [_full_mailbox_message(app, plan, home) for home in plan.full])
-    if plan.outside:
-        await store.queue_forwards(conn, mail.queue_id, mail.mail_from, plan.outside, at)
-    # Last, and in a fixed order: this locks rows that others wait for.
-    for mailbox_id in fresh:
+    new = [mailbox_id for mailbox_id, copy in by_mailbox.items() if copy.message.id in recorded]
+    if new:
+        await messages.insert_messages(conn, [_full_mailbox_message(app, plan, target) for target in plan.full])
+    if plan.external:
+        await store.queue_forwards(conn, mail.queue_id, mail.mail_from, plan.external, at)
+    # Last, and in a fixed order: this locks rows for which other transactions wait.
+    for mailbox_id in new:
         await mailboxes.add_mail(conn, mailbox_id, copies[mailbox_id][1].size)
 
 
@@ -276,21 +277,21 @@ def _content_events(copy: MailboxCopy) -> Iterator[Event]:
 def _split_destinations(mail: InboundMail) -> tuple[dict[UUID, list[str]], list[str]]:
     """The recipients that lead to each mailbox, and the external addresses."""
     to_mailboxes: dict[UUID, list[str]] = {}
-    outside: dict[str, None] = {}
+    external: dict[str, None] = {}
     for recipient, route in mail.recipients:
         for delivery in route.deliveries:
             if delivery.mailbox_id is None:
-                outside[delivery.address] = None
+                external[delivery.address] = None
             else:
                 to_mailboxes.setdefault(delivery.mailbox_id, []).append(recipient)
-    return to_mailboxes, list(outside)
+    return to_mailboxes, list(external)
 
 
-def _into_mailbox(app: App, plan: _DeliveryPlan, message: Message) -> maildir.MaildirDelivery:
+def _write_to_maildir(app: App, plan: _DeliveryPlan, message: Message) -> maildir.MaildirDelivery:
     """Write a message to the Maildir, and link its content for the history."""
     mail, mailbox_id = plan.mail, message.mailbox_id
     assert mailbox_id is not None
-    trace = f"Return-Path: <{mail.mail_from}>\r\nDelivered-To: {plan.originals[mailbox_id][0]}\r\n"
+    trace = f"Return-Path: <{mail.mail_from}>\r\nDelivered-To: {plan.recipients[mailbox_id][0]}\r\n"
     folder = maildir_of(app.data_dir, mailbox_id)
     if plan.verdict.is_spam:
         trace += f"X-Spam-Flag: YES\r\nX-Spam-Score: {plan.verdict.score}\r\n"
@@ -326,15 +327,15 @@ def forward_path(data_dir: Path, queue_id: str) -> Path:
     return data_dir / "forwards" / f"{queue_id}.eml"
 
 
-def _message(app: App, plan: _DeliveryPlan, home: TargetMailbox) -> Message:
+def _message(app: App, plan: _DeliveryPlan, target: TargetMailbox) -> Message:
     server_reply = ServerReply(250, "2.0.0", "Delivered")
-    recipients = [Recipient(address, "received", 1, server_reply) for address in plan.originals[home.mailbox_id]]
+    recipients = [Recipient(address, "received", 1, server_reply) for address in plan.recipients[target.mailbox_id]]
     spam = plan.verdict if plan.verdict.is_spam else None
-    return inbound_message(app.clock(), plan.mail, home, recipients, spam)
+    return inbound_message(app.clock(), plan.mail, target, recipients, spam)
 
 
 def inbound_message(
-    at: datetime, mail: InboundMail, home: TargetMailbox, recipients: list[Recipient], verdict: SpamVerdict | None
+    at: datetime, mail: InboundMail, target: TargetMailbox, recipients: list[Recipient], verdict: SpamVerdict | None
 ) -> Message:
     """The history's row of a message for one mailbox, whose recipients have the same status; `verdict`: the spam
     filter's result to store.
@@ -348,23 +349,23 @@ def inbound_message(
         head.subject,
         mail.size,
     )
-    domain = MessageDomain(home.domain_id, home.domain_name)
+    domain = MessageDomain(target.domain_id, target.domain_name)
     return replace(
         basic_inbound_message(at, mail.source, domain, header, mail.mail_from, recipients),
         queue_id=mail.queue_id,
-        mailbox_id=home.mailbox_id,
+        mailbox_id=target.mailbox_id,
         spam_score=verdict.score if verdict else None,
         spam_action=verdict.action if verdict else None,
         spam_symbols=list(verdict.symbols) if verdict else [],
     )
 
 
-def _full_mailbox_message(app: App, plan: _DeliveryPlan, home: TargetMailbox) -> Message:
-    """The history's row for a full mailbox."""
-    reply = rules.NO_COPY
+def _full_mailbox_message(app: App, plan: _DeliveryPlan, target: TargetMailbox) -> Message:
+    """The history's row for a full mailbox, which gets no copy."""
+    reply = rules.SKIPPED_MAILBOX
     server_reply = ServerReply(reply.code, reply.enhanced, reply.text)
-    recipients = [Recipient(address, "rejected", 1, server_reply) for address in plan.originals[home.mailbox_id]]
-    return replace(_message(app, plan, home), status="rejected", recipients=recipients)
+    recipients = [Recipient(address, "rejected", 1, server_reply) for address in plan.recipients[target.mailbox_id]]
+    return replace(_message(app, plan, target), status="rejected", recipients=recipients)
 
 
 async def load_full_data(conn: Conn, data: dict[str, Any]) -> dict[str, Any]:

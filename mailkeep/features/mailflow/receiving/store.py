@@ -50,7 +50,7 @@ async def delete_payloads(conn: Conn, before: datetime) -> None:
     await conn.execute("DELETE FROM event_payloads WHERE created_at < %(before)s", {"before": before})
 
 
-async def find_waiting_forwards(conn: Conn, queue_ids: Collection[str]) -> set[str]:
+async def find_queued_forwards(conn: Conn, queue_ids: Collection[str]) -> set[str]:
     """Those of these queue IDs that have queued forwards."""
     cursor = await conn.execute(
         "SELECT DISTINCT queue_id FROM forwards WHERE queue_id = ANY(%(ids)s)", {"ids": list(queue_ids)}
@@ -86,7 +86,7 @@ async def end_forward(conn: Conn, forward: QueuedForward) -> bool:
     """Remove a forward from the queue; returns whether it was the last of its message."""
     cursor = await conn.execute(
         """
-        WITH gone AS (
+        WITH deleted AS (
             DELETE FROM forwards WHERE queue_id = %(queue_id)s AND recipient = %(recipient)s RETURNING queue_id
         )
         SELECT NOT EXISTS (

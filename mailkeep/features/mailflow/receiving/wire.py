@@ -1,7 +1,7 @@
 """The data of `mail.spam` and `mail.received.full`.
 
-The row of the latter is what the feed shows. Its content is stored once for each message and is merged into the event
-when it is delivered.
+The row of a `mail.received.full` has no content: the list of events shows it so. The content is stored once for each
+message and is merged into the event when it is delivered to a webhook.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def mail_received_full(
     message: Message,
     rcpt_to: Sequence[str],
     verdict: SpamVerdict,
-    found: ParsedMessage | UnparsableMessage,
+    result: ParsedMessage | UnparsableMessage,
 ) -> MailReceivedFull:
-    """The payload of mail.received.full without its content, as the feed shows it.
+    """The payload of mail.received.full without its content; `result` is the parser's.
 
     If the message can't be parsed, it has the header and `parse_error`.
     """
     head = mail.head
-    parsed = found if isinstance(found, ParsedMessage) else None
+    parsed = result if isinstance(result, ParsedMessage) else None
     attachments = parsed.attachments[:_MAX_ITEMS] if parsed else []
     return MailReceivedFull(
         message_id=message.message_id,
@@ -72,23 +72,23 @@ def mail_received_full(
         spam_action=verdict.action,
         queue_id=mail.queue_id,
         truncated=parsed.truncated if parsed else False,
-        parse_error=None if parsed else str(found),
+        parse_error=None if parsed else str(result),
     )
 
 
-def payload(mail: InboundMail, found: ParsedMessage | UnparsableMessage) -> bytes:
+def payload(mail: InboundMail, result: ParsedMessage | UnparsableMessage) -> bytes:
     """The stored content as a JSON object: to, cc, headers, bodies, attachments with their content."""
     header = {
         "to": [_address(each) for each in mail.head.to],
         "cc": [_address(each) for each in mail.head.cc],
         "headers": mail.head.headers(),
     }
-    content = found.content if isinstance(found, ParsedMessage) else _NO_CONTENT
+    content = result.content if isinstance(result, ParsedMessage) else _NO_CONTENT
     return b"".join((memoryview(msgspec.json.encode(header))[:-1], b",", memoryview(content)[1:]))
 
 
 def with_payload(data: dict[str, Any], content: bytes | None) -> dict[str, Any]:
-    """The complete data of mail.received.full; as the feed shows it if the content is deleted."""
+    """The data of mail.received.full with its content; unchanged if the content is deleted."""
     return data if content is None else {**data, **msgspec.json.decode(content, type=dict[str, msgspec.Raw])}
 
 

@@ -257,7 +257,7 @@ async def _domain(app: App, address: Address, host: str) -> Domain | None:
             return None
         raise SendmailError(ExitCode.NOPERM, f"{address.domain} is not a domain of this server")
     if not domain.active:
-        raise SendmailError(ExitCode.TEMPFAIL, f"the domain {domain.name} is deactivated")
+        raise SendmailError(ExitCode.TEMPFAIL, f"the domain {domain.name} is inactive")
     if not domain.sending_enabled:
         raise SendmailError(ExitCode.NOPERM, f"sending is disabled for {domain.name}")
     return domain
