@@ -1,4 +1,4 @@
-"""Deliveries: requests, retries, deactivation and clean-up."""
+"""Deliveries: requests, retries, disabling and clean-up."""
 
 from __future__ import annotations
 
@@ -150,10 +150,10 @@ async def test_a_successful_retry_ends_the_delivery(hooks: Hooks):
     assert first.headers["webhook-timestamp"] != second.headers["webhook-timestamp"]
 
 
-# Deactivation
+# Disabling
 
 
-async def test_a_webhook_that_keeps_failing_is_deactivated_with_an_event(hooks: Hooks):
+async def test_a_webhook_that_keeps_failing_is_disabled_with_an_event(hooks: Hooks):
     watcher = await hooks.webhook("/200/ops", ("system.webhook_disabled",))
     dead = await hooks.webhook("/500", domain_id=str(DOMAIN_IDS[EXAMPLE]))
     await hooks.emit()
