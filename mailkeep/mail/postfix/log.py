@@ -1,8 +1,8 @@
 """Parses lines of Postfix's log (3.7, written by postlogd). No I/O: bytes in, a fact or None out, never an exception.
 
 A fact belongs to a queue id. Other lines (connections, statistics, TLS) and lines that do not match completely are
-None. Addresses have the form `info_log_addr_form = external`, the default: a quoted local part may contain `>` and `,
-`. Linear time: every repetition is possessive.
+None. Addresses have the form `info_log_addr_form = external`, the default: a quoted local part may contain `>` and
+commas. Every repetition in a pattern is possessive, so that matching takes linear time.
 
     Nov 20 10:01:02 mx postfix/api/smtpd[42]: 4jW9T1xz0bz1: client=localhost[127.0.0.1]
     Nov 20 10:01:02 mx postfix/cleanup[43]: 4jW9T1xz0bz1: message-id=<1@ex.test>
@@ -37,8 +37,8 @@ _CLIENT = re.compile(rf"client={_PEER}(.*)", re.DOTALL)
 _LOGIN = re.compile(r", sasl_username=([^,]++)")
 _MESSAGE_ID = re.compile(r"message-id=(.++)", re.DOTALL)
 _HEADER = re.compile(r"info: header ([!-9;-~]++):(.*) from \S*\[[^\]]*+\]; from=<.*", re.DOTALL)
-_QUEUED = re.compile(rf"from={_ADDRESS}, size=([0-9]{{1,15}}+), nrcpt=([0-9]{{1,9}}+) \(")
-_ENDED = re.compile(rf"from={_ADDRESS}, status=(?:force-)?expired, ")
+_QUEUE_ACTIVE = re.compile(rf"from={_ADDRESS}, size=([0-9]{{1,15}}+), nrcpt=([0-9]{{1,9}}+) \(")
+_EXPIRED = re.compile(rf"from={_ADDRESS}, status=(?:force-)?expired, ")
 _ATTEMPT = re.compile(
     rf"to={_ADDRESS}, (?:orig_to={_ADDRESS}, )?"
     r"relay=([^\[,]*+(?:\[[^\]]*+\][^,]*+)?), (?:conn_use=\d++, )?delay=([0-9.]{1,20}+), delays=[0-9./]++, "
@@ -53,15 +53,15 @@ _REJECTED = re.compile(
 _ENVELOPE = re.compile(rf"; (?:from={_ADDRESS},? )?(?:to={_ADDRESS},? )?proto=\S++(?: helo=<.*)?", re.DOTALL)
 _PICKUP = re.compile(rf"uid=\d++ from={_ADDRESS}(?: orig_id=({_QUEUE_ID}))?")
 _NOTICE = re.compile(rf"(?:sender|postmaster) (non-delivery|delay|delivery status) notification: ({_QUEUE_ID})")
-_SAID = re.compile(r"host (\S++) (?:said|refused to talk to me): (.*)", re.DOTALL)
+_REMOTE_REPLY = re.compile(r"host (\S++) (?:said|refused to talk to me): (.*)", re.DOTALL)
 _REPLY = re.compile(r"([245][0-9][0-9])(?:[ -]([245]\.[0-9]{1,3}+\.[0-9]{1,3}+)(?= |$))?[ -]?(.*)", re.DOTALL)
 _RELAY = re.compile(r"([^\[]*+)\[([^\]]*+)\](?::.*)?", re.DOTALL)
 _FOLDED_START = re.compile(r"^\?[ \t?]++")
 _FOLDED_WORDS = re.compile(r"\?=\?[ \t?]++=\?")
 _FOLDED_LIST = re.compile(r",\?[ \t?]++")
-_CUT_WORD = re.compile(r"(=\?[^?\s]{1,80}+\?[bBqQ]\?[^?\s]{0,200}?)(?:=[0-9A-Fa-f]?|\?)?$")
-_LISTS = ("from", "to", "cc")
-_LOGGED = 200  # bytes of a field
+_TRUNCATED_WORD = re.compile(r"(=\?[^?\s]{1,80}+\?[bBqQ]\?[^?\s]{0,200}?)(?:=[0-9A-Fa-f]?|\?)?$")
+_ADDRESS_LISTS = ("from", "to", "cc")
+_MAX_HEADER = 200  # bytes of a header field that Postfix logs
 _MAX_TEXT = 1000
 _MAX_ENVELOPES = 5
 
@@ -132,12 +132,12 @@ class PostfixAttempt:
 
 @dataclass(frozen=True, slots=True)
 class LoggedExpiry:
-    """qmgr gave up on the remaining recipients."""
+    """qmgr returned the message for the remaining recipients: it expired."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedRemoval:
-    """The message left the queue: done (`qmgr`), or deleted by an operator (`postsuper`)."""
+    """The message left the queue: finished (`qmgr`), or deleted by an operator (`postsuper`)."""
 
     by: Literal["qmgr", "postsuper"]
 
@@ -235,23 +235,23 @@ def _cleanup(text: str) -> LogFact | None:
 
 
 def _header(name: str, text: str) -> LoggedHeader:
-    is_cut = len(f"{name}:{text}".encode()) >= _LOGGED
+    is_truncated = len(f"{name}:{text}".encode()) >= _MAX_HEADER
     value = _FOLDED_WORDS.sub("?= =?", _FOLDED_START.sub("", text)).strip()
-    if name.lower() in _LISTS:
+    if name.lower() in _ADDRESS_LISTS:
         value = _FOLDED_LIST.sub(", ", value)
-        if is_cut and not value.endswith(">"):
+        if is_truncated and not value.endswith(">"):
             value = value.rpartition(",")[0]
-    elif is_cut:
-        value = _CUT_WORD.sub(r"\1?=", value)
+    elif is_truncated:
+        value = _TRUNCATED_WORD.sub(r"\1?=", value)
     return LoggedHeader(name, value)
 
 
 def _qmgr(text: str) -> LogFact | None:
     if text == "removed":
         return LoggedRemoval("qmgr")
-    if match := _QUEUED.match(text):
+    if match := _QUEUE_ACTIVE.match(text):
         return LoggedAcceptance(match[1], int(match[2]), int(match[3]))
-    return LoggedExpiry() if _ENDED.match(text) else None
+    return LoggedExpiry() if _EXPIRED.match(text) else None
 
 
 def _pickup(text: str) -> LogFact | None:
@@ -276,8 +276,8 @@ def _rejection(text: str) -> LoggedRejection | None:
     if code is None and enhanced is None:
         return None
     sender, recipient = "", None
-    # The text before may quote something similar: the envelope is the last match.
-    for start in (start for sign in ("; from=<", "; proto=") for start in _last_positions(rest, sign)):
+    # The reply text may contain something similar: the envelope is the last match.
+    for start in (start for marker in ("; from=<", "; proto=") for start in _last_positions(rest, marker)):
         if envelope := _ENVELOPE.fullmatch(rest, start):
             sender, recipient, rest = envelope[1] or "", envelope[2], rest[:start]
             break
@@ -285,10 +285,10 @@ def _rejection(text: str) -> LoggedRejection | None:
     return LoggedRejection(stage, client, smtp_code, enhanced or "", rest[:_MAX_TEXT], sender, recipient)
 
 
-def _last_positions(text: str, sign: str) -> Iterator[int]:
+def _last_positions(text: str, marker: str) -> Iterator[int]:
     position = len(text)
     for _ in range(_MAX_ENVELOPES):
-        position = text.rfind(sign, 0, position)
+        position = text.rfind(marker, 0, position)
         if position < 0:
             return
         yield position
@@ -302,17 +302,17 @@ def _attempt(text: str) -> PostfixAttempt | None:
     host = _RELAY.fullmatch(relay)
     remote_host = (host[1] or host[2]) if host else (None if relay in ("none", "local", "virtual") else relay)
     code = None
-    if quoted := _SAID.fullmatch(text):
-        text = quoted[2]
-        named = _RELAY.fullmatch(quoted[1])
-        remote_host = (named[1] or named[2]) if named else quoted[1]
-    if (quoted or status == "sent") and (reply := _REPLY.fullmatch(text)):
+    if remote_reply := _REMOTE_REPLY.fullmatch(text):
+        text = remote_reply[2]
+        remote = _RELAY.fullmatch(remote_reply[1])
+        remote_host = (remote[1] or remote[2]) if remote else remote_reply[1]
+    if (remote_reply or status == "sent") and (reply := _REPLY.fullmatch(text)):
         code, text = int(reply[1]), reply[3]
     try:
-        waited = float(seconds)
+        delay = float(seconds)
     except ValueError:
         return None
-    return PostfixAttempt(recipient, orig_to, _STATUSES[status], code, dsn, text[:_MAX_TEXT], remote_host, waited)
+    return PostfixAttempt(recipient, orig_to, _STATUSES[status], code, dsn, text[:_MAX_TEXT], remote_host, delay)
 
 
 _STATUSES: dict[str, Status] = {"sent": "sent", "deferred": "deferred", "bounced": "bounced"}
@@ -331,13 +331,13 @@ _POSTSUPER: dict[str, LogFact] = {
     "requeued": LoggedMove("requeued"),
 }
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_OLDEST = timedelta(days=300)
+_MAX_AGE = timedelta(days=300)
 
 
 def time_of(stamp: str, read_at: datetime) -> datetime:
-    """When a line was written, from its stamp (local time, no year) and when it was read (with a time zone).
+    """The time of a line, from its stamp (local time, no year) and the time when it was read (with a time zone).
 
-    At the latest `read_at`, which is also the result for an invalid stamp.
+    At most `read_at`, which is also the result for an invalid stamp or one of more than 300 days ago.
     """
     try:
         month = _MONTHS.index(stamp[:3]) + 1
@@ -348,4 +348,4 @@ def time_of(stamp: str, read_at: datetime) -> datetime:
             written = datetime(local.year - 1, month, day, hour, minute, min(second, 59)).astimezone()
     except (ValueError, IndexError, OverflowError):
         return read_at
-    return min(written.astimezone(read_at.tzinfo), read_at) if local - written < _OLDEST else read_at
+    return min(written.astimezone(read_at.tzinfo), read_at) if local - written < _MAX_AGE else read_at

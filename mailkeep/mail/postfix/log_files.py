@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-_FIRST_LINE = 4096
+_MAX_FIRST_LINE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ def split_lines(piece: Piece) -> list[Piece]:
 
 
 def log_files(log: Path) -> list[LogFile]:
-    """Return the files of a log, oldest first. The current one is looked up first: once there is a newer one, older
+    """Return the files of a log, oldest first. The current one is read first: once there is a newer one, older
     files do not change. Raises PermissionError if one can't be read yet: newer ones must wait for it.
     """
-    current = _file(log, current=True)
+    current = _read_log_file(log, current=True)
     older = sorted(
         path for path in log.parent.glob(f"{log.name}.*") if not path.name.endswith((".gz", ".xz", ".zst", ".part"))
     )
-    files = [each for path in older if (each := _file(path, current=False))]
+    files = [each for path in older if (each := _read_log_file(path, current=False))]
     if current and current.inode not in {each.inode for each in files}:
         files.append(current)
     return files
@@ -63,14 +63,14 @@ def log_files(log: Path) -> list[LogFile]:
 
 def find_log_file(path: Path) -> LogFile | None:
     """Return a rotated file of a log; None if it is missing or empty."""
-    return _file(path, current=False)
+    return _read_log_file(path, current=False)
 
 
-def _file(path: Path, *, current: bool) -> LogFile | None:
+def _read_log_file(path: Path, *, current: bool) -> LogFile | None:
     with suppress(FileNotFoundError), path.open("rb") as file:
         status = os.fstat(file.fileno())
-        first = file.readline(_FIRST_LINE)
-        if first.endswith(b"\n") or len(first) == _FIRST_LINE:
+        first = file.readline(_MAX_FIRST_LINE)
+        if first.endswith(b"\n") or len(first) == _MAX_FIRST_LINE:
             return LogFile(path, status.st_ino, hashlib.sha256(first).digest(), status.st_size, current)
     return None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from mailkeep.mail.smtp.unix_socket import listen_unix
@@ -34,10 +33,10 @@ def parse_request(content: bytes) -> dict[str, str]:
     for line in content.split(b"\n"):
         name, equals, value = line.partition(b"=")
         if not equals or not name:
-            raise MalformedPolicyRequest(f"not an attribute: {line[:80]!r}")
+            raise MalformedPolicyRequest(f"a line is not name=value: {line[:80]!r}")
         attributes[name.decode("ascii", "replace")] = value.decode("utf-8", "replace").replace("\0", "?")
     if attributes.get("request") != "smtpd_access_policy":
-        raise MalformedPolicyRequest("not a request of smtpd")
+        raise MalformedPolicyRequest("the attribute `request` is not smtpd_access_policy")
     return attributes
 
 
@@ -52,10 +51,10 @@ async def serve_policy(path: Path, decide: Decide, *, mode: int, group: int) -> 
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while request := await _request(reader):
+            while request := await _read_request(reader):
                 writer.write(format_response(await decide(request)))
                 await writer.drain()
-        except (OSError, MalformedPolicyRequest, ValueError) as error:
+        except (OSError, MalformedPolicyRequest) as error:
             log.warning("policy connection closed: %s", error)
         finally:
             writer.close()
@@ -63,19 +62,20 @@ async def serve_policy(path: Path, decide: Decide, *, mode: int, group: int) -> 
     return await listen_unix(path, mode, group, lambda new: asyncio.start_unix_server(converse, new, limit=_MAX_LINE))
 
 
-async def _request(reader: asyncio.StreamReader) -> dict[str, str] | None:
+async def _read_request(reader: asyncio.StreamReader) -> dict[str, str] | None:
     """The next request, None at the end of the connection."""
     lines: list[bytes] = []
     size = 0
     while True:
-        line = b""
-        with suppress(asyncio.IncompleteReadError):
+        try:
             line = await reader.readuntil(b"\n")
-        if not line:
+        except asyncio.IncompleteReadError:
             return None
+        except asyncio.LimitOverrunError:
+            raise MalformedPolicyRequest(f"a line is longer than {_MAX_LINE} bytes") from None
         if line == b"\n":
             return parse_request(b"\n".join(lines))
         size += len(line)
         if size > _MAX_REQUEST:
-            raise MalformedPolicyRequest("request too long")
+            raise MalformedPolicyRequest(f"the request is longer than {_MAX_REQUEST} bytes")
         lines.append(line[:-1])

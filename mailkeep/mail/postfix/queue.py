@@ -1,6 +1,6 @@
 """Lists and changes Postfix's queue with its own tools. Needs root.
 
-`postqueue -j` (a JSON object a line), `-i` and `-f`, `postsuper` (ids on its standard input), `postmap`, and
+`postqueue -j` (a JSON object per line), `-i` and `-f`, `postsuper` (ids on its standard input), `postmap`, and
 `postfix reload`.
 """
 
@@ -20,16 +20,17 @@ from mailkeep.mail.daemons.tool import run
 
 Action = Literal["flush", "hold", "release", "delete"]
 
-_AT_ONCE = 8
+_MAX_PARALLEL = 8
 _POSTSUPER = {"hold": "-h", "release": "-H", "delete": "-d"}
-# The queues to which an action applies.
+_STATE_FOLDERS = ("incoming", "active", "deferred", "hold")
+# The states of messages to which an action applies.
 _STATES: dict[Action, frozenset[str]] = {
     "flush": frozenset({"deferred", "incoming", "active"}),
     "hold": frozenset({"deferred", "incoming", "active"}),
     "release": frozenset({"hold"}),
     "delete": frozenset({"deferred", "incoming", "active", "hold"}),
 }
-_FLUSH_ALL = 200
+_MAX_SINGLE_FLUSHES = 200  # for more messages the whole queue is flushed
 
 
 class PostqueueRecipient(msgspec.Struct, frozen=True):
@@ -63,19 +64,19 @@ def parse_listing(content: bytes) -> list[PostqueueEntry]:
 
     A message that moved during the listing appears twice: the last line counts.
     """
-    found: dict[str, PostqueueEntry] = {}
+    entries: dict[str, PostqueueEntry] = {}
     for line in content.split(b"\n"):
         with suppress(msgspec.DecodeError, msgspec.ValidationError):
             if line:
                 # The sender chose these bytes: perhaps not UTF-8.
                 message = _decoder.decode(line.decode("utf-8", "replace"))
-                found[message.queue_id] = message
-    return list(found.values())
+                entries[message.queue_id] = message
+    return list(entries.values())
 
 
-def select_ids(action: Action, found: Iterable[PostqueueEntry]) -> list[str]:
+def select_ids(action: Action, entries: Iterable[PostqueueEntry]) -> list[str]:
     """The queue ids of the messages to which an action applies."""
-    return [each.queue_id for each in found if each.queue_name in _STATES[action]]
+    return [entry.queue_id for entry in entries if entry.queue_name in _STATES[action]]
 
 
 async def list_queue(conf: Path) -> list[PostqueueEntry]:
@@ -94,28 +95,28 @@ async def apply_action(conf: Path, action: Action, queue_ids: Sequence[str]) -> 
 
 
 async def _flush(conf: Path, queue_ids: Sequence[str]) -> None:
-    if len(queue_ids) > _FLUSH_ALL:
+    if len(queue_ids) > _MAX_SINGLE_FLUSHES:
         await run("postqueue", "-c", str(conf), "-f")
         return
-    limit = asyncio.Semaphore(_AT_ONCE)
+    limit = asyncio.Semaphore(_MAX_PARALLEL)
 
-    async def one(queue_id: str) -> None:
+    async def flush_one(queue_id: str) -> None:
         async with limit:
             await run("postqueue", "-c", str(conf), "-i", queue_id)
 
-    await asyncio.gather(*(one(queue_id) for queue_id in queue_ids))
+    await asyncio.gather(*(flush_one(queue_id) for queue_id in queue_ids))
 
 
 def next_attempts(queue: Path, queue_ids: Collection[str]) -> dict[str, datetime]:
     """The times of the next attempts of deferred messages, from the mtimes that qmgr sets. Blocks."""
-    found: dict[str, datetime] = {}
+    times: dict[str, datetime] = {}
     folders = [queue / "deferred", *(queue / "deferred").glob("?")]
     for queue_id in queue_ids:
         for folder in folders:
             with suppress(OSError):
-                found[queue_id] = datetime.fromtimestamp((folder / queue_id).stat().st_mtime, UTC)
+                times[queue_id] = datetime.fromtimestamp((folder / queue_id).stat().st_mtime, UTC)
                 break
-    return found
+    return times
 
 
 def list_queue_ids(queue: Path) -> set[str]:
@@ -124,36 +125,31 @@ def list_queue_ids(queue: Path) -> set[str]:
     Reads all folders twice: the first pass misses a message that moves from a folder not yet read into one already read
     (as does `postqueue`, which reads the active messages before the deferred ones).
     """
-    return _files(queue) | _files(queue)
+    return _list_files(queue) | _list_files(queue)
 
 
-def _files(queue: Path) -> set[str]:
-    kinds = [queue / name for name in ("incoming", "active", "deferred", "hold")]
-    folders = [folder for kind in kinds for folder in (kind, *kind.glob("?"))]
-    found: set[str] = set()
-    for folder in folders:
-        with suppress(FileNotFoundError):
-            found.update(each.name for each in folder.iterdir())
-    return {name for name in found if len(name) > 1}
+def _list_files(queue: Path) -> set[str]:
+    states = [queue / name for name in _STATE_FOLDERS]
+    return {name for state in states for folder in (state, *state.glob("?")) for name in _names(folder)}
 
 
 def count_by_state(queue: Path) -> dict[str, int]:
     """Count the messages in each state, by their files. Blocks. Raises OSError."""
-    found: dict[str, int] = {}
-    for name in ("incoming", "active", "deferred", "hold"):
+    counts: dict[str, int] = {}
+    for name in _STATE_FOLDERS:
         folder = queue / name
-        found[name] = sum(len(_names(each)) for each in (folder, *folder.glob("?")))
-    return found
+        counts[name] = sum(len(_names(each)) for each in (folder, *folder.glob("?")))
+    return counts
 
 
 def list_deferred(queue: Path) -> dict[str, int]:
     """The queue IDs of deferred messages, with their mtime in nanoseconds: the time of the next attempt. Blocks."""
-    found: dict[str, int] = {}
+    times: dict[str, int] = {}
     for folder in (queue / "deferred", *(queue / "deferred").glob("?")):
         for name in _names(folder):
             with suppress(OSError):
-                found[name] = (folder / name).stat().st_mtime_ns
-    return found
+                times[name] = (folder / name).stat().st_mtime_ns
+    return times
 
 
 def find_idle_services(queue: Path, before: float) -> set[Literal["qmgr", "pickup"]]:
@@ -162,19 +158,20 @@ def find_idle_services(queue: Path, before: float) -> set[Literal["qmgr", "picku
     The queue manager leaves messages that were locked after a reload until it is woken; pickup leaves messages that it
     could not pass on. A file that is still being written is not executable (Postfix sets 0700 in the end).
     """
-    found: set[Literal["qmgr", "pickup"]] = set()
+    services: set[Literal["qmgr", "pickup"]] = set()
     folders: tuple[tuple[str, Literal["qmgr", "pickup"]], ...] = (("incoming", "qmgr"), ("maildrop", "pickup"))
     for folder, service in folders:
         for name in _names(queue / folder):
             with suppress(OSError):
                 status = (queue / folder / name).stat()
                 if status.st_mode & 0o100 and max(status.st_mtime, status.st_ctime) < before:
-                    found.add(service)
+                    services.add(service)
                     break
-    return found
+    return services
 
 
 def _names(folder: Path) -> list[str]:
+    """The names of the queue files in a folder; a name of one character is a subfolder."""
     try:
         return [each.name for each in folder.iterdir() if len(each.name) > 1]
     except FileNotFoundError:
@@ -184,7 +181,7 @@ def _names(folder: Path) -> list[str]:
 def make_due(queue: Path, queue_ids: Collection[str], at: float) -> None:
     """Make deferred messages due, by the mtimes that qmgr reads. Blocks.
 
-    Messages that have left the deferred queue are skipped. `wake_service` makes the queue manager look.
+    Messages that have left the deferred queue are skipped. Then call `wake_service`, so that qmgr reads the mtimes.
     """
     folders = [queue / "deferred", *(queue / "deferred").glob("?")]
     for queue_id in queue_ids:

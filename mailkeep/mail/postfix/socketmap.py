@@ -32,12 +32,12 @@ def look_up(tables: Mapping[str, Table], request: bytes) -> bytes:
     name, space, key = request.partition(b" ")
     table = tables.get(name.decode("ascii", "replace"))
     if not space or table is None:
-        raise MalformedSocketmapRequest(f"not a table: {name[:80]!r}")
+        raise MalformedSocketmapRequest(f"unknown table: {name[:80]!r}")
     try:
-        found = table(key.decode("utf-8"))
+        value = table(key.decode("utf-8"))
     except UnicodeDecodeError:
-        found = None  # neither our address nor one that we can rewrite
-    return b"NOTFOUND " if found is None else f"OK {found}".encode()
+        value = None  # the keys of the tables are UTF-8
+    return b"NOTFOUND " if value is None else f"OK {value}".encode()
 
 
 async def serve_tables(path: Path, tables: Mapping[str, Table], *, mode: int, group: int) -> asyncio.Server:
@@ -45,11 +45,11 @@ async def serve_tables(path: Path, tables: Mapping[str, Table], *, mode: int, gr
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while (request := await _request(reader)) is not None:
+            while (request := await _read_request(reader)) is not None:
                 text = look_up(tables, request)
                 writer.write(b"%d:%s," % (len(text), text))
                 await writer.drain()
-        except (OSError, MalformedSocketmapRequest, asyncio.IncompleteReadError) as error:
+        except (OSError, MalformedSocketmapRequest) as error:
             log.warning("socketmap connection closed: %s", error)
         finally:
             writer.close()
@@ -59,16 +59,16 @@ async def serve_tables(path: Path, tables: Mapping[str, Table], *, mode: int, gr
     )
 
 
-async def _request(reader: asyncio.StreamReader) -> bytes | None:
+async def _read_request(reader: asyncio.StreamReader) -> bytes | None:
     """The next request, None at the end of the connection."""
     digits = b""
     with suppress(asyncio.IncompleteReadError):
         while (digit := await reader.readexactly(1)).isdigit() and len(digits) < _MAX_DIGITS:
             digits += digit
         if digit != b":" or not digits or int(digits) > _MAX_REQUEST:
-            raise MalformedSocketmapRequest(f"invalid length: {digits + digit!r}")
+            raise MalformedSocketmapRequest(f"invalid length of a netstring: {digits + digit!r}")
         content = await reader.readexactly(int(digits) + 1)
         if not content.endswith(b","):
-            raise MalformedSocketmapRequest("no comma at the end of a netstring")
+            raise MalformedSocketmapRequest("a netstring does not end with a comma")
         return content[:-1]
     return None

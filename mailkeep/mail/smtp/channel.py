@@ -1,7 +1,7 @@
 """The server's end of one SMTP or LMTP connection: lines and content in, replies out, deadlines.
 
 One coroutine handles each connection and awaits its input here. Replies are buffered until it waits for input, so that
-a pipelined group is answered in one write (RFC 2920 §3.2). At most `INPUT_HIGH` bytes are buffered unread.
+pipelined commands are answered in one write (RFC 2920 §3.2). At most `INPUT_HIGH` bytes are buffered unread.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Channel(asyncio.Protocol):
         """Whether there is unread input."""
         return bool(self._input)
 
-    async def line(self, limit: int) -> bytes:
+    async def read_line(self, limit: int) -> bytes:
         """Return the next command line without its CRLF. `limit` is in bytes, with the CRLF.
 
         Raises `LineTooLong`, or a `ChannelEnd`.
@@ -137,7 +137,7 @@ class Channel(asyncio.Protocol):
                 raise EndlessLine
             self._interruptible = True
             try:
-                await self._more()
+                await self._wait_for_input()
             finally:
                 self._interruptible = False
         line = bytes(self._input[: end + 1])
@@ -149,17 +149,17 @@ class Channel(asyncio.Protocol):
             raise LineTooLong
         return line[:-2]
 
-    async def chunk(self) -> bytearray:
+    async def read_chunk(self) -> bytearray:
         """Return the buffered input, at least one byte. Raises a `ChannelEnd`."""
         while not self._input:
-            await self._more()
+            await self._wait_for_input()
         chunk, self._input = self._input, bytearray()
         self._resume_reading()
         return chunk
 
-    def unread(self, rest: bytes) -> None:
-        """Put input back that `chunk` returned."""
-        self._input[:0] = rest
+    def unread(self, data: bytes) -> None:
+        """Put input back that `read_chunk` returned."""
+        self._input[:0] = data
 
     def reply(self, reply: SmtpReply) -> None:
         """Buffer a reply; it is written before the next wait for input."""
@@ -191,7 +191,7 @@ class Channel(asyncio.Protocol):
                 self._transport.write_eof()
         while not self._ended and not self.stopping and self._discarded < max_bytes:
             try:
-                await self._more()
+                await self._wait_for_input()
             except ChannelEnd:
                 break
 
@@ -220,7 +220,7 @@ class Channel(asyncio.Protocol):
 
     # Waiting.
 
-    async def _more(self) -> None:
+    async def _wait_for_input(self) -> None:
         """Wait for input. Raises a `ChannelEnd`."""
         self.flush()
         while self._writing_paused:

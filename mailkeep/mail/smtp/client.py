@@ -1,6 +1,6 @@
 """Submits one message over an SMTP connection (RFC 5321, with pipelining, RFC 2920, if the server offers it).
 
-MAIL, all RCPT and DATA are sent in one write, and the content after the 354. There are no retries here. If the
+MAIL, all RCPT and DATA are sent in one write, and the content after the 354. Nothing is retried. If the
 connection is lost after the final dot, `ConnectionLost.submitted` is "unknown".
 """
 
@@ -49,7 +49,7 @@ class AcceptedSubmission:
 
 async def submit(
     connection: SmtpConnection,
-    submission: OutgoingEnvelope,
+    envelope: OutgoingEnvelope,
     body: Iterable[bytes],
     *,
     stuffed: bool,
@@ -61,50 +61,53 @@ async def submit(
     (`BareNewline`: the message is not sent). Raises ValueError for an invalid address, `SmtpRefusal`,
     `ConnectionLost`, and what `body` raises (the message is not sent). The connection must be quiet (`is_quiet`).
     """
-    envelope = _envelope(connection, submission)
+    commands = _compose_commands(connection, envelope)
     failpoint.reach("submit.connected")
     try:
-        rejected = await _send_envelope(connection, envelope, submission.rcpt_to, timeouts.command)
+        rejected = await _send_envelope(connection, commands, envelope.rcpt_to, timeouts.command)
         failpoint.reach("submit.recipients_taken")
         await _send_body(connection, body, stuffed=stuffed, seconds=timeouts.body)
         failpoint.reach("submit.dot_sent")
-    except SmtpRefusal as refused:
+    except SmtpRefusal as refusal:
         connection.needs_reset = True
-        if refused.reply.code == 421:
+        if refusal.reply.code == 421:
             connection.abort()
         raise
     except BaseException:
         connection.abort()
         raise
-    submitted = await _await_acceptance(connection, rejected, timeouts.acceptance)
+    accepted = await _await_acceptance(connection, rejected, timeouts.acceptance)
     failpoint.reach("submit.accepted")
-    return submitted
+    return accepted
 
 
-def _envelope(connection: SmtpConnection, submission: OutgoingEnvelope) -> list[bytes]:
-    """Return the command lines of the transaction. Raises `SmtpRefusal` if the server lacks an extension."""
+def _compose_commands(connection: SmtpConnection, envelope: OutgoingEnvelope) -> list[bytes]:
+    """Return the command lines of the transaction.
+
+    Raises `SmtpRefusal` if the server lacks an extension or does not accept the size, ValueError for a bad envelope.
+    """
     offered = connection.extensions
-    if submission.smtputf8 and "SMTPUTF8" not in offered:
+    if envelope.smtputf8 and "SMTPUTF8" not in offered:
         raise SmtpRefusal(_NO_UTF8, "envelope")
-    if submission.eight_bit and "8BITMIME" not in offered:
+    if envelope.eight_bit and "8BITMIME" not in offered:
         raise SmtpRefusal(_NO_8BIT, "envelope")
     options = ""
-    if submission.size is not None and "SIZE" in offered:
+    if envelope.size is not None and "SIZE" in offered:
         limit = offered["SIZE"]
-        if limit.isascii() and limit.isdigit() and 0 < int(limit) < submission.size:
-            raise SmtpRefusal(SmtpReply(552, "5.3.4", f"The server takes at most {limit} bytes"), "envelope")
-        options += f" SIZE={submission.size}"
-    if submission.eight_bit:
+        if limit.isascii() and limit.isdigit() and 0 < int(limit) < envelope.size:
+            raise SmtpRefusal(SmtpReply(552, "5.3.4", f"The server accepts at most {limit} bytes"), "envelope")
+        options += f" SIZE={envelope.size}"
+    if envelope.eight_bit:
         options += " BODY=8BITMIME"
-    if submission.smtputf8:
+    if envelope.smtputf8:
         options += " SMTPUTF8"
-    for address in filter(None, (submission.mail_from, *submission.rcpt_to)):
-        if not is_mailbox(address, smtputf8=submission.smtputf8):
-            raise ValueError(f"not an SMTP mailbox: {address!r}")
-    if not submission.rcpt_to or not all(submission.rcpt_to):
+    for address in filter(None, (envelope.mail_from, *envelope.rcpt_to)):
+        if not is_mailbox(address, smtputf8=envelope.smtputf8):
+            raise ValueError(f"invalid SMTP address: {address!r}")
+    if not envelope.rcpt_to or not all(envelope.rcpt_to):
         raise ValueError("the message has no recipients")
-    lines = [f"MAIL FROM:<{submission.mail_from}>{options}\r\n".encode()]
-    lines += [f"RCPT TO:<{address}>\r\n".encode() for address in submission.rcpt_to]
+    lines = [f"MAIL FROM:<{envelope.mail_from}>{options}\r\n".encode()]
+    lines += [f"RCPT TO:<{address}>\r\n".encode() for address in envelope.rcpt_to]
     lines.append(b"DATA\r\n")
     return lines
 
@@ -112,21 +115,21 @@ def _envelope(connection: SmtpConnection, submission: OutgoingEnvelope) -> list[
 async def _send_envelope(
     connection: SmtpConnection, lines: list[bytes], rcpt_to: Sequence[str], seconds: float
 ) -> dict[str, SmtpReply]:
-    """Send the commands up to DATA. Returns the rejected recipients if others were accepted."""
+    """Send the commands up to DATA. Returns the rejected recipients; `SmtpRefusal` if none was accepted."""
     pipelining = "PIPELINING" in connection.extensions
     if connection.needs_reset:
         await _reset(connection, lines if pipelining else [], seconds)
     elif pipelining:
         connection.write(b"".join(lines))
     if pipelining:
-        mail, *rcpts, data = await connection.replies(len(lines), "envelope", seconds)
+        mail, *rcpts, data = await connection.read_replies(len(lines), "envelope", seconds)
     else:
         mail, rcpts, data = await _send_stepwise(connection, lines, seconds)
     rejected = {to: reply for to, reply in zip(rcpt_to, rcpts, strict=False) if not _is_accepted(reply)}
     if not _is_accepted(mail):
         refusal, rejected = mail, {}
     elif len(rejected) == len(set(rcpt_to)):
-        # A temporary refusal wins: that recipient may be accepted later.
+        # A temporary refusal comes first: that recipient may be accepted later.
         refusal = min(rejected.values(), key=lambda reply: reply.is_permanent)
     elif data is not None and data.code == 354:
         return rejected
@@ -135,14 +138,14 @@ async def _send_envelope(
     if data is not None and data.code == 354:
         # RFC 2920 §3.1: the server waits for content although there is no recipient. Empty content ends that.
         connection.write(b".\r\n")
-        await connection.reply("envelope", seconds)
+        await connection.read_reply("envelope", seconds)
     raise SmtpRefusal(as_refusal(refusal), "envelope", rejected)
 
 
 async def _reset(connection: SmtpConnection, lines: list[bytes], seconds: float) -> None:
     """End the transaction that an earlier refusal left open. Pipelined `lines` are sent in the same write."""
     connection.write(b"".join((b"RSET\r\n", *lines)))
-    reply = await connection.reply("envelope", seconds)
+    reply = await connection.read_reply("envelope", seconds)
     if not _is_accepted(reply):
         raise ConnectionLost(f"RSET was refused: {reply}", "envelope")  # not a refusal of this message
     connection.needs_reset = False
@@ -151,17 +154,20 @@ async def _reset(connection: SmtpConnection, lines: list[bytes], seconds: float)
 async def _send_stepwise(
     connection: SmtpConnection, lines: list[bytes], seconds: float
 ) -> tuple[SmtpReply, list[SmtpReply], SmtpReply | None]:
-    """Send each command after the reply to the previous one, until the transaction can't succeed."""
+    """Send each command after the reply to the previous one; DATA only if a recipient was accepted.
 
-    async def ask(line: bytes) -> SmtpReply:
+    Returns the replies to MAIL, to each RCPT and to DATA (None if it was not sent).
+    """
+
+    async def send(line: bytes) -> SmtpReply:
         connection.write(line)
-        return await connection.reply("envelope", seconds)
+        return await connection.read_reply("envelope", seconds)
 
-    mail = await ask(lines[0])
+    mail = await send(lines[0])
     if not _is_accepted(mail):
         return mail, [], None
-    rcpts = [await ask(line) for line in lines[1:-1]]
-    data = await ask(lines[-1]) if any(map(_is_accepted, rcpts)) else None
+    rcpts = [await send(line) for line in lines[1:-1]]
+    data = await send(lines[-1]) if any(map(_is_accepted, rcpts)) else None
     return mail, rcpts, data
 
 
@@ -195,7 +201,7 @@ async def _send_body(connection: SmtpConnection, body: Iterable[bytes], *, stuff
 
 async def _refuse_early(connection: SmtpConnection) -> None:
     """Raise the reply that the server sent during the content. Its final dot must not be sent then."""
-    reply = await connection.reply("body", 0)
+    reply = await connection.read_reply("body", 0)
     connection.abort()
     raise SmtpRefusal(as_refusal(reply), "body")
 
@@ -204,7 +210,7 @@ async def _await_acceptance(
     connection: SmtpConnection, rejected: dict[str, SmtpReply], seconds: float
 ) -> AcceptedSubmission:
     try:
-        reply = await connection.reply("acceptance", seconds)
+        reply = await connection.read_reply("acceptance", seconds)
     except ConnectionLost as lost:
         raise ConnectionLost(lost.why, "acceptance", "unknown", timed_out=lost.timed_out) from lost
     except BaseException:

@@ -78,33 +78,33 @@ Command = Hello | Mail | Rcpt | Xforward | PlainCommand
 
 UNKNOWN = SmtpReply(500, "5.5.2", "Command not recognized")
 NOT_IMPLEMENTED = SmtpReply(502, "5.5.1", "Command not implemented")
-NOT_A_MAIL_CLIENT = SmtpReply(521, "5.7.0", "This is a mail server")
+HTTP_REFUSED = SmtpReply(521, "5.7.0", "This is a mail server, HTTP is not accepted")
 UNPRINTABLE = SmtpReply(500, "5.5.2", "Control characters in a command")
 NO_ARGUMENT = SmtpReply(501, "5.5.4", "No argument allowed")
 ARGUMENT_MISSING = SmtpReply(501, "5.5.4", "Argument missing")
-BAD_UTF8 = SmtpReply(501, "5.5.2", "Not UTF-8")
+BAD_UTF8 = SmtpReply(501, "5.5.2", "Command is not UTF-8")
 BAD_PATH_SYNTAX = SmtpReply(501, "5.5.2", "Syntax: MAIL FROM:<address> or RCPT TO:<address>")
 UTF8_UNDECLARED = SmtpReply(553, "5.6.7", "Address needs SMTPUTF8")
-BAD_PARAMETER = SmtpReply(501, "5.5.4", "Bad parameter")
+BAD_PARAMETER = SmtpReply(501, "5.5.4", "Invalid or repeated parameter")
 UNKNOWN_PARAMETER = SmtpReply(555, "5.5.4", "Parameter not recognized")
 
-# A web page can make a browser send HTTP to a mail port. Lines after these must not be read as commands.
-_FOREIGN = frozenset({b"GET", b"POST", b"PUT", b"HEAD", b"PATCH", b"DELETE", b"OPTIONS", b"CONNECT", b"PRI"})
+# A web page can make a browser send HTTP to a mail port. The lines after these must not be read as commands.
+_HTTP_METHODS = frozenset({b"GET", b"POST", b"PUT", b"HEAD", b"PATCH", b"DELETE", b"OPTIONS", b"CONNECT", b"PRI"})
 _NOT_IMPLEMENTED = frozenset({b"EXPN", b"HELP", b"TURN", b"ETRN", b"BDAT", b"AUTH", b"STARTTLS", b"ATRN"})
 
 
-def parse_command(line: bytes, *, smtputf8: bool = False, from_mta: bool = False) -> Command | SmtpReply:
+def parse_command(line: bytes, *, smtputf8: bool = False, mta_extensions: bool = False) -> Command | SmtpReply:
     """Parse a line (without CRLF). Returns the reply that rejects it if it is invalid; never raises.
 
-    `smtputf8`: the transaction declared SMTPUTF8, so that RCPT may contain UTF-8. `from_mta`: XFORWARD and the
-    parameters of DSN are accepted.
+    `smtputf8`: the transaction declared SMTPUTF8, so that RCPT may contain UTF-8. `mta_extensions`: XFORWARD and
+    the parameters of DSN are accepted.
     """
     verb, _, argument = line.partition(b" ")
     verb = verb.upper()
-    parser = (_MTA_PARSERS if from_mta else _PARSERS).get(verb)
+    parser = (_MTA_PARSERS if mta_extensions else _PARSERS).get(verb)
     if parser is None:
-        if verb in _FOREIGN:
-            return NOT_A_MAIL_CLIENT
+        if verb in _HTTP_METHODS:
+            return HTTP_REFUSED
         return NOT_IMPLEMENTED if verb in _NOT_IMPLEMENTED else UNKNOWN
     try:
         text = argument.decode("utf-8")
@@ -122,49 +122,49 @@ def is_mailbox(text: str, *, smtputf8: bool) -> bool:
     return _PATH.fullmatch(f"<{text}>") is not None and _within_lengths(text)
 
 
-def _hello(verb: HelloVerb) -> Callable[[str, bool], Command | SmtpReply]:
+def _hello_parser(verb: HelloVerb) -> Callable[[str, bool], Command | SmtpReply]:
     def parse(text: str, _: bool) -> Command | SmtpReply:
         if not text:
             return ARGUMENT_MISSING
         if " " in text or not text.isascii() or len(text) > MAX_DOMAIN:
-            return SmtpReply(501, "5.5.4", "Bad host name")
+            return SmtpReply(501, "5.5.4", "Invalid host name")
         return Hello(verb, text)
 
     return parse
 
 
-def _plain(
-    verb: PlainVerb, takes: Literal["nothing", "anything", "something"]
+def _plain_parser(
+    verb: PlainVerb, argument: Literal["forbidden", "optional", "required"]
 ) -> Callable[[str, bool], Command | SmtpReply]:
     command = PlainCommand(verb)
 
     def parse(text: str, _: bool) -> Command | SmtpReply:
-        if text and takes == "nothing":
+        if text and argument == "forbidden":
             return NO_ARGUMENT
-        return ARGUMENT_MISSING if takes == "something" and not text else command
+        return ARGUMENT_MISSING if argument == "required" and not text else command
 
     return parse
 
 
-def _mail(text: str, _: bool) -> Command | SmtpReply:
+def _parse_mail(text: str, _: bool) -> Command | SmtpReply:
     if text[:5].upper() != "FROM:":
         return BAD_PATH_SYNTAX
     text = text[5:].lstrip(" ")
     if text.startswith("<>"):
         path, rest = "", text[2:]
     else:
-        parsed = _path(text, enhanced="5.1.7")
+        parsed = _parse_path(text, enhanced="5.1.7")
         if isinstance(parsed, SmtpReply):
             return parsed
         path, rest = parsed
-    command = _mail_parameters(path, rest)
+    command = _parse_mail_parameters(path, rest)
     if isinstance(command, Mail) and not command.smtputf8 and not path.isascii():
         return UTF8_UNDECLARED
     return command
 
 
-def _rcpt(text: str, smtputf8: bool) -> Command | SmtpReply:
-    parsed = _rcpt_path(text, smtputf8)
+def _parse_rcpt(text: str, smtputf8: bool) -> Command | SmtpReply:
+    parsed = _parse_rcpt_path(text, smtputf8)
     if isinstance(parsed, SmtpReply):
         return parsed
     path, rest = parsed
@@ -173,19 +173,19 @@ def _rcpt(text: str, smtputf8: bool) -> Command | SmtpReply:
     return Rcpt(path)
 
 
-def _rcpt_from_mta(text: str, smtputf8: bool) -> Command | SmtpReply:
-    parsed = _rcpt_path(text, smtputf8)
+def _parse_rcpt_from_mta(text: str, smtputf8: bool) -> Command | SmtpReply:
+    parsed = _parse_rcpt_path(text, smtputf8)
     if isinstance(parsed, SmtpReply):
         return parsed
     path, rest = parsed
-    parameters = _parameters(rest)
+    parameters = _parse_parameters(rest)
     if parameters is None or not parameters.keys() <= {"ORCPT", "NOTIFY"}:
         return BAD_PARAMETER
     kind, _, original = (parameters.get("ORCPT") or "").partition(";")
     return Rcpt(path, _decode_xtext(original) if kind.lower() in ("rfc822", "utf-8") and original else None)
 
 
-def _xforward(text: str, _: bool) -> Command | SmtpReply:
+def _parse_xforward(text: str, _: bool) -> Command | SmtpReply:
     attributes: dict[str, str] = {}
     for word in filter(None, text.split(" ")):
         name, equals, value = word.partition("=")
@@ -202,7 +202,7 @@ def _decode_xtext(text: str) -> str:
     return _CONTROL.sub("?", raw.decode("utf-8", "replace"))
 
 
-def _rcpt_path(text: str, smtputf8: bool) -> tuple[str, str] | SmtpReply:
+def _parse_rcpt_path(text: str, smtputf8: bool) -> tuple[str, str] | SmtpReply:
     """Return the path of RCPT and the text after it."""
     if text[:3].upper() != "TO:":
         return BAD_PATH_SYNTAX
@@ -210,7 +210,7 @@ def _rcpt_path(text: str, smtputf8: bool) -> tuple[str, str] | SmtpReply:
     if text[:12].lower() == "<postmaster>":  # RFC 5321 §4.1.1.3: without a domain, in any case
         path, rest = "postmaster", text[12:]
     else:
-        parsed = _path(text, enhanced="5.1.3")
+        parsed = _parse_path(text, enhanced="5.1.3")
         if isinstance(parsed, SmtpReply):
             return parsed
         path, rest = parsed
@@ -219,7 +219,7 @@ def _rcpt_path(text: str, smtputf8: bool) -> tuple[str, str] | SmtpReply:
     return path, rest
 
 
-def _path(text: str, *, enhanced: str) -> tuple[str, str] | SmtpReply:
+def _parse_path(text: str, *, enhanced: str) -> tuple[str, str] | SmtpReply:
     """Return the mailbox in `<…>` at the start of `text`, and the text after it."""
     if match := _PATH.match(text):
         if not _within_lengths(match[1]):
@@ -228,7 +228,7 @@ def _path(text: str, *, enhanced: str) -> tuple[str, str] | SmtpReply:
     if text.startswith("<@"):
         return SmtpReply(553, enhanced, "Source routes are not accepted")
     if text.startswith("<") and ">" in text:
-        return SmtpReply(501, enhanced, "Bad address syntax")
+        return SmtpReply(501, enhanced, "Invalid address")
     return BAD_PATH_SYNTAX
 
 
@@ -239,13 +239,13 @@ def _within_lengths(mailbox: str) -> bool:
     return len(local.encode()) <= MAX_LOCAL and len(domain.encode()) <= MAX_DOMAIN
 
 
-def _mail_from_mta(text: str, smtputf8: bool) -> Command | SmtpReply:
+def _parse_mail_from_mta(text: str, smtputf8: bool) -> Command | SmtpReply:
     """MAIL with the parameters of DSN, which are ignored."""
-    kept = [word for word in text.split(" ") if not word.upper().startswith(("RET=", "ENVID="))]
-    return _mail(" ".join(kept), smtputf8)
+    words = [word for word in text.split(" ") if not word.upper().startswith(("RET=", "ENVID="))]
+    return _parse_mail(" ".join(words), smtputf8)
 
 
-def _parameters(rest: str) -> dict[str, str | None] | None:
+def _parse_parameters(rest: str) -> dict[str, str | None] | None:
     """Parse parameters, by upper-case name. None: invalid, or a parameter is repeated."""
     parameters: dict[str, str | None] = {}
     for word in filter(None, rest.split(" ")):
@@ -256,12 +256,12 @@ def _parameters(rest: str) -> dict[str, str | None] | None:
     return parameters
 
 
-def _mail_parameters(path: str, rest: str) -> Mail | SmtpReply:
+def _parse_mail_parameters(path: str, rest: str) -> Mail | SmtpReply:
     if not rest:
         return Mail(path)
     if not rest.startswith(" "):
         return BAD_PATH_SYNTAX
-    parameters = _parameters(rest)
+    parameters = _parse_parameters(rest)
     if parameters is None:
         return BAD_PARAMETER
     if not parameters.keys() <= {"SIZE", "BODY", "SMTPUTF8"}:
@@ -281,19 +281,19 @@ def _mail_parameters(path: str, rest: str) -> Mail | SmtpReply:
 
 
 _PARSERS: dict[bytes, Callable[[str, bool], Command | SmtpReply]] = {
-    b"HELO": _hello("HELO"),
-    b"EHLO": _hello("EHLO"),
-    b"LHLO": _hello("LHLO"),
-    b"MAIL": _mail,
-    b"RCPT": _rcpt,
-    b"DATA": _plain("DATA", "nothing"),
-    b"RSET": _plain("RSET", "nothing"),
-    b"NOOP": _plain("NOOP", "anything"),
-    b"QUIT": _plain("QUIT", "nothing"),
-    b"VRFY": _plain("VRFY", "something"),
+    b"HELO": _hello_parser("HELO"),
+    b"EHLO": _hello_parser("EHLO"),
+    b"LHLO": _hello_parser("LHLO"),
+    b"MAIL": _parse_mail,
+    b"RCPT": _parse_rcpt,
+    b"DATA": _plain_parser("DATA", "forbidden"),
+    b"RSET": _plain_parser("RSET", "forbidden"),
+    b"NOOP": _plain_parser("NOOP", "optional"),
+    b"QUIT": _plain_parser("QUIT", "forbidden"),
+    b"VRFY": _plain_parser("VRFY", "required"),
 }
 _MTA_PARSERS: dict[bytes, Callable[[str, bool], Command | SmtpReply]] = _PARSERS | {
-    b"MAIL": _mail_from_mta,
-    b"RCPT": _rcpt_from_mta,
-    b"XFORWARD": _xforward,
+    b"MAIL": _parse_mail_from_mta,
+    b"RCPT": _parse_rcpt_from_mta,
+    b"XFORWARD": _parse_xforward,
 }

@@ -23,8 +23,8 @@ from mailkeep.mail.smtp.waiter import Waiter
 Stage = Literal["connect", "greeting", "ehlo", "tls", "login", "envelope", "body", "acceptance"]
 
 _WRITE_HIGH = 512 * 1024
-_UNREAD_REPLIES = 5000
-_UNREAD_BYTES = 4 << 20
+_MAX_UNREAD_REPLIES = 5000
+_MAX_UNREAD_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +98,16 @@ class SmtpConnection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._parser = ReplyParser()
         self._replies: deque[SmtpReply] = deque()
-        self._wanted = 0
-        self._unread = 0
+        self._awaited_replies = 0
+        self._unread_bytes = 0
         self._waiter = Waiter()
         self._writing_paused = False
-        self._broken: str | None = None
+        self._failure: str | None = None
         self._timed_out = False
         self.extensions: dict[str, str] = {}
         self.needs_reset = False
         self.idle_since: float | None = None
-        """Since when it has been idle (event loop time). Input from the server in this state ends the connection."""
+        """Since when it has been idle (event loop time); None in use. Input while idle ends the connection."""
 
     # Called by the event loop.
 
@@ -118,18 +118,21 @@ class SmtpConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Collect replies. Invalid or unexpected input ends the connection."""
-        self._unread += len(data)
-        if self.idle_since is not None or self._unread > _UNREAD_BYTES:
-            self._fail("replies to nothing")
+        self._unread_bytes += len(data)
+        if self.idle_since is not None:
+            self._fail("the server sent data without a command")
+            return
+        if self._unread_bytes > _MAX_UNREAD_BYTES:
+            self._fail(f"the replies are longer than {_MAX_UNREAD_BYTES} bytes")
             return
         try:
             self._parser.feed(data, self._replies)
         except MalformedReply as error:
             self._fail(str(error))
             return
-        if len(self._replies) > _UNREAD_REPLIES:
-            self._fail("replies to nothing")
-        elif self._wanted and len(self._replies) >= self._wanted:
+        if len(self._replies) > _MAX_UNREAD_REPLIES:
+            self._fail(f"the server sent more than {_MAX_UNREAD_REPLIES} replies at once")
+        elif self._awaited_replies and len(self._replies) >= self._awaited_replies:
             self._waiter.wake()
 
     def eof_received(self) -> bool:
@@ -150,49 +153,49 @@ class SmtpConnection(asyncio.Protocol):
     def resume_writing(self) -> None:
         """The server reads again."""
         self._writing_paused = False
-        if not self._wanted:
+        if not self._awaited_replies:
             self._waiter.wake()
 
     # Called by a transaction.
 
     @property
     def is_quiet(self) -> bool:
-        """Whether it is open and no unexpected input has come."""
-        return self._broken is None and not self._replies and not self._parser.pending
+        """Whether it is open and has no unread input."""
+        return self._failure is None and not self._replies and not self._parser.pending
 
     @property
     def has_early_reply(self) -> bool:
-        """Whether a reply, or the end of the connection, has come already."""
-        return self._broken is not None or bool(self._replies)
+        """Whether a reply or the end of the connection was received and not read yet."""
+        return self._failure is not None or bool(self._replies)
 
     def write(self, data: bytes) -> None:
         """Send, or queue behind unsent data. Does nothing on a failed connection."""
-        if self._transport and self._broken is None:
+        if self._transport and self._failure is None:
             self._transport.write(data)
 
-    async def replies(self, count: int, stage: Stage, seconds: float) -> list[SmtpReply]:
+    async def read_replies(self, count: int, stage: Stage, seconds: float) -> list[SmtpReply]:
         """Return the next `count` replies. Raises `ConnectionLost`, or `SmtpRefusal` if one is missing after a 421."""
         if len(self._replies) < count:
-            self._wanted = count
+            self._awaited_replies = count
             try:
                 await self._wait(seconds)
             except TimeoutError:
                 self._timed_out = True
                 self._fail(f"no reply within {seconds:g} s")
             finally:
-                self._wanted = 0
+                self._awaited_replies = 0
         if len(self._replies) < count:
             if self._replies and self._replies[-1].code == 421:
                 raise SmtpRefusal(self._replies[-1], stage)
-            raise ConnectionLost(self._broken or "no reply", stage, timed_out=self._timed_out)
+            raise ConnectionLost(self._failure or "no reply", stage, timed_out=self._timed_out)
         replies = [self._replies.popleft() for _ in range(count)]
         if not self._replies:
-            self._unread = 0
+            self._unread_bytes = 0
         return replies
 
-    async def reply(self, stage: Stage, seconds: float) -> SmtpReply:
-        """Return the next reply. Raises like `replies`."""
-        return (await self.replies(1, stage, seconds))[0]
+    async def read_reply(self, stage: Stage, seconds: float) -> SmtpReply:
+        """Return the next reply. Raises like `read_replies`."""
+        return (await self.read_replies(1, stage, seconds))[0]
 
     async def drain(self, stage: Stage, seconds: float) -> None:
         """Wait until the server has read most of the written data, or has replied. Raises `ConnectionLost`."""
@@ -202,7 +205,7 @@ class SmtpConnection(asyncio.Protocol):
                 await self._wait(seconds)
             except TimeoutError:
                 self._fail(f"the server read nothing for {seconds:g} s")
-                raise ConnectionLost(self._broken or "", stage, timed_out=True) from None
+                raise ConnectionLost(self._failure or "", stage, timed_out=True) from None
 
     async def start_tls(self, context: ssl.SSLContext, name: str) -> None:
         """Start TLS. Raises `ConnectionLost` if the handshake fails, or if unencrypted input came before it."""
@@ -212,25 +215,25 @@ class SmtpConnection(asyncio.Protocol):
             transport = await self._loop.start_tls(self._transport, self, context, server_hostname=name)
         except (OSError, EOFError) as error:
             self._fail(f"TLS: {error}")
-            raise ConnectionLost(self._broken or "", "tls") from error
+            raise ConnectionLost(self._failure or "", "tls") from error
         if transport is None:
-            raise ConnectionLost("closed during the TLS handshake", "tls")
+            raise ConnectionLost("connection closed during the TLS handshake", "tls")
         self.connection_made(transport)
 
     def quit(self) -> None:
         """Send QUIT and close, without waiting for the reply."""
         self.write(b"QUIT\r\n")
-        self._fail("closed by us")
+        self._fail("connection closed by Mailkeep")
 
     def abort(self) -> None:
         """Close at once. The server discards content without its final dot."""
-        self._fail("closed by us")
+        self._fail("connection closed by Mailkeep")
 
     # Waiting.
 
     def _fail(self, why: str) -> None:
-        if self._broken is None:
-            self._broken = why
+        if self._failure is None:
+            self._failure = why
             if self._transport:
                 # close() would read on until the server ends TLS, for up to 30 s, or wait until it reads our data.
                 self._transport.abort()
@@ -238,7 +241,7 @@ class SmtpConnection(asyncio.Protocol):
 
     async def _wait(self, seconds: float) -> None:
         """Until woken. Raises TimeoutError."""
-        if self._broken is None:
+        if self._failure is None:
             await self._waiter.wait(self._loop.time() + seconds)
 
 
@@ -292,7 +295,7 @@ async def _open_to(relay: Relay, host: str, seconds: float) -> SmtpConnection:
 
 
 def _connect_error(error: OSError) -> str:
-    """Why the connection failed, without the addresses in asyncio's text: customers may read it."""
+    """Why the connection failed, without the addresses in asyncio's text, because users read it."""
     if isinstance(error, socket.gaierror):
         return error.strerror or "the name is unknown"
     return os.strerror(error.errno) if error.errno else "no address accepts connections"
@@ -303,7 +306,7 @@ def _context(relay: Relay) -> ssl.SSLContext:
 
 
 async def _greet(connection: SmtpConnection, relay: Relay) -> None:
-    greeting = await connection.reply("greeting", relay.timeouts.greeting)
+    greeting = await connection.read_reply("greeting", relay.timeouts.greeting)
     if greeting.code != 220:
         raise SmtpRefusal(as_refusal(greeting), "greeting")
     await _ehlo(connection, relay)
@@ -313,10 +316,10 @@ async def _ehlo(connection: SmtpConnection, relay: Relay) -> None:
     """Send EHLO, or HELO if the server does not know EHLO (RFC 5321 §3.2)."""
     connection.extensions = {}
     connection.write(f"EHLO {relay.helo}\r\n".encode("ascii"))
-    reply = await connection.reply("ehlo", relay.timeouts.command)
+    reply = await connection.read_reply("ehlo", relay.timeouts.command)
     if reply.code in (500, 502):
         connection.write(f"HELO {relay.helo}\r\n".encode("ascii"))
-        reply = await connection.reply("ehlo", relay.timeouts.command)
+        reply = await connection.read_reply("ehlo", relay.timeouts.command)
         if reply.code == 250:
             return
     if reply.code != 250:
@@ -330,14 +333,14 @@ async def _start_tls(connection: SmtpConnection, relay: Relay) -> None:
     if "STARTTLS" not in connection.extensions:
         raise SmtpRefusal(SmtpReply(454, "4.7.0", "The server does not offer STARTTLS"), "tls")
     connection.write(b"STARTTLS\r\n")
-    reply = await connection.reply("tls", relay.timeouts.command)
+    reply = await connection.read_reply("tls", relay.timeouts.command)
     if reply.code != 220:
         raise SmtpRefusal(as_refusal(reply), "tls")
     try:
         async with asyncio.timeout(relay.timeouts.connect):
             await connection.start_tls(_context(relay), relay.server_name or relay.host)
     except TimeoutError:
-        raise ConnectionLost("no TLS handshake in time", "tls") from None
+        raise ConnectionLost(f"no TLS handshake within {relay.timeouts.connect:g} s", "tls") from None
     await _ehlo(connection, relay)
 
 
@@ -353,7 +356,7 @@ async def _login(connection: SmtpConnection, relay: Relay) -> None:
         raise SmtpRefusal(SmtpReply(504, "5.5.4", "The server offers neither AUTH PLAIN nor LOGIN"), "login")
     for number, line in enumerate(lines, start=1):
         connection.write(line + b"\r\n")
-        reply = await connection.reply("login", relay.timeouts.command)
+        reply = await connection.read_reply("login", relay.timeouts.command)
         if reply.code != (235 if number == len(lines) else 334):
             raise SmtpRefusal(as_refusal(reply), "login")
 

@@ -29,9 +29,9 @@ class DataReader:
     """
 
     __slots__ = (
-        "_carry",
         "_drain_limit",
         "_header_line_limit",
+        "_held_back",
         "_in_header",
         "_line",
         "_size_limit",
@@ -46,7 +46,7 @@ class DataReader:
         self._size_limit = size_limit
         self._header_line_limit = header_line_limit
         self._drain_limit = drain_limit
-        self._carry = b"\r\n"  # the CRLF of the DATA line: a dot after it ends an empty message
+        self._held_back = b"\r\n"  # the CRLF of the DATA line: a dot after it ends an empty message
         self._started = False
         self._in_header = True
         self._line = 0
@@ -61,7 +61,7 @@ class DataReader:
         At the end of the message `done` is set, and `rest` has the data after it. After BARE_NEWLINE and ENDLESS
         `feed` must not be called again: the end of the message is not known.
         """
-        content = self._content(self._carry + data)
+        content = self._content(self._held_back + data)
         if self.fault is DataFault.BARE_NEWLINE:
             return b""
         if not self._started and content:
@@ -76,16 +76,16 @@ class DataReader:
         return content if self.fault is None else b""
 
     def _content(self, data: bytes) -> bytes:
-        """Return the content up to the end, or up to where the end may begin, checked and without dot-stuffing."""
+        """Return the content up to its end, or up to where its end may begin, without dot-stuffing."""
         dotted = data.find(b"\r\n.")
         end = data.find(_END, dotted) if dotted >= 0 else -1
         if end >= 0:
             self.done, self.rest = True, data[end + len(_END) :]
             content = data[: end + 2]
         else:
-            held = next((len(prefix) for prefix in _PREFIXES if data.endswith(prefix)), 0)
-            self._carry = data[len(data) - held :]
-            content = data[: len(data) - held]
+            held_back = next((len(prefix) for prefix in _PREFIXES if data.endswith(prefix)), 0)
+            self._held_back = data[len(data) - held_back :]
+            content = data[: len(data) - held_back]
         if has_bare_newline(content):
             self.fault = DataFault.BARE_NEWLINE
         return content.replace(b"\r\n.", b"\r\n") if dotted >= 0 else content

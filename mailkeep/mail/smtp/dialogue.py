@@ -2,12 +2,12 @@
 
 An `SmtpHandler` decides on senders, recipients and messages. The dialogue implements the protocol: order, grammar,
 limits, one reply for each command, and in LMTP one for each accepted recipient after the message. Extensions:
-PIPELINING, SIZE, 8BITMIME, SMTPUTF8, ENHANCEDSTATUSCODES; for our own MTA (`SmtpLimits.from_mta`) also XFORWARD, and
-DSN for its ORCPT.
+PIPELINING, SIZE, 8BITMIME, SMTPUTF8, ENHANCEDSTATUSCODES; with `SmtpLimits.mta_extensions` also XFORWARD,
+and DSN for its ORCPT.
 
-Input that SMTP smuggling relies on is rejected, not repaired. A bare CR or LF in content or command lines ends the
-session with 521 5.5.2 (a repaired message would have line ends that its sender did not write). Input after DATA or
-EHLO before their reply, or after any command if PIPELINING was not offered, ends it with 554 5.5.0.
+Input that SMTP smuggling relies on is rejected. A bare CR or LF in content or command lines ends the session with
+521 5.5.2: a repaired message would have line ends that its sender did not write. Input after DATA or EHLO before their
+reply, or after any command if PIPELINING was not offered, ends it with 554 5.5.0.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ RECIPIENT_OK = SmtpReply(250, "2.1.5", "Ok")
 GO_AHEAD = SmtpReply(354, "", "End data with <CR><LF>.<CR><LF>")
 BYE = SmtpReply(221, "2.0.0", "Bye")
 CANNOT_VERIFY = SmtpReply(252, "2.5.0", "Cannot verify, but will accept the message")
-OUR_FAULT = SmtpReply(451, "4.3.0", "Temporary fault on our side, try again later")
-DISK_FULL = SmtpReply(452, "4.3.1", "Insufficient system storage")
+TEMPORARY_ERROR = SmtpReply(451, "4.3.0", "Temporary server error, try again later")
+DISK_FULL = SmtpReply(452, "4.3.1", "Insufficient system storage, try again later")
 TOO_MANY_RECIPIENTS = SmtpReply(452, "4.5.3", "Too many recipients")
 TOO_LARGE = SmtpReply(552, "5.3.4", "Message too large")
-HEADER_LINE = SmtpReply(554, "5.6.0", "Header line too long")
-LINE_TOO_LONG = SmtpReply(500, "5.5.2", "Line too long")
-HELLO_FIRST = SmtpReply(503, "5.5.1", "EHLO (LMTP: LHLO) first")
+HEADER_LINE_TOO_LONG = SmtpReply(554, "5.6.0", "Header line too long")
+LINE_TOO_LONG = SmtpReply(500, "5.5.2", "Command line too long")
+HELLO_FIRST = SmtpReply(503, "5.5.1", "Send EHLO (LMTP: LHLO) first")
 WRONG_HELLO = SmtpReply(500, "5.5.1", "Use LHLO for LMTP, and EHLO or HELO for SMTP")
-MAIL_FIRST = SmtpReply(503, "5.5.1", "MAIL first")
-NESTED_MAIL = SmtpReply(503, "5.5.1", "Nested MAIL")
+MAIL_FIRST = SmtpReply(503, "5.5.1", "Send MAIL first")
+NESTED_MAIL = SmtpReply(503, "5.5.1", "Nested MAIL command")
 NO_RECIPIENTS = SmtpReply(554, "5.5.1", "No valid recipients")
 NO_RECIPIENTS_LMTP = SmtpReply(503, "5.5.1", "No valid recipients")  # the code that RFC 2033 §4.2 names
-OUT_OF_STEP = SmtpReply(554, "5.5.0", "Input sent before the reply to the last command")
+EARLY_INPUT = SmtpReply(554, "5.5.0", "Input sent before the reply to the last command")
 BARE_NEWLINE = SmtpReply(521, "5.5.2", "Bare <CR> or <LF> received")
 TOO_MANY_ERRORS = SmtpReply(421, "4.7.0", "Too many errors")
 TIMEOUT = SmtpReply(421, "4.4.2", "Timeout, closing connection")
 STOPPING = SmtpReply(421, "4.3.2", "Server is shutting down")
-CLOSING = 5.0  # seconds for the client to read the last reply
+CLOSE_SECONDS = 5.0  # seconds for the client to read the last reply
 
 
 class SmtpDialogue:
@@ -87,17 +87,17 @@ class SmtpDialogue:
             while self._open:
                 if channel.stopping:
                     raise ServerStop
-                await self._step()
+                await self._handle_command()
         except PeerDisconnect:
             return
         except ChannelEnd as end:
-            self._final_reply(end)
+            self._reply_to_end(end)
         except Exception:
             log.exception("session with %s failed", self._session.peer[0])
-            channel.reply(SmtpReply(421, "4.3.0", OUR_FAULT.text))
-        await channel.linger(seconds=min(CLOSING, self._limits.linger_seconds), max_bytes=64 * 1024)
+            channel.reply(SmtpReply(421, "4.3.0", TEMPORARY_ERROR.text))
+        await channel.linger(seconds=min(CLOSE_SECONDS, self._limits.linger_seconds), max_bytes=64 * 1024)
 
-    def _final_reply(self, end: ChannelEnd) -> None:
+    def _reply_to_end(self, end: ChannelEnd) -> None:
         match end:
             case SessionTimeout():
                 self._channel.reply(TIMEOUT)
@@ -110,9 +110,9 @@ class SmtpDialogue:
             case _:
                 pass
 
-    async def _step(self) -> None:
+    async def _handle_command(self) -> None:
         try:
-            line = await self._channel.line(self._limits.path_line)
+            line = await self._channel.read_line(self._limits.path_line)
         except LineTooLong:
             self._reply_counting_errors(LINE_TOO_LONG)
             return
@@ -121,9 +121,9 @@ class SmtpDialogue:
             return
         envelope = self._session.envelope
         utf8 = envelope is not None and envelope.smtputf8
-        command = parse_command(line, smtputf8=utf8, from_mta=self._limits.from_mta)
+        command = parse_command(line, smtputf8=utf8, mta_extensions=self._limits.mta_extensions)
         if self._channel.pending and self._must_be_last(line, command):
-            self._reply_counting_errors(OUT_OF_STEP)
+            self._reply_counting_errors(EARLY_INPUT)
             self._open = False
             return
         match command:
@@ -161,7 +161,7 @@ class SmtpDialogue:
             self._open = False
 
     def _count_idle_command(self) -> bool:
-        """Count a command without progress towards a message. Returns False after too many."""
+        """Count a command that does not lead to a message. Returns False, and ends the session, after too many."""
         self._idle_commands += 1
         if self._idle_commands > self._limits.idle_commands:
             self._reply(SmtpReply(421, "4.7.0", "Too many commands without a message"))
@@ -181,7 +181,7 @@ class SmtpDialogue:
             return
         size = f"SIZE {self._limits.message_size}"
         lines = [self._hostname, "PIPELINING", size, "8BITMIME", "SMTPUTF8", "ENHANCEDSTATUSCODES"]
-        if self._limits.from_mta:
+        if self._limits.mta_extensions:
             lines += ["DSN", "XFORWARD NAME ADDR PORT PROTO HELO IDENT SOURCE"]
         self._reply(SmtpReply(250, "", "\n".join(lines)))
 
@@ -272,7 +272,7 @@ class SmtpDialogue:
         """Read the content into the spool. Returns the rejection if the message can't be accepted."""
         refusal: SmtpReply | None = None
         while not reader.done:
-            content = reader.feed(await self._channel.chunk())
+            content = reader.feed(await self._channel.read_chunk())
             if reader.fault is not None:
                 spool.discard()
                 refusal = _DATA_ERRORS[reader.fault]
@@ -290,7 +290,7 @@ class SmtpDialogue:
         try:
             return await self._handler.data(self._session, spool.finish())
         except Exception as error:  # noqa: BLE001 - the sender must retry after any error
-            return _our_fault(error)
+            return _reply_to_error(error)
 
     def _reply_per_recipient(
         self, outcome: SmtpReply | Sequence[SmtpReply], envelope: SmtpEnvelope
@@ -302,15 +302,15 @@ class SmtpDialogue:
         if not self._lmtp and len(outcome) == 1:
             return [outcome[0]] * count
         if not self._lmtp or len(outcome) != count:
-            log.error("the handler returned %d replies for %d recipients", len(outcome), count)
-            return [OUR_FAULT] * count
+            log.error("replied 451: the handler returned %d replies for %d recipients", len(outcome), count)
+            return [TEMPORARY_ERROR] * count
         return outcome
 
     async def _call_handler(self, decide: Callable[[], Awaitable[SmtpReply | None]]) -> SmtpReply | None:
         try:
             return await decide()
         except Exception as error:  # noqa: BLE001 - the sender must retry after any error
-            return _our_fault(error)
+            return _reply_to_error(error)
 
     def _note_rejection(self, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         try:
@@ -322,7 +322,7 @@ class SmtpDialogue:
 _DATA_ERRORS = {
     DataFault.BARE_NEWLINE: BARE_NEWLINE,
     DataFault.TOO_LARGE: TOO_LARGE,
-    DataFault.HEADER_LINE_TOO_LONG: HEADER_LINE,
+    DataFault.HEADER_LINE_TOO_LONG: HEADER_LINE_TOO_LONG,
     # Permanent: after 421 the client would send the same message again for days.
     DataFault.ENDLESS: TOO_LARGE,
 }
@@ -331,19 +331,18 @@ _DATA_ERRORS = {
 async def _spill(spool: Spool) -> SmtpReply | None:
     try:
         await asyncio.to_thread(spool.spill)
-    except OSError:
-        log.exception("writing a message to its spool file failed")
+    except OSError as error:
         spool.discard()
-        return DISK_FULL
+        return _reply_to_error(error)
     return None
 
 
-def _our_fault(error: Exception) -> SmtpReply:
+def _reply_to_error(error: Exception) -> SmtpReply:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        log.warning("replied 452: %s", error)
+        log.warning("replied 452 (disk full): %s", error)
         return DISK_FULL
     if isinstance(error, Unavailable):
-        log.warning("replied 451: %s", error)
+        log.warning("replied 451 (temporary error): %s", error)
     else:
-        log.error("handler failed", exc_info=error)
-    return OUR_FAULT
+        log.error("replied 451 (temporary error)", exc_info=error)
+    return TEMPORARY_ERROR

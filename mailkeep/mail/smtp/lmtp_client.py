@@ -16,8 +16,8 @@ from mailkeep.mail.smtp.data import DotStuffer
 from mailkeep.mail.smtp.reply import SmtpReply
 
 _WRITE_SIZE = 128 * 1024
-_KEPT = 50
-_BAD_ADDRESS = SmtpReply(501, "5.1.3", "Bad recipient address syntax")
+_MAX_IDLE = 50
+_BAD_ADDRESS = SmtpReply(501, "5.1.3", "Invalid recipient address")
 TIMEOUTS = Timeouts(connect=5.0, greeting=15.0, command=60.0, body=120.0, acceptance=300.0)
 
 
@@ -34,7 +34,7 @@ class LmtpClient:
         """Deliver one message. Returns a reply for each recipient, in order.
 
         `body` yields the content with CRLF line ends. Raises `SmtpRefusal` if the server accepts no message now, and
-        `ConnectionLost`: after the final dot the server may have the message.
+        `ConnectionLost` if the connection failed: after the final dot the server may have the message.
         """
         while self._idle:
             connection = self._idle.pop()
@@ -65,9 +65,9 @@ class LmtpClient:
         except OSError as error:
             raise ConnectionLost(str(error), "connect") from error
         try:
-            _expect(await connection.reply("greeting", timeouts.greeting), 220, "greeting")
+            _expect(await connection.read_reply("greeting", timeouts.greeting), 220, "greeting")
             connection.write(f"LHLO {self._helo}\r\n".encode("ascii"))
-            _expect(await connection.reply("ehlo", timeouts.command), 250, "ehlo")
+            _expect(await connection.read_reply("ehlo", timeouts.command), 250, "ehlo")
         except BaseException:
             connection.abort()
             raise
@@ -81,7 +81,7 @@ class LmtpClient:
         except BaseException:
             connection.abort()
             raise
-        if connection.is_quiet and len(self._idle) < _KEPT:
+        if connection.is_quiet and len(self._idle) < _MAX_IDLE:
             connection.idle_since = asyncio.get_running_loop().time()
             self._idle.append(connection)
         else:
@@ -92,24 +92,24 @@ class LmtpClient:
         self, connection: SmtpConnection, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]
     ) -> list[SmtpReply]:
         timeouts = self._timeouts
-        # The addresses come from our own MTA. Invalid ones are never written on a command line.
+        # Our own MTA has checked the addresses, but one with a line break would add a command.
         valid = [address for address in rcpt_to if is_mailbox(address, smtputf8=True)]
         if not valid:
             return [_BAD_ADDRESS] * len(rcpt_to)
         sender = mail_from if not mail_from or is_mailbox(mail_from, smtputf8=True) else ""
         lines = [f"MAIL FROM:<{sender}>\r\n", *(f"RCPT TO:<{address}>\r\n" for address in valid), "DATA\r\n"]
         connection.write("".join(lines).encode())
-        mail, *rcpts, data = await connection.replies(len(valid) + 2, "envelope", timeouts.command)
+        mail, *rcpts, data = await connection.read_replies(len(valid) + 2, "envelope", timeouts.command)
         _expect(mail, 250, "envelope")
         accepted = sum(reply.is_positive for reply in rcpts)
         if accepted:
             _expect(data, 354, "envelope")
             await self._send(connection, body)
-            final = iter(await connection.replies(accepted, "acceptance", timeouts.acceptance))
-            rcpts = [next(final) if reply.is_positive else reply for reply in rcpts]
+            final_replies = iter(await connection.read_replies(accepted, "acceptance", timeouts.acceptance))
+            rcpts = [next(final_replies) if reply.is_positive else reply for reply in rcpts]
         else:
             connection.write(b"RSET\r\n")
-            _expect(await connection.reply("envelope", timeouts.command), 250, "envelope")
+            _expect(await connection.read_reply("envelope", timeouts.command), 250, "envelope")
         replies = iter(rcpts)
         return [next(replies) if address in valid else _BAD_ADDRESS for address in rcpt_to]
 

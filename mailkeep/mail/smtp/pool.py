@@ -22,13 +22,13 @@ class SmtpPool:
         self.size = size
         self._wait_seconds = wait_seconds
         self._idle_seconds = idle_seconds
-        self._free = asyncio.Semaphore(size)
+        self._slots = asyncio.Semaphore(size)
         self._idle: list[SmtpConnection] = []
         self._reaper: asyncio.TimerHandle | None = None
         self._closed = False
 
     async def submit(
-        self, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool = False
+        self, envelope: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool = False
     ) -> AcceptedSubmission:
         """Send one message as `client.submit` does, on an idle or new connection."""
         await self._acquire()
@@ -38,14 +38,14 @@ class SmtpPool:
             connection = self._take_idle()
             if connection is not None:
                 try:
-                    return await self._submit(connection, submission, body, stuffed=stuffed)
+                    return await self._submit(connection, envelope, body, stuffed=stuffed)
                 except (ConnectionLost, SmtpRefusal) as error:
                     if not _may_retry(error):
                         raise
             connection = await connect(self.relay)
-            return await self._submit(connection, submission, body, stuffed=stuffed)
+            return await self._submit(connection, envelope, body, stuffed=stuffed)
         finally:
-            self._free.release()
+            self._slots.release()
 
     async def close(self) -> None:
         """Close the idle connections; those in use are closed after their message."""
@@ -58,20 +58,20 @@ class SmtpPool:
         await asyncio.sleep(0)
 
     async def _acquire(self) -> None:
-        if not self._free.locked():
-            await self._free.acquire()
+        if not self._slots.locked():
+            await self._slots.acquire()
             return
         try:
             async with asyncio.timeout(self._wait_seconds):
-                await self._free.acquire()
+                await self._slots.acquire()
         except TimeoutError:
             raise ConnectionLost(f"no free connection within {self._wait_seconds:g} s", "connect") from None
 
     async def _submit(
-        self, connection: SmtpConnection, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool
+        self, connection: SmtpConnection, envelope: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool
     ) -> AcceptedSubmission:
         try:
-            return await submit(connection, submission, body, stuffed=stuffed, timeouts=self.relay.timeouts)
+            return await submit(connection, envelope, body, stuffed=stuffed, timeouts=self.relay.timeouts)
         except SmtpRefusal as error:
             if _needs_new_session(error) and connection.is_quiet:
                 connection.quit()

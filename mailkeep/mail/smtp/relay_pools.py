@@ -1,8 +1,8 @@
 """Connection pools to relays, one for each distinct relay and login.
 
 After a connection to a relay failed before the envelope, there is no new attempt for a few seconds: other messages for
-it, also those that wait for a connection, fail at once instead of waiting for the timeout. Otherwise they would occupy
-Postfix's delivery processes, which mail through other relays needs.
+it, also those that wait for a connection, fail at once. If they waited for the timeout, they would occupy Postfix's
+delivery processes, which mail through other relays needs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class RelayPools:
         self._closing: set[asyncio.Task[None]] = set()
 
     async def submit(
-        self, relay: Relay, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool = False
+        self, relay: Relay, envelope: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool = False
     ) -> AcceptedSubmission:
         """Send one message through `relay`, as `SmtpPool.submit` does."""
         entry = self._pool((relay.host, relay.port, relay.tls, relay.username, relay.password), relay)
@@ -58,7 +58,7 @@ class RelayPools:
             raise ConnectionLost(f"no free connection within {_WAIT_SECONDS:g} s", "connect") from None
         try:
             entry.raise_recent_failure()
-            return await self._submit(entry, submission, body, stuffed=stuffed)
+            return await self._submit(entry, envelope, body, stuffed=stuffed)
         finally:
             entry.slots.release()
 
@@ -68,16 +68,16 @@ class RelayPools:
             await self._pools.popitem()[1].pool.close()
 
     async def _submit(
-        self, entry: _RelayPool, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool
+        self, entry: _RelayPool, envelope: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool
     ) -> AcceptedSubmission:
         try:
-            submitted = await entry.pool.submit(submission, body, stuffed=stuffed)
+            accepted = await entry.pool.submit(envelope, body, stuffed=stuffed)
         except ConnectionLost as lost:
             if lost.stage not in _MESSAGE_STAGES:
                 entry.failure, entry.failed_at = lost, asyncio.get_running_loop().time()
             raise
         entry.failure = None
-        return submitted
+        return accepted
 
     def _pool(self, key: _Key, relay: Relay) -> _RelayPool:
         entry = self._pools.get(key)

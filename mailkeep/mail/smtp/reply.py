@@ -77,10 +77,10 @@ def _parse_line(line: bytes) -> tuple[SmtpReply, bool]:
 class ReplyParser:
     """Splits a stream of bytes into replies, within `MAX_LINE` and `MAX_LINES`."""
 
-    __slots__ = ("_earlier", "_rest")
+    __slots__ = ("_earlier", "_incomplete")
 
     def __init__(self) -> None:
-        self._rest = b""
+        self._incomplete = b""
         self._earlier: list[SmtpReply] = []
 
     def feed(self, data: bytes, replies: deque[SmtpReply]) -> None:
@@ -88,31 +88,31 @@ class ReplyParser:
 
         Lines may end with a bare LF: unlike message content, replies are not forwarded to another parser.
         """
-        *lines, self._rest = (self._rest + data).split(b"\n")
+        *lines, self._incomplete = (self._incomplete + data).split(b"\n")
         for line in lines:
             if len(line) > MAX_LINE:
                 raise MalformedReply("reply line too long")
-            reply, last = _parse_line(line.rstrip(b"\r"))
-            if last and not self._earlier:
+            reply, is_last = _parse_line(line.rstrip(b"\r"))
+            if is_last and not self._earlier:
                 replies.append(reply)
             else:
-                self._collect(reply, last, replies)
-        if len(self._rest) > MAX_LINE:
+                self._collect(reply, is_last, replies)
+        if len(self._incomplete) > MAX_LINE:
             raise MalformedReply("reply line too long")
 
-    def _collect(self, reply: SmtpReply, last: bool, replies: deque[SmtpReply]) -> None:
+    def _collect(self, reply: SmtpReply, is_last: bool, replies: deque[SmtpReply]) -> None:
         self._earlier.append(reply)
         first = self._earlier[0]
         if reply.code != first.code:
             raise MalformedReply(f"codes {first.code} and {reply.code} in one reply")
         if len(self._earlier) > MAX_LINES:
             raise MalformedReply("reply has too many lines")
-        if last:
+        if is_last:
             text = "\n".join(part.text for part in self._earlier)[:MAX_TEXT]
             replies.append(SmtpReply(first.code, reply.enhanced or first.enhanced, text))
             self._earlier = []
 
     @property
     def pending(self) -> bool:
-        """Whether the last reply read is incomplete."""
-        return bool(self._rest or self._earlier)
+        """Whether the last reply is incomplete."""
+        return bool(self._incomplete or self._earlier)

@@ -11,7 +11,7 @@ from typing import Literal
 
 from mailkeep.core.network import source_of
 from mailkeep.mail.smtp.channel import Channel
-from mailkeep.mail.smtp.dialogue import CLOSING, STOPPING, SmtpDialogue
+from mailkeep.mail.smtp.dialogue import CLOSE_SECONDS, STOPPING, SmtpDialogue
 from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.mail.smtp.session import SmtpHandler, SmtpLimits, SmtpSession
 from mailkeep.mail.smtp.unix_socket import listen_unix
@@ -42,14 +42,14 @@ class SmtpServer:
     async def listen(self, host: str, port: int) -> None:
         """Bind and accept; with port 0, `port` has the assigned port. Raises OSError."""
         loop = asyncio.get_running_loop()
-        self._listener = await loop.create_server(self._channel, host, port, backlog=_BACKLOG)
+        self._listener = await loop.create_server(self._new_channel, host, port, backlog=_BACKLOG)
         self.port = int(self._listener.sockets[0].getsockname()[1])
 
     async def listen_unix(self, path: Path, mode: int, group: int) -> None:
         """Listen on a Unix socket with this mode and group, which replaces an existing one. Raises OSError."""
         loop = asyncio.get_running_loop()
         self._listener = await listen_unix(
-            path, mode, group, lambda new: loop.create_unix_server(self._channel, new, backlog=_BACKLOG)
+            path, mode, group, lambda new: loop.create_unix_server(self._new_channel, new, backlog=_BACKLOG)
         )
 
     @property
@@ -58,9 +58,9 @@ class SmtpServer:
         return len(self._channels)
 
     async def close(self, grace: float) -> None:
-        """Stop accepting. Idle sessions end with 421 now, the others after their message.
+        """Stop accepting. Idle sessions end now with 421, the others after their message.
 
-        After `grace` seconds the remaining ones are closed without a reply, so that their clients retry.
+        After `grace` seconds the remaining sessions are closed without a reply, so that their clients retry.
         """
         self._closing = True
         if self._listener is not None:
@@ -70,13 +70,13 @@ class SmtpServer:
         tasks = {channel.task for channel in self._channels if channel.task}
         if not tasks:
             return
-        _, late = await asyncio.wait(tasks, timeout=grace)
-        for task in late:
+        _, unfinished = await asyncio.wait(tasks, timeout=grace)
+        for task in unfinished:
             task.cancel()
-        if late:
-            await asyncio.wait(late, timeout=CLOSING)
+        if unfinished:
+            await asyncio.wait(unfinished, timeout=CLOSE_SECONDS)
 
-    def _channel(self) -> Channel:
+    def _new_channel(self) -> Channel:
         limits = self._limits
         return Channel(self._converse, idle_seconds=limits.idle_seconds, session_seconds=limits.session_seconds)
 
@@ -85,16 +85,16 @@ class SmtpServer:
         self._channels.add(channel)
         self._sources[source] += 1
         try:
-            if self._closing or self._busy(source):
+            if self._closing or self._is_busy(source):
                 channel.reply(STOPPING if self._closing else _BUSY)
             else:
                 if self.on_session:
                     self.on_session()
                 session = SmtpSession(self._protocol, channel.peer)
                 await SmtpDialogue(channel, self._handler, self._limits, session, self._hostname).run()
-            await channel.close(seconds=CLOSING)
+            await channel.close(seconds=CLOSE_SECONDS)
         except Exception:
-            log.exception("connection from %s failed", source)
+            log.exception("SMTP connection from %s failed", source)
         finally:
             channel.abort()
             self._channels.discard(channel)
@@ -102,7 +102,7 @@ class SmtpServer:
             if not self._sources[source]:
                 del self._sources[source]
 
-    def _busy(self, source: str) -> bool:
+    def _is_busy(self, source: str) -> bool:
         limits = self._limits
         return (0 < limits.sessions < len(self._channels)) or (0 < limits.sessions_per_source < self._sources[source])
 

@@ -13,6 +13,7 @@ from typing import Literal, Protocol
 
 from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.mail.smtp.spool import ReceivedMessage
+from mailkeep.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,25 @@ class SmtpLimits:
     sessions_per_source: int = 50
     memory: int = 256 * 1024  # of a message's content; larger messages go to a file
     spool_folder: Path | None = None
-    from_mta: bool = False  # the client is our own MTA: offers XFORWARD and DSN (ORCPT)
+    mta_extensions: bool = False  # offers XFORWARD and DSN (ORCPT), which only our own MTA may use
+
+    @classmethod
+    def for_postfix(cls, settings: Settings, data_dir: Path, *, mta_extensions: bool = False) -> SmtpLimits:
+        """Limits of a server that only our own Postfix connects to: Postfix has already limited the messages."""
+        return cls(
+            message_size=settings.limits.largest_queued_message_bytes,
+            drain_size=settings.limits.message_size_bytes * 4,
+            recipients=5000,
+            refused_recipients=5000,
+            errors=1000,
+            idle_commands=1000,
+            header_line=8 << 20,
+            session_seconds=86_400.0,
+            sessions=0,
+            sessions_per_source=0,
+            spool_folder=data_dir / "tmp",
+            mta_extensions=mta_extensions,
+        )
 
 
 @dataclass(slots=True)

@@ -1,6 +1,6 @@
 """Buffers a message while it is received: in memory while it is small, then in an unnamed file.
 
-The file disappears with its last reference, also in a crash. The handler must store what is to last.
+The file disappears with its last reference, also in a crash. The handler must store the message elsewhere.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ CHUNK = 256 * 1024
 
 
 class _UnnamedFile:
-    """Closed with its last reference, so that no thread can read another file under a reused descriptor."""
+    """Closed with its last reference, so that no thread reads another file that got the same descriptor number."""
 
     __slots__ = ("number",)
 

@@ -16,7 +16,7 @@ async def listen_unix(
 ) -> asyncio.Server:
     """Call `listen` for a socket with this mode and group, which replaces an existing one. Raises OSError.
 
-    It is moved to `path` once it listens, so that clients never see a socket that doesn't.
+    The socket is moved to `path` once it listens, so that clients never see one that does not.
     """
     new = path.with_name(f"{path.name}.new")
     new.unlink(missing_ok=True)

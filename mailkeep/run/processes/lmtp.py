@@ -109,20 +109,7 @@ async def serve(app: App, process: Process) -> None:
     hostname = app.settings.server.hostname or "localhost"
     dovecot = LmtpClient(process.paths.dovecot_lmtp, hostname)
     replying = LmtpClient(process.paths.dovecot_lmtp_verified, hostname)
-    limits = SmtpLimits(
-        message_size=app.settings.limits.largest_queued_message_bytes,
-        drain_size=app.settings.limits.message_size_bytes * 4,
-        recipients=5000,
-        refused_recipients=5000,
-        errors=1000,
-        idle_commands=1000,
-        header_line=8 << 20,
-        session_seconds=86_400.0,
-        sessions=0,
-        sessions_per_source=0,
-        spool_folder=app.data_dir / "tmp",
-        from_mta=True,
-    )
+    limits = SmtpLimits.for_postfix(app.settings, app.data_dir, mta_extensions=True)
     arrivals = ArrivalRecorder(app)
     try:
         journal = Journal(process.paths.lmtp_journal, app.clock)

@@ -75,19 +75,7 @@ class RelayHandler:
 
 async def serve(app: App, process: Process) -> None:
     """Serve until stopped; running deliveries get some seconds to finish."""
-    limits = SmtpLimits(
-        message_size=app.settings.limits.largest_queued_message_bytes,
-        drain_size=app.settings.limits.message_size_bytes * 4,
-        recipients=5000,
-        refused_recipients=5000,
-        errors=1000,
-        idle_commands=1000,
-        header_line=8 << 20,
-        session_seconds=86_400.0,
-        sessions=0,
-        sessions_per_source=0,
-        spool_folder=app.data_dir / "tmp",
-    )
+    limits = SmtpLimits.for_postfix(app.settings, app.data_dir)
     server = SmtpServer(RelayHandler(app), limits, "lmtp", app.settings.server.hostname or "localhost")
     try:
         await server.listen_unix(process.paths.relay_socket, 0o660, grp.getgrnam("postfix").gr_gid)

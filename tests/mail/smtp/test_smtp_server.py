@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import errno
+import os
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +17,7 @@ from mailkeep.mail.smtp.dialogue import SmtpDialogue
 from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.mail.smtp.server import SmtpServer, serve
 from mailkeep.mail.smtp.session import SmtpEnvelope, SmtpLimits, SmtpSession
-from mailkeep.mail.smtp.spool import ReceivedMessage
+from mailkeep.mail.smtp.spool import ReceivedMessage, Spool
 
 WAIT = 60.0
 
@@ -375,12 +377,17 @@ async def test_a_large_message_is_spooled_to_a_file(tmp_path: Path) -> None:
         assert list(tmp_path.iterdir()) == []
 
 
-async def test_a_full_disk_is_a_temporary_rejection(tmp_path: Path) -> None:
-    limits = replace(LIMITS, memory=1000, spool_folder=tmp_path / "absent")
+@pytest.mark.parametrize("error, code", [(errno.ENOSPC, 452), (errno.EDQUOT, 452), (errno.EIO, 451)])
+async def test_a_failed_write_is_a_temporary_rejection(monkeypatch: pytest.MonkeyPatch, error: int, code: int) -> None:
+    def fail(spool: Spool) -> None:
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr(Spool, "spill", fail)
+    limits = replace(LIMITS, memory=1000)
     async with run_server(limits) as running:
         wire = await running.greeted()
         assert await wire.ask(ENVELOPE, 3) == [250, 250, 354]
-        assert await wire.ask(b"x" * 3000 + b"\r\n.\r\nNOOP\r\n", 2) == [452, 250]
+        assert await wire.ask(b"x" * 3000 + b"\r\n.\r\nNOOP\r\n", 2) == [code, 250]
         assert running.handler.messages == []
 
 

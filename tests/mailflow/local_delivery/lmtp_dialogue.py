@@ -124,7 +124,7 @@ class Agent:
             await self.server.close(0.1)
         journal = Journal(self.journal, self.api.app.clock, settling=SETTLING)
         handler = LmtpHandler(self.api.app, self.client, self.client, lambda *usage: self.came.append(usage), journal)
-        self.server = SmtpServer(handler, SmtpLimits(from_mta=True, sessions_per_source=0), "lmtp", "agent")
+        self.server = SmtpServer(handler, SmtpLimits(mta_extensions=True, sessions_per_source=0), "lmtp", "agent")
         await self.server.listen_unix(self.path, 0o600, os.getgid())
 
     async def bring(

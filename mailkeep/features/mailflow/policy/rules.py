@@ -11,7 +11,7 @@ from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.directory.routing.model import Route
 from mailkeep.features.mailflow.abuse.rules import is_permanent
 
-UNAVAILABLE = "451 4.3.0 Temporary fault on our side, try again later"
+UNAVAILABLE = "451 4.3.0 Temporary server error, try again later"
 ACCESS_LOST = "421 4.7.0 Your password or access has changed: log in again"
 SENDING_DISABLED = "550 5.7.1 Sending is disabled for this domain"
 DOMAIN_INACTIVE = "450 4.2.1 The sender's domain is inactive"
