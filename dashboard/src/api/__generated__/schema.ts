@@ -2582,7 +2582,7 @@ export interface components {
             reply_to: components["schemas"]["EventAddress"] | null;
             /** @description Bytes. */
             size: number;
-            /** @description The filter's action, such as `add header`. */
+            /** @description Rspamd's action: `add header` for spam, `no action` for other mail. */
             spam_action: string;
             /** @description The filter's score. */
             spam_score: number;
@@ -2620,7 +2620,7 @@ export interface components {
             from: string;
             /** @description Its Message-ID header. */
             message_id: string;
-            /** @description The filter's action, such as `add header`. */
+            /** @description Rspamd's action: `add header` for spam, `no action` for other mail. */
             spam_action: string;
             /** @description The filter's score. */
             spam_score: number;
@@ -3104,7 +3104,11 @@ export interface components {
             message: string;
             sessions_ended: number;
         };
-        /** @description The result of the spam filter; null if it did not check the message. */
+        /**
+         * @description The result of the spam filter; null if it did not check the message.
+         *
+         *         `action` is Rspamd's: `add header` for spam, which goes to Junk; `no action` for other mail.
+         */
         Spam: {
             action: string | null;
             score: number | null;

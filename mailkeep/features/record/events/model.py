@@ -45,7 +45,7 @@ QueueId = Annotated[str, Meta(description="The mail server's queue ID.")]
 OptionalQueueId = Annotated[str | None, Meta(description="The mail server's queue ID, if it has one.")]
 SizeInBytes = Annotated[int, Meta(description="Bytes.")]
 SpamScore = Annotated[float, Meta(description="The filter's score.")]
-SpamAction = Annotated[str, Meta(description="The filter's action, such as `add header`.")]
+SpamAction = Annotated[str, Meta(description="Rspamd's action: `add header` for spam, `no action` for other mail.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,10 @@ class MessageRecipientResponse(Struct, frozen=True):
 
 
 class Spam(Struct, frozen=True):
-    """The result of the spam filter; null if it did not check the message."""
+    """The result of the spam filter; null if it did not check the message.
+
+    `action` is Rspamd's: `add header` for spam, which goes to Junk; `no action` for other mail.
+    """
 
     score: float | None
     action: str | None
