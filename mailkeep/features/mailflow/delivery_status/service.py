@@ -21,6 +21,7 @@ from mailkeep.features.mailflow.delivery_status.model import (
 )
 from mailkeep.features.mailflow.receiving import rejections
 from mailkeep.features.mailflow.receiving.rejections import RejectionLimit
+from mailkeep.features.mailflow.sending import service as sending
 from mailkeep.features.record.messages import service as messages
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import log as postfix_log
@@ -131,7 +132,7 @@ async def find_missing(
     missing: list[MissingMessage] = []
     after = UUID(int=0)
     async with app.db.autocommit() as conn:
-        read_to = await store.find_caught_up_at(conn)
+        read_to = await sending.log_read_at(conn)
         if read_to is None or read_to <= listed_at:
             return None
         while page := await store.find_overdue(conn, listed_at - grace, listed_at - _LIFETIME, after, _PAGE):

@@ -95,15 +95,6 @@ async def set_caught_up(conn: Conn, name: str, at: datetime) -> None:
     )
 
 
-async def find_caught_up_at(conn: Conn) -> datetime | None:
-    """The time up to which all logs are read; None if one was never read to its end."""
-    cursor = await conn.execute(
-        "SELECT CASE WHEN bool_and(caught_up_at IS NOT NULL) THEN min(caught_up_at) END AS at FROM mail_logs"
-    )
-    row = await cursor.fetchone()
-    return row["at"] if row else None
-
-
 async def find_tracked(conn: Conn, queue_ids: Collection[str]) -> dict[str, TrackedMessage]:
     """The tracked messages with these queue IDs."""
     cursor = await conn.execute(

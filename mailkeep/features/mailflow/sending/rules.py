@@ -89,11 +89,6 @@ def parse_recipients(field: str, inputs: Iterable[AddressInput]) -> list[Mailbox
     return [_parse_mailbox(field, index, each) for index, each in enumerate(inputs)]
 
 
-def parse_reply_to(address: AddressInput | None) -> MailboxAddress | None:
-    """The Reply-To mailbox, if there is one. INVALID_RECIPIENT."""
-    return None if address is None else _parse_mailbox("reply_to", None, address)
-
-
 def _parse_mailbox(field: str, index: int | None, address: AddressInput) -> MailboxAddress:
     try:
         return MailboxAddress(parse_address(address.email, min_labels=2), address.name)
@@ -187,7 +182,7 @@ def split_batch(requests: Sequence[SendRequest | Refusal]) -> Iterator[Sequence[
 
 
 def outgoing(
-    attempt_id: UUID,
+    message_id: UUID,
     at: datetime,
     request: SendRequest,
     sender: MailboxAddress,
@@ -195,7 +190,7 @@ def outgoing(
 ) -> OutgoingMessage:
     """The message to compose; `recipients`: to, cc and bcc. Checks reply_to, headers and attachments, in this order."""
     to, cc, bcc = recipients
-    reply_to = parse_reply_to(request.reply_to)
+    reply_to = _parse_mailbox("reply_to", None, request.reply_to) if request.reply_to else None
     headers = check_headers(request.headers)
     attachments = [check_attachment(index, each) for index, each in enumerate(request.attachments)]
     return OutgoingMessage(
@@ -205,7 +200,7 @@ def outgoing(
         bcc=bcc,
         reply_to=reply_to,
         subject=request.subject,
-        message_id=f"<{attempt_id}@{sender.address.domain}>",
+        message_id=f"<{message_id}@{sender.address.domain}>",
         date=at,
         text_body=request.text_body,
         html_body=request.html_body,

@@ -41,6 +41,8 @@ _SMALL = 64 << 10  # bytes of a message whose content is saved in a batch with o
 
 SendOutcome = AcceptedMessage | Refusal
 
+log_read_at = store.log_read_at
+
 _SENT = IdempotencyInProgress()  # stands for a message of a batch that is already sent
 
 
@@ -210,7 +212,7 @@ async def _prepare_all(
     at, limit = app.clock(), app.settings.limits.message_size_bytes
 
     def prepare() -> list[PreparedMessage | Refusal]:
-        return [each if isinstance(each, Refusal) else _try_prepare(who, each, domains, at, limit) for each in requests]
+        return [each if isinstance(each, Refusal) else _prepare(who, each, domains, at, limit) for each in requests]
 
     if not rules.is_heavy(each for each in requests if isinstance(each, SendRequest)):
         return prepare(), domains.keys()
@@ -241,38 +243,25 @@ def _sender_or_none(request: SendRequest) -> Address | None:
         return None
 
 
-def _try_prepare(
-    who: Principal,
-    request: SendRequest,
-    domains: dict[str, SenderDomain],
-    at: datetime,
-    limit: int,
+def _prepare(
+    who: Principal, request: SendRequest, domains: dict[str, SenderDomain], at: datetime, limit: int
 ) -> PreparedMessage | Refusal:
     try:
-        return _prepare(who, request, domains, at, limit)
+        sender = rules.parse_sender(request)
+        domain = rules.domain_may_send(domains.get(sender.address.key))
+        allow_on(who, "send", domain.id)
+        rules.refuse_lower_rank(who, domain.owner_rank)
+        to = rules.parse_recipients("to", request.to)
+        cc = rules.parse_recipients("cc", request.cc)
+        bcc = rules.parse_recipients("bcc", request.bcc)
+        message_id = uuid7(at)
+        outgoing = rules.outgoing(message_id, at, request, sender, (to, cc, bcc))
+        composed = compose(outgoing)
+        rules.refuse_too_large(composed.counted_size, limit)
     except Refusal as refusal:
         return refusal
-
-
-def _prepare(
-    who: Principal,
-    request: SendRequest,
-    domains: dict[str, SenderDomain],
-    at: datetime,
-    limit: int,
-) -> PreparedMessage:
-    sender = rules.parse_sender(request)
-    domain = rules.domain_may_send(domains.get(sender.address.key))
-    allow_on(who, "send", domain.id)
-    rules.refuse_lower_rank(who, domain.owner_rank)
-    to = rules.parse_recipients("to", request.to)
-    cc = rules.parse_recipients("cc", request.cc)
-    bcc = rules.parse_recipients("bcc", request.bcc)
-    attempt_id = uuid7(at)
-    outgoing = rules.outgoing(attempt_id, at, request, sender, (to, cc, bcc))
-    composed = compose(outgoing)
-    rules.refuse_too_large(composed.counted_size, limit)
-    return PreparedMessage(attempt_id, sender, domain, rules.envelope([*to, *cc, *bcc]), outgoing, composed, request)
+    envelope = rules.envelope([*to, *cc, *bcc])
+    return PreparedMessage(message_id, sender, domain, envelope, outgoing, composed, request)
 
 
 def _build_message(who: Principal, prepared: PreparedMessage, at: datetime, index: int) -> Message:

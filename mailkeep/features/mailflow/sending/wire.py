@@ -214,11 +214,4 @@ def _result(index: int, outcome: AcceptedMessage | Refusal) -> BatchResult:
     if isinstance(outcome, Refusal):
         details = dict(outcome.details) if outcome.details else None
         return BatchResult(index=index, error=outcome.message, code=outcome.code, details=details)
-    sent = sent_message(outcome)
-    return BatchResult(
-        index=index,
-        message_id=sent.message_id,
-        id=sent.id,
-        status=sent.status,
-        recipients=sent.recipients,
-    )
+    return BatchResult(index=index, **msgspec.structs.asdict(sent_message(outcome)))

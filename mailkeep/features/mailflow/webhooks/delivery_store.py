@@ -204,14 +204,15 @@ async def write_outcomes(
     cursor = await conn.execute(
         """
         WITH outcome AS (
-            SELECT o.id, o.lease, o.state, o.failures, o.next_attempt_at, o.attempt
+            SELECT o.delivery_id, o.lease, o.state, o.failures, o.next_attempt_at, o.attempt
             FROM jsonb_to_recordset(%(outcomes)s) AS o(
-                id uuid, lease bigint, state text, failures integer, next_attempt_at timestamptz, attempt jsonb)
+                delivery_id uuid, lease bigint, state text, failures integer, next_attempt_at timestamptz,
+                attempt jsonb)
         ), written AS (
             UPDATE webhook_deliveries d
             SET state = o.state, failures = o.failures, next_attempt_at = o.next_attempt_at, claimed_at = NULL,
                 attempts = append_webhook_attempt(d.attempts, o.attempt)
-            FROM outcome o WHERE d.id = o.id AND d.lease = o.lease AND d.claimed_at IS NOT NULL
+            FROM outcome o WHERE d.id = o.delivery_id AND d.lease = o.lease AND d.claimed_at IS NOT NULL
             RETURNING d.webhook_id, d.state
         ), webhook_result AS (
             SELECT written.webhook_id, bool_or(written.state = 'delivered') AS succeeded,
@@ -225,23 +226,12 @@ async def write_outcomes(
         WHERE r.abandoned AND NOT r.succeeded AND w.active AND w.failing_since <= %(failing_before)s
         """,
         {
-            "outcomes": Jsonb([_outcome(each) for each in outcomes], dumps=msgspec.json.encode),
+            "outcomes": Jsonb(list(outcomes), dumps=msgspec.json.encode),
             "at": at,
             "failing_before": failing_before,
         },
     )
     return [row["id"] for row in await cursor.fetchall()]
-
-
-def _outcome(outcome: WebhookOutcome) -> dict[str, Any]:
-    return {
-        "id": outcome.delivery_id,
-        "lease": outcome.lease,
-        "state": outcome.state,
-        "failures": outcome.failures,
-        "next_attempt_at": outcome.next_attempt_at,
-        "attempt": outcome.attempt,
-    }
 
 
 async def release(conn: Conn, job: DeliveryJob, at: datetime, interrupted: WebhookAttempt | None) -> None:

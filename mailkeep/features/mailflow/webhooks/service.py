@@ -238,7 +238,7 @@ async def post(
         headers=signature.headers(body, content.event_id, content.kind, at, secrets),
         body=body,
         allowed_networks=_networks(settings.allowed_networks),
-        extra_ca_file=_path(settings.extra_ca_file),
+        extra_ca_file=Path(settings.extra_ca_file) if settings.extra_ca_file else None,
         timeout=TIMEOUT_SECONDS,
         max_answer=MAX_ANSWER_BYTES,
     )
@@ -260,11 +260,6 @@ def _check_url(app: App, url: str) -> None:
 
 
 _networks = lru_cache(parse_networks)
-
-
-@lru_cache
-def _path(text: str) -> Path | None:
-    return Path(text) if text else None
 
 
 def _encrypt(vault: Vault, webhook_id: UUID, secret: str) -> bytes:

@@ -195,12 +195,4 @@ def replay_result(result: ReplayResult) -> ReplayResponse:
 
 def test_result(event_id: UUID, attempt: WebhookAttempt) -> TestResult:
     """The JSON of a test."""
-    return TestResult(
-        delivered=attempt.is_success,
-        event_id=event_id,
-        at=attempt.at,
-        status=attempt.status,
-        duration_ms=attempt.duration_ms,
-        error=attempt.error,
-        response_excerpt=attempt.response_excerpt,
-    )
+    return TestResult(delivered=attempt.is_success, event_id=event_id, **msgspec.structs.asdict(attempt))
