@@ -8,7 +8,6 @@ from typing import Literal
 from mailkeep.core.identity_provider import OidcProvider
 from mailkeep.settings.declaration import setting as _setting
 from mailkeep.settings.formats import (
-    ADDRESSES,
     DELAYS,
     DNS_SERVERS,
     DSN,
@@ -24,6 +23,7 @@ from mailkeep.settings.formats import (
     URL,
 )
 from mailkeep.settings.outgoing import OutboundSettings, SendmailSettings
+from mailkeep.settings.server import ServerSettings, TlsSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -317,24 +317,6 @@ class LogSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ServerSettings:
-    """This machine."""
-
-    hostname: str = _setting("", "The name in SMTP greetings and headers; empty: the system's host name.", HOST)
-    addresses: tuple[str, ...] = _setting(
-        (), "Full profile: the addresses for mail services and outgoing connections; empty: all.", ADDRESSES
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TlsSettings:
-    """Full profile: the certificate for SMTP, submission, IMAP, POP3 and ManageSieve."""
-
-    certificate_file: str = _setting("", "The certificate with its chain, in PEM; empty: a self-signed one.", PATH)
-    key_file: str = _setting("", "The private key of `certificate_file`, in PEM.", PATH)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PortsSettings:
     """Full profile: ports of mail services on each of `server.addresses`; 0 disables a service."""
 
@@ -384,8 +366,8 @@ class Settings:
     dns: DnsSettings = DnsSettings()
     cors: CorsSettings = CorsSettings()
     log: LogSettings = LogSettings()
-    server: ServerSettings = ServerSettings()
-    tls: TlsSettings = TlsSettings()
+    server: ServerSettings = ServerSettings()  # noqa: RUF009 - frozen
+    tls: TlsSettings = TlsSettings()  # noqa: RUF009 - frozen
     ports: PortsSettings = PortsSettings()
     filter: FilterSettings = FilterSettings()
     outbound: OutboundSettings = OutboundSettings()  # noqa: RUF009 - frozen

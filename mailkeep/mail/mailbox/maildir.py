@@ -40,9 +40,11 @@ def deliver(
     """Write a message into the Maildir, unless it has it already. Creates missing folders (0700, the file 0600).
     Blocks: call it in a thread.
 
-    `first_try`: this ID can't have been delivered before, so that `cur` is not searched. Raises OSError, for example if
-    the disk is full (the file is removed then), and ValueError for an invalid ID or host.
+    Only the first 64 characters of `host` are used. `first_try`: this ID can't have been delivered before, so that
+    `cur` is not searched. Raises OSError, for example if the disk is full (the file is removed then), and ValueError
+    for an invalid ID or host.
     """
+    host = host[:64]
     if not _ID.fullmatch(delivery_id) or not _HOST.fullmatch(host):
         raise ValueError(f"not valid in a Maildir file name: {delivery_id!r}, {host!r}")
     if not first_try and (earlier := _find(maildir, delivery_id)):

@@ -14,11 +14,9 @@ https://www.libsrs2.net/srs/srs.pdf
 from __future__ import annotations
 
 import re
-import socket
 from base64 import b32encode
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 
 from mailkeep.core.secret import Vault, decode_base64url
 from mailkeep.settings import Settings
@@ -89,12 +87,7 @@ class SrsRewriter:
 
 def rewriter(vault: Vault, settings: Settings) -> SrsRewriter:
     """Return the rewriter of an instance. Its addresses are at Postfix's host name."""
-    return SrsRewriter(settings.server.hostname or _machine_name(), vault)
-
-
-@cache
-def _machine_name() -> str:
-    return socket.getfqdn()  # may query DNS
+    return SrsRewriter(settings.server.name, vault)
 
 
 def _day(at: datetime) -> str:

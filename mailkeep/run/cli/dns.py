@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import socket
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -49,7 +48,7 @@ async def _dns(data_dir: Path | None, name: str) -> CommandResult:
             raise Failure(f"{name} is not managed here.", permanent=True)
         keys = await dkim.page(conn, found.id, PageRequest(100, "created_at", "asc", None))
         server = app.settings.server
-    hostname = server.hostname or socket.getfqdn()
+    hostname = server.name
     if "." not in hostname or hostname.startswith("localhost."):
         raise Failure(
             f"Set server.hostname to the public name of this server, such as mx.{name}: {hostname} is not public.",

@@ -27,7 +27,7 @@ async def serve(app: App, process: Process) -> None:
         app.node_report = partial(node_report.load, process.paths.run)
         stack.push_async_callback(app.parser.close)
         if app.settings.is_full_profile:
-            relay = Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.hostname or "localhost")
+            relay = Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.name)
             app.mta = SmtpPool(relay)
             stack.push_async_callback(app.mta.close)
         await sending.reconcile(app, app.clock() - sending.ABANDONED)

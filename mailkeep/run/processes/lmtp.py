@@ -106,7 +106,7 @@ def _session_recipients(session: SmtpSession) -> list[LmtpRecipient]:
 
 async def serve(app: App, process: Process) -> None:
     """Serve until stopped; running deliveries get some seconds to finish."""
-    hostname = app.settings.server.hostname or "localhost"
+    hostname = app.settings.server.name
     dovecot = LmtpClient(process.paths.dovecot_lmtp, hostname)
     replying = LmtpClient(process.paths.dovecot_lmtp_verified, hostname)
     limits = SmtpLimits.for_postfix(app.settings, app.data_dir, mta_extensions=True)

@@ -230,7 +230,7 @@ def _watch_fifo(spool: Path, wake: Callable[[], None]) -> Generator[None]:
 
 async def serve(app: App, process: Process) -> None:
     """Submit until asked to stop."""
-    spool, hostname = process.paths.sieve_spool, app.settings.server.hostname or "localhost"
+    spool, hostname = process.paths.sieve_spool, app.settings.server.name
     pool = SmtpPool(Relay(str(process.paths.reinjection_smtp), 0, helo=hostname), size=_CONNECTIONS)
     submitter = Submitter(app, spool, pool, hostname)
 

@@ -76,7 +76,7 @@ class RelayHandler:
 async def serve(app: App, process: Process) -> None:
     """Serve until stopped; running deliveries get some seconds to finish."""
     limits = SmtpLimits.for_postfix(app.settings, app.data_dir)
-    server = SmtpServer(RelayHandler(app), limits, "lmtp", app.settings.server.hostname or "localhost")
+    server = SmtpServer(RelayHandler(app), limits, "lmtp", app.settings.server.name)
     try:
         await server.listen_unix(process.paths.relay_socket, 0o660, grp.getgrnam("postfix").gr_gid)
     except (OSError, KeyError) as error:

@@ -176,7 +176,7 @@ async def listen(app: App, path: Path) -> AsyncGenerator[None]:
 
 async def serve(app: App, process: Process) -> None:
     """Serve until stopped."""
-    app.mta = SmtpPool(Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.hostname or "localhost"))
+    app.mta = SmtpPool(Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.name))
     async with listen(app, process.paths.sendmail_socket):
         process.report_ready()
         await process.stop_requested.wait()

@@ -80,7 +80,7 @@ class InboundHandler:
 
     def _received_field(self, session: SmtpSession, queue_id: str, at: datetime) -> bytes:
         """The Received field (RFC 5321 §4.4) with the protocol name of RFC 3848."""
-        host = self._app.settings.server.hostname or "localhost"
+        host = self._app.settings.server.name
         peer = session.peer[0]
         literal = f"[IPv6:{peer}]" if ":" in peer else f"[{peer}]"
         utf8 = bool(session.envelope and session.envelope.smtputf8)
@@ -132,7 +132,7 @@ async def start(app: App, handler: InboundHandler) -> SmtpServer:
         spool_folder=app.data_dir / "tmp",
     )
     try:
-        server = await serve(host, port, handler, limits, hostname=app.settings.server.hostname or "localhost")
+        server = await serve(host, port, handler, limits, hostname=app.settings.server.name)
     except OSError as error:
         raise port_failure(SMTP, host, port, error) from error
     server.on_session = partial(handler.metrics.count_smtp_session, "inbound")

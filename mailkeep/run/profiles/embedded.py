@@ -168,7 +168,7 @@ async def ensure_first_admin(app: App, first: FirstStart) -> str | None:
 async def _open_outbound_mail(app: App, wake: asyncio.Event, stack: contextlib.AsyncExitStack) -> None:
     """Connect the App to the server for outbound mail: the sandbox's port, a smarthost, or none."""
     mta = app.settings.mta
-    hostname = app.settings.server.hostname or "localhost"
+    hostname = app.settings.server.name
     if mta.mode == "none":
         return
     if mta.mode == "sandbox":

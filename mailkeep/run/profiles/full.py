@@ -56,7 +56,7 @@ from mailkeep.run.runtime import (
 from mailkeep.run.runtime.context import attach, make_data_dir, open_vault
 from mailkeep.run.runtime.prefork import PreforkServer
 from mailkeep.run.runtime.supervisor import Service, Supervisor
-from mailkeep.settings import LoadedSettings, Settings, child_environment, load_settings, parse_endpoint
+from mailkeep.settings import LoadedSettings, child_environment, load_settings, parse_endpoint
 
 log = structlog.get_logger("mailkeep.full")
 
@@ -179,7 +179,7 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[st
         async with attach(data_dir, "start") as app:
             async with app.db.tx() as conn:
                 await ensure_partitions(conn, app.clock())
-                await routing.apply_settings(conn, _hostname(app.settings), app.settings.limits)
+                await routing.apply_settings(conn, app.settings.server.name, app.settings.limits)
             first = await ensure_first_admin(app, loaded.first_start)
         folders.change_owner(data_dir / INITIAL_ADMIN_FILE, pwd.getpwnam(install.ACCOUNT))
         yield first
@@ -203,7 +203,7 @@ def collect_facts(paths: InstancePaths, loaded: LoadedSettings, sockets: Mapping
     write_atomically(paths.run / usage.TOKEN_FILE, token + "\n", 0o600)
     folders.change_owner(paths.run / usage.TOKEN_FILE, pwd.getpwnam(install.ACCOUNT))
     settings = loaded.settings
-    hostname = _hostname(settings)
+    hostname = settings.server.name
     present_processes = process.list_names()
     certificate_file = certificate.install(settings, paths.tls, hostname, utc_now())
     return DaemonConfig(
@@ -220,11 +220,6 @@ def collect_facts(paths: InstancePaths, loaded: LoadedSettings, sockets: Mapping
         lmtp_socket=paths.lmtp_socket if "lmtp" in present_processes else paths.dovecot_lmtp,
         policy_socket=paths.policy_socket if "policy" in present_processes else None,
     )
-
-
-def _hostname(settings: Settings) -> str:
-    """The host name of this server for Postfix and Dovecot."""
-    return settings.server.hostname or socket.getfqdn()
 
 
 def _require_root() -> None:

@@ -68,6 +68,11 @@ def test_old_files_of_a_crash_are_removed(tmp_path: Path) -> None:
     assert remove_stale(tmp_path / "absent", 1500) == 0
 
 
+def test_a_long_host_name_is_cut(tmp_path: Path) -> None:
+    deliver(tmp_path, [b"one"], delivery_id="d1", host="mx." + "a" * 100 + ".test")
+    assert files(tmp_path) == [f"new/d1.mx.{'a' * 61},S=3"]
+
+
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "a.b", ".a", "a:2,S", "a\n", "x" * 129])
 def test_ids_that_are_invalid_in_a_file_name_are_rejected(tmp_path: Path, name: str) -> None:
     with pytest.raises(ValueError):

@@ -14,7 +14,6 @@ import select
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -40,7 +39,7 @@ from mailkeep.db.migrate import read_schema
 from mailkeep.db.postgres import running_urls
 from mailkeep.run.cli.main import app
 from mailkeep.run.runtime import context
-from mailkeep.settings import describe_settings, load_settings
+from mailkeep.settings import describe_settings, load_settings, server as server_settings
 from tests.support.authenticator import SoftKey
 
 ROOT = Path(__file__).parents[3]
@@ -765,11 +764,11 @@ def test_dns_prints_the_records_to_publish(running: Running, domain_id: str):
 def test_dns_prints_nothing_for_a_server_without_a_name(
     running: Running, domain_id: str, monkeypatch: pytest.MonkeyPatch, own: str
 ):
-    monkeypatch.setattr(socket, "getfqdn", lambda: own)
+    monkeypatch.setattr(server_settings, "machine_name", lambda: own)
     result = inside("dns", "example.test", data=running.data)
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith("error: Set server.hostname to the public name ")
-    monkeypatch.setattr(socket, "getfqdn", lambda: "mail.example.test")
+    monkeypatch.setattr(server_settings, "machine_name", lambda: "mail.example.test")
     assert "MX 10 mail.example.test." in inside("dns", "example.test", data=running.data).out
 
 

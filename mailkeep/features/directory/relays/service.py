@@ -87,7 +87,7 @@ def _build_relay(app: App, host: str, port: int, tls: str, login: tuple[str, str
         ssl_context=_load_ssl_context(app.settings.outbound.extra_ca_file),
         username=username or None,
         password=password or None,
-        helo=app.settings.server.hostname or "localhost",
+        helo=app.settings.server.name,
         addresses=_address_lookup(app, host),
     )
 

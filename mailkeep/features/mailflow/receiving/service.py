@@ -84,7 +84,7 @@ async def _check_copies(app: App, conn: Conn, route: Route, domain: str, copies:
 
 def forwarding_domain(app: App, address: str) -> str:
     """The domain for which external copies of a recipient count; the server's host name for a bare `postmaster`."""
-    return rules.recipient_domain(address) or app.settings.server.hostname.lower() or "localhost"
+    return rules.recipient_domain(address) or app.settings.server.name.lower()
 
 
 def count_copies(app: App, routes: Mapping[str, Route]) -> dict[str, int]:
@@ -301,7 +301,7 @@ def _write_to_maildir(app: App, plan: _DeliveryPlan, message: Message) -> maildi
         folder,
         _with_trace(trace.encode() + mail.trace, mail),
         delivery_id=mail.queue_id,
-        host=app.settings.server.hostname or "localhost",
+        host=app.settings.server.name,
         first_try=mail.source == "smtp",
     )
     link_content(app.data_dir, message.id, delivery.path)
