@@ -153,15 +153,15 @@ async def migrate(owner_url: str, clock: Clock, *, folder: Path = FOLDER, dry_ru
         return missing
 
 
-async def pending(url: str, folder: Path = FOLDER) -> list[Step]:
+async def find_pending(url: str, folder: Path = FOLDER) -> list[Step]:
     """Return what `migrate` would apply, without changing anything. Fails like `migrate` if the database does not fit
     the program.
     """
     async with _session(url) as conn:
-        return await missing_in(conn, read_schema(folder))
+        return await list_missing(conn, read_schema(folder))
 
 
-async def missing_in(conn: Conn, schema: Schema) -> list[Step]:
+async def list_missing(conn: Conn, schema: Schema) -> list[Step]:
     """Return what a connection's database lacks. Fails if the database does not fit the program."""
     return find_missing(schema, await _read_applied(conn))
 

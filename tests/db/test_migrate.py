@@ -19,8 +19,8 @@ from mailkeep.db.migrate import (
     Schema,
     Step,
     find_missing,
+    find_pending,
     migrate,
-    pending,
     read_schema,
 )
 
@@ -69,7 +69,7 @@ async def test_each_migration_is_applied_once_in_order_and_recorded(urls, tmp_pa
     assert names(await migrate(urls.owner, clock, folder=tmp_path)) == ["0001_first.sql", FUNCTIONS]
     write(tmp_path, m0002_second="CREATE TABLE b AS SELECT n FROM a", m0003_third="DROP TABLE a")
     missing = ["0002_second.sql", "0003_third.sql", FUNCTIONS]
-    assert names(await pending(urls.owner, tmp_path)) == missing
+    assert names(await find_pending(urls.owner, tmp_path)) == missing
     assert names(await migrate(urls.owner, clock, folder=tmp_path)) == missing
     assert await migrate(urls.owner, clock, folder=tmp_path) == []
     assert tables(urls.owner) == {"b", *SCHEMA_TABLES}
@@ -107,7 +107,7 @@ async def test_a_changed_function_text_reaches_an_existing_database(urls, tmp_pa
     write(tmp_path, m0001_a="CREATE TABLE a (n int)", f_topic=ONE.format(1))
     await migrate(urls.owner, clock, folder=tmp_path)
     write(tmp_path, f_topic=ONE.format(2))
-    assert names(await pending(urls.owner, tmp_path)) == [FUNCTIONS]
+    assert names(await find_pending(urls.owner, tmp_path)) == [FUNCTIONS]
     assert names(await migrate(urls.owner, clock, folder=tmp_path)) == [FUNCTIONS]
     assert rows(urls.owner, "SELECT f()") == [(2,)]
     assert await migrate(urls.owner, clock, folder=tmp_path) == []
@@ -173,7 +173,7 @@ async def test_an_applied_file_that_changed_is_refused(urls, tmp_path):
     write(tmp_path, m0001_a="CREATE TABLE a (n int)")
     await migrate(urls.owner, clock, folder=tmp_path)
     write(tmp_path, m0001_a="CREATE TABLE a (n bigint)", m0002_b="CREATE TABLE b (n int)")
-    for attempt in (migrate(urls.owner, clock, folder=tmp_path), pending(urls.owner, tmp_path)):
+    for attempt in (migrate(urls.owner, clock, folder=tmp_path), find_pending(urls.owner, tmp_path)):
         with pytest.raises(Failure, match=r"0001_a\.sql is not what version .* applied"):
             await attempt
     assert tables(urls.owner) == {"a", *SCHEMA_TABLES}

@@ -16,7 +16,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
-from mailkeep.db.migrate import FOLDER, migrate, missing_in, pending, read_schema
+from mailkeep.db.migrate import FOLDER, find_pending, list_missing, migrate, read_schema
 from mailkeep.db.postgres import Urls
 from mailkeep.db.schema_dump import dump_schema
 from mailkeep.run.runtime import context
@@ -52,7 +52,7 @@ async def test_the_old_version_keeps_running_when_a_migration_fails(database_url
             with pytest.raises(Failure, match=f"{NEWEST + 1:04d}_broken.sql failed.*Nothing was applied"):
                 await migrate(owner, utc_now, folder=folder, dry_run=dry_run)
         assert (dump_schema(owner), counts(owner)) == before
-        assert await pending(owner) == []
+        assert await find_pending(owner) == []
         assert len((await api.sue.get("/aliases")).data) == 1
         made = {"domain_id": str(DOMAIN_IDS[EXAMPLE]), "source_local_part": "info", "destination": "x@elsewhere.test"}
         assert (await api.sue.post("/aliases", made)).status == 201
@@ -64,10 +64,10 @@ async def test_an_old_program_refuses_a_new_schema_and_a_new_one_reports_it(
     folder = tmp_path / "next"
     shutil.copytree(FOLDER, folder)
     (folder / f"migrations/{NEWEST + 1:04d}_next.sql").write_text("CREATE TABLE colours (name text)")
-    missing = await pending(database_urls.app, folder)
+    missing = await find_pending(database_urls.app, folder)
     assert [step.file for step in missing] == [f"{NEWEST + 1:04d}_next.sql", "functions/*.sql"]
     await migrate(database_urls.owner, utc_now, folder=folder)
-    for refused in (migrate(database_urls.owner, utc_now), pending(database_urls.app)):
+    for refused in (migrate(database_urls.owner, utc_now), find_pending(database_urls.app)):
         with pytest.raises(Failure, match=f"migration {NEWEST + 1:04d}.*which knows {NEWEST:04d}") as wrong:
             await refused
         assert wrong.value.permanent
@@ -79,7 +79,7 @@ async def test_a_command_works_with_its_own_schema_only(
     """That is, beside an instance of another version. Without an instance the command migrates first."""
     monkeypatch.setenv("MAILKEEP_DATABASE__URL", f"postgresql://?{urlencode(conninfo_to_dict(database_urls.app))}")
     async with context.open_app(tmp_path) as app, app.db.autocommit() as conn:
-        assert await missing_in(conn, read_schema()) == []
+        assert await list_missing(conn, read_schema()) == []
     for change, words in (
         ("UPDATE schema_functions SET checksum = 'other'", r"schema is older than this program \(functions/"),
         ("DELETE FROM schema_migrations WHERE number = %s", r"schema is older than this program \(0"),

@@ -15,7 +15,7 @@ from mailkeep.core.errors import Failure
 from mailkeep.core.secret import Vault
 from mailkeep.db import postgres
 from mailkeep.db.instance import INSTANCE_ID, acquire_lock, lock_holder, write_atomically
-from mailkeep.db.migrate import migrate, missing_in, read_schema
+from mailkeep.db.migrate import list_missing, migrate, read_schema
 from mailkeep.db.pool import DatabasePool
 from mailkeep.net.client import OutboundClient
 from mailkeep.settings import FILE_NAME, LoadedSettings, Settings, load_settings, parse_dns_servers
@@ -192,7 +192,7 @@ async def _with_database(data_dir: Path, loaded: LoadedSettings, vault: Vault, u
     await db.open()
     try:
         async with db.autocommit() as conn:
-            missing = await missing_in(conn, read_schema())
+            missing = await list_missing(conn, read_schema())
         if missing:
             raise Failure(
                 f"The database's schema is older than this program ({missing[0].file} is to be applied): restart "

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from mailkeep.core.clock import utc_now
-from mailkeep.db.migrate import Step, migrate, pending
+from mailkeep.db.migrate import Step, find_pending, migrate
 from mailkeep.run.runtime.context import make_data_dir, open_vault, private_server
 from mailkeep.settings import load_settings
 
@@ -26,7 +26,7 @@ async def migrate_data_dir(data_dir: Path, *, dry_run: bool = False) -> list[Ste
 async def list_pending(data_dir: Path) -> list[Step]:
     """The migrations that `migrate_data_dir` would apply."""
     async with owner_url(data_dir) as url:
-        return await pending(url)
+        return await find_pending(url)
 
 
 @asynccontextmanager

@@ -17,7 +17,7 @@ import structlog
 import mailkeep
 from mailkeep.app import App
 from mailkeep.core.errors import Failure, Unavailable
-from mailkeep.db.migrate import missing_in, read_schema
+from mailkeep.db.migrate import list_missing, read_schema
 from mailkeep.features.operations.health import rules, store
 from mailkeep.features.operations.health.model import Build, Component, HealthCheck, ServerHealth, State, Status
 
@@ -129,7 +129,7 @@ async def _limit_time(check: Awaitable[Status]) -> Status:
 async def _check_database(app: App) -> Status:
     try:
         async with app.db.autocommit() as conn:
-            return "down" if await missing_in(conn, _read_schema()) else "ok"
+            return "down" if await list_missing(conn, _read_schema()) else "ok"
     except Unavailable:
         return "down"
     except Failure as error:
