@@ -42,13 +42,13 @@ async def apply_lines(
     counters: Counters,
 ) -> set[str]:
     """Apply the lines about sent and forwarded mail; returns the queue IDs of sent mail among them."""
-    known = await store.find_tracked(conn, _queue_ids(line for _, line in timed_lines))
-    if unknown := rules.find_unknown_queue_ids((line for _, line in timed_lines), known):
-        known |= await store.restore_tracked(conn, unknown, at)
-    updates = await _attach_messages(conn, at, rules.collect_updates(timed_lines, known, intervals))
+    tracked = await store.find_tracked(conn, _queue_ids(line for _, line in timed_lines))
+    if unknown := rules.find_unknown_queue_ids((line for _, line in timed_lines), tracked):
+        tracked |= await store.restore_tracked(conn, unknown, at)
+    updates = await _attach_messages(conn, at, rules.collect_updates(timed_lines, tracked, intervals))
     updates = [await _hide_attempts(conn, update) for update in updates]
     updates = await _attach_forwarded_messages(conn, at, updates)
-    for source, new in rules.count_new_messages(updates, known):
+    for source, new in rules.count_new_messages(updates, tracked):
         counters.add("messages_accepted", "outbound", source, times=new)
     open_mail: dict[str, TrackedMessage] = {}
     outcomes: list[DeliveryOutcome] = []
@@ -69,13 +69,13 @@ async def apply_lines(
     if on_hold := [message_id for update in updates if update.on_hold for message_id in rules.message_ids(update)]:
         await messages.clear_next_attempts(conn, on_hold)
     await _end_messages(conn, at, [update for update in updates if update.end], counters)
-    if ended := known.keys() - open_mail.keys():
+    if ended := tracked.keys() - open_mail.keys():
         await store.delete_tracked(conn, ended)
-    if changed := [mail for queue_id, mail in open_mail.items() if known.get(queue_id) != mail]:
+    if changed := [mail for queue_id, mail in open_mail.items() if tracked.get(queue_id) != mail]:
         await store.save_tracked(conn, changed)
     # Without forwarded mail: the caller records the recipients of incoming mail that was refused.
     return {
-        mail.queue_id for mail in [update.mail for update in updates] + list(known.values()) if not mail.is_forwarded
+        mail.queue_id for mail in [update.mail for update in updates] + list(tracked.values()) if not mail.is_forwarded
     }
 
 

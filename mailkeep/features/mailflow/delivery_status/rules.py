@@ -109,10 +109,10 @@ def next_attempt_time(at: datetime, seconds: float, intervals: RetryIntervals) -
 
 
 def collect_updates(
-    lines: Iterable[tuple[datetime, log.LogLine]], known: Mapping[str, TrackedMessage], intervals: RetryIntervals
+    lines: Iterable[tuple[datetime, log.LogLine]], tracked: Mapping[str, TrackedMessage], intervals: RetryIntervals
 ) -> list[LogUpdate]:
     """The updates in timed log lines, one for each message, in the order of their first lines."""
-    updates = {queue_id: LogUpdate(mail) for queue_id, mail in known.items()}
+    updates = {queue_id: LogUpdate(mail) for queue_id, mail in tracked.items()}
     changed: dict[str, None] = {}
     for at, line in lines:
         queue_id = line.queue_id
@@ -127,8 +127,8 @@ def collect_updates(
     return [updates[queue_id] for queue_id in changed if queue_id in updates]
 
 
-def find_unknown_queue_ids(lines: Iterable[log.LogLine], known: Container[str]) -> set[str]:
-    """The queue IDs of which the first lines are missing: the message is not in `known`, nor do these lines begin it.
+def find_unknown_queue_ids(lines: Iterable[log.LogLine], tracked: Container[str]) -> set[str]:
+    """The queue IDs without their first lines: the message is neither in `tracked` nor begun by these lines.
 
     Postfix generated the message itself, or its first lines were lost.
     """
@@ -136,7 +136,7 @@ def find_unknown_queue_ids(lines: Iterable[log.LogLine], known: Container[str]) 
     checked: set[str] = set()
     for line in lines:
         queue_id = line.queue_id
-        if queue_id is None or queue_id in checked or queue_id in known:
+        if queue_id is None or queue_id in checked or queue_id in tracked:
             continue
         checked.add(queue_id)
         if isinstance(line.fact, log.LoggedAcceptance | log.PostfixAttempt | log.LoggedExpiry | log.LoggedRemoval):
@@ -351,11 +351,11 @@ def _header(mail: TrackedMessage, to: list[str], cc: list[str]) -> HeaderSummary
 
 
 def count_new_messages(
-    updates: Iterable[LogUpdate], known: Mapping[str, TrackedMessage]
+    updates: Iterable[LogUpdate], tracked: Mapping[str, TrackedMessage]
 ) -> Iterator[tuple[Source, int]]:
     """The number of messages created for each update, with their source; the API creates its own."""
     for update in updates:
-        mail, before = update.mail, known.get(update.mail.queue_id)
+        mail, before = update.mail, tracked.get(update.mail.queue_id)
         if mail.origin == "submission" and mail.message_id and not (before and before.message_id):
             yield "smtp", 1
         elif mail.is_forwarded:

@@ -44,12 +44,12 @@ async def positions(app: App, name: str) -> dict[int, LogPosition]:
         return await store.find_positions(conn, name)
 
 
-def read_position(file: LogFile, known: Mapping[int, LogPosition]) -> int:
+def read_position(file: LogFile, positions: Mapping[int, LogPosition]) -> int:
     """The offset to continue at in a file; 0 if it was never read (its inode may be reused).
 
     It is beyond the end of a truncated file.
     """
-    position = known.get(file.inode)
+    position = positions.get(file.inode)
     return position.read_to if position and position.first_line == file.first_line else 0
 
 

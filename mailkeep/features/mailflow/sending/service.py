@@ -96,6 +96,7 @@ async def send_all(app: App, who: Principal, requests: Sequence[SendRequest | Re
 async def _send_group(
     app: App, who: Principal, requests: Sequence[SendRequest | Refusal], first: int
 ) -> list[SendOutcome]:
+    """Send one group of a batch; `first` is the index of its first message in the batch."""
     at = app.clock()
     prepared, charged = await _charge_forwards(app, at, *await _prepare_all(app, who, requests))
     attempts = {
@@ -110,7 +111,7 @@ async def _send_group(
         prepared = [each if isinstance(each, Refusal) else refused.get(each.id, each) for each in prepared]
     ready = [each for each in prepared if isinstance(each, PreparedMessage)]
     if charged:
-        await _release_forwards(app, charged - {each.id for each in ready})
+        await _uncount_forwards(app, charged - {each.id for each in ready})
     if not ready:
         return [each for each in prepared if isinstance(each, Refusal)]
     if app.mta is None:
@@ -194,7 +195,7 @@ async def _charge_forwards(
     return prepared, charged
 
 
-async def _release_forwards(app: App, ids: Collection[UUID]) -> None:
+async def _uncount_forwards(app: App, ids: Collection[UUID]) -> None:
     async with app.db.autocommit() as conn:
         await abuse.uncount_forwards(conn, [str(each) for each in ids])
 

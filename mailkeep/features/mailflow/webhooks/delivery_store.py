@@ -80,19 +80,19 @@ async def replay_failures(conn: Conn, webhook_id: UUID, period: ReplayPeriod, at
     """Start the abandoned deliveries of events in a period again, the oldest `limit` of them."""
     cursor = await conn.execute(
         """
-        WITH found AS (
+        WITH matching AS (
             SELECT d.id FROM webhook_deliveries d
             WHERE d.webhook_id = %(webhook_id)s AND d.state = 'abandoned'
-              AND d.id >= %(first)s AND d.id < %(beyond)s
+              AND d.id >= %(start)s AND d.id < %(end)s
             ORDER BY d.id LIMIT %(limit)s + 1
         ), restarted AS (
             UPDATE webhook_deliveries d SET state = 'pending', failures = 0, next_attempt_at = %(at)s
-            FROM (SELECT found.id FROM found ORDER BY found.id LIMIT %(limit)s) f
-            WHERE d.id = f.id AND d.state = 'abandoned'
+            FROM (SELECT matching.id FROM matching ORDER BY matching.id LIMIT %(limit)s) m
+            WHERE d.id = m.id AND d.state = 'abandoned'
         )
-        SELECT count(*) AS found, (SELECT f.id FROM found f ORDER BY f.id DESC LIMIT 1) AS last,
+        SELECT count(*) AS total, (SELECT m.id FROM matching m ORDER BY m.id DESC LIMIT 1) AS last,
                wake_workers('webhooks')
-        FROM found
+        FROM matching
         """,
         _bounds(period) | {"webhook_id": webhook_id, "at": at, "limit": limit},
     )
@@ -105,22 +105,22 @@ async def replay_all(conn: Conn, webhook: Webhook, period: ReplayPeriod, at: dat
     """
     cursor = await conn.execute(
         """
-        WITH found AS (
+        WITH matching AS (
             SELECT e.id, e.kind, e.created_at FROM events e
-            WHERE e.id >= %(first)s AND e.id < %(beyond)s AND webhook_subscribes(%(events)s, e.kind)
+            WHERE e.id >= %(start)s AND e.id < %(end)s AND webhook_subscribes(%(events)s, e.kind)
               AND (%(domain_id)s::uuid IS NULL OR e.domain_id = %(domain_id)s)
             ORDER BY e.id LIMIT %(limit)s + 1
         ), restarted AS (
             INSERT INTO webhook_deliveries AS d (id, webhook_id, event_id, kind, state, next_attempt_at, created_at)
-            SELECT webhook_delivery_id(f.id, %(webhook_id)s), %(webhook_id)s, f.id, f.kind, 'pending', %(at)s,
-                   f.created_at
-            FROM (SELECT * FROM found ORDER BY found.id LIMIT %(limit)s) f
+            SELECT webhook_delivery_id(m.id, %(webhook_id)s), %(webhook_id)s, m.id, m.kind, 'pending', %(at)s,
+                   m.created_at
+            FROM (SELECT * FROM matching ORDER BY matching.id LIMIT %(limit)s) m
             ON CONFLICT (id) DO UPDATE SET state = 'pending', failures = 0, next_attempt_at = excluded.next_attempt_at
             WHERE d.claimed_at IS NULL
         )
-        SELECT count(*) AS found, (SELECT f.id FROM found f ORDER BY f.id DESC LIMIT 1) AS last,
+        SELECT count(*) AS total, (SELECT m.id FROM matching m ORDER BY m.id DESC LIMIT 1) AS last,
                wake_workers('webhooks')
-        FROM found
+        FROM matching
         """,
         _bounds(period)
         | {
@@ -135,12 +135,12 @@ async def replay_all(conn: Conn, webhook: Webhook, period: ReplayPeriod, at: dat
 
 
 def _bounds(period: ReplayPeriod) -> dict[str, UUID]:
-    return {"first": uuid7_floor(period.since), "beyond": uuid7_floor(period.until)}
+    return {"start": uuid7_floor(period.since), "end": uuid7_floor(period.until)}
 
 
 def _replay_result(row: Mapping[str, Any] | None, limit: int) -> ReplayResult:
     assert row is not None
-    return ReplayResult(min(row["found"], limit), uuid7_time(row["last"]) if row["found"] > limit else None)
+    return ReplayResult(min(row["total"], limit), uuid7_time(row["last"]) if row["total"] > limit else None)
 
 
 async def claim(conn: Conn, at: datetime, until: datetime, limits: ClaimLimits) -> list[DeliveryJob]:
