@@ -35,8 +35,8 @@ ALL = EventFilter(None)
 DATA = {"message_id": "<1@example.test>", "from": "shop@example.test", "to": ["a@elsewhere.test"], "subject": "x" * 40}
 
 
-async def tell(app: App) -> float:
-    """Seconds of one event in a separate transaction; `at`: when it was committed."""
+async def emit_event(app: App) -> float:
+    """Emit an event in a separate transaction, with the time in its data; returns the seconds that took."""
     start = time.perf_counter()
     async with app.db.tx() as conn:
         await conn.execute("SET LOCAL synchronous_commit = off")
@@ -45,29 +45,29 @@ async def tell(app: App) -> float:
 
 
 async def follow(app: App, delays: list[float]) -> None:
-    """Read new events; returns the delay from publication to reading, in seconds."""
+    """Read new events until cancelled; adds the seconds from publication to reading to `delays`."""
 
-    async def again() -> Principal:
+    async def reload_caller() -> Principal:
         return WHO
 
     async with app.db.autocommit() as conn:
         start = await service.start_stream(conn, WHO, ALL, FeedStart(None, utc_now()))
-    with app.streams.open(UUID(int=0), most=1, most_per_caller=1) as place:
-        async for events in service.follow(app, StreamReader(place, again, ALL, inf), start.position):
+    with app.streams.open(UUID(int=0), most=1, most_per_caller=1) as slot:
+        async for events in service.follow(app, StreamReader(slot, reload_caller, ALL, inf), start.position):
             delays += [time.perf_counter() - each.data["at"] for each in events]
 
 
-async def compare_tellers(app: App, count: int) -> None:
-    """Alternates, so that both use the same table."""
+async def compare_publishing(app: App, count: int) -> None:
+    """Time events with and without an open stream, alternately, so that both use the same table."""
     alone: list[float] = []
     followed: list[float] = []
     delays: list[float] = []
     for _ in range(10):
-        alone += [await tell(app) for _ in range(count // 10)]
+        alone += [await emit_event(app) for _ in range(count // 10)]
         following = asyncio.create_task(follow(app, delays))
         await asyncio.sleep(0.2)
         for _ in range(count // 10):
-            followed.append(await tell(app))
+            followed.append(await emit_event(app))
             await asyncio.sleep(0.002)  # lets the watcher sleep
         await asyncio.sleep(0.3)
         following.cancel()
@@ -96,12 +96,12 @@ async def compare_backlogs(app: App, count: int) -> None:
                 break
     pages = seen / (time.perf_counter() - start)
 
-    async def again() -> Principal:
+    async def reload_caller() -> Principal:
         return WHO
 
     start, streamed = time.perf_counter(), 0
-    with app.streams.open(UUID(int=0), most=1, most_per_caller=1) as place:
-        async for events in service.follow(app, StreamReader(place, again, ALL, 0), None):
+    with app.streams.open(UUID(int=0), most=1, most_per_caller=1) as slot:
+        async for events in service.follow(app, StreamReader(slot, reload_caller, ALL, 0), None):
             streamed += len(events)
     stream = streamed / (time.perf_counter() - start)
     assert streamed == seen
@@ -112,18 +112,18 @@ async def compare_backlogs(app: App, count: int) -> None:
 
 async def main(count: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        place.chmod(0o755)
-        server = await postgres.start(place)
+        data_dir = Path(folder)
+        data_dir.chmod(0o755)
+        server = await postgres.start(data_dir)
         await migrate.migrate(server.urls.owner, utc_now)
         db = DatabasePool(server.urls.app)
         await db.open()
-        app = App(Settings(), place, utc_now, Vault(b"the master secret of the bench, 32+"), db)
+        app = App(Settings(), data_dir, utc_now, Vault(b"the master secret of the bench, 32+"), db)
         async with db.tx() as conn:
             await ensure_partitions(conn, utc_now())
         watching = asyncio.create_task(jobs.watch(app))
         try:
-            await compare_tellers(app, count)
+            await compare_publishing(app, count)
             await compare_backlogs(app, count)
         finally:
             watching.cancel()

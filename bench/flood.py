@@ -44,7 +44,7 @@ JSON = {"content-type": "application/json"}
 
 
 @dataclass(frozen=True)
-class House:
+class LoadedInstance:
     """An instance with a domain, a mailbox and a key."""
 
     running: Instance
@@ -55,12 +55,12 @@ class House:
         return urlsplit(self.running.http).netloc
 
     @property
-    def letters(self) -> list[Path]:
+    def delivered_messages(self) -> list[Path]:
         """The messages in Alice's mailbox."""
         return list((self.running.data_dir / "mail").glob("*/Maildir/new/*"))
 
 
-def furnish(running: Instance) -> House:
+def set_up(running: Instance) -> LoadedInstance:
     connection = http.client.HTTPConnection(urlsplit(running.http).netloc, timeout=60)
     headers = dict(JSON)
 
@@ -78,14 +78,16 @@ def furnish(running: Instance) -> House:
     post("/mailboxes", {"domain_id": domain_id, "local_part": "alice", "password_hash": "{SHA}x"})
     key = post("/api-keys", {"name": "flood", "rate_limit": 0})["key"]
     connection.close()
-    return House(running, key)
+    return LoadedInstance(running, key)
 
 
 # The load, in separate processes.
 
 
 def send_all(netloc: str, key: str, sends: int, size: int, seconds: float) -> Counter[str]:
-    """Make `sends` concurrent sends of `size` bytes until each is accepted or time is up; counts the responses."""
+    """Make `sends` concurrent sends of `size` bytes, each until it is accepted or time is up; returns how often each
+    response came.
+    """
     seen: Counter[str] = Counter()
     content = base64.b64encode(random.Random(1).randbytes(size * 3 // 4)).decode()
     deadline = time.monotonic() + seconds
@@ -119,8 +121,8 @@ def send_all(netloc: str, key: str, sends: int, size: int, seconds: float) -> Co
     return seen
 
 
-async def be_slow(host: str, port: int, connections: int) -> None:
-    """Open `count` slow connections, from a few addresses, until killed."""
+async def keep_slow_connections(host: str, port: int, connections: int) -> None:
+    """Open `connections` slow connections, from a few addresses, until killed."""
     login = "POST /api/v1/auth/login HTTP/1.1\r\nhost: x\r\ncontent-length: 60000\r\ncontent-type: application/json"
     kinds = (b"GET /health HTTP/1.1\r\nhost: x\r\nx-slow: ", f"{login}\r\n\r\n".encode(), b"")
     large = b"GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n"
@@ -148,8 +150,8 @@ async def be_slow(host: str, port: int, connections: int) -> None:
 
 
 @dataclass
-class Figures:
-    """Memory in MiB, the waiting time of other calls in seconds."""
+class Measurements:
+    """Memory in MiB at rest and at its peak, seconds of other calls, responses by status, delivered messages."""
 
     rest: float = 0
     peak: float = 0
@@ -169,27 +171,27 @@ def memory(running: Instance) -> float:
 
 
 @contextmanager
-def watched(house: House, figures: Figures) -> Iterator[None]:
+def measure_in_background(instance: LoadedInstance, measurements: Measurements) -> Iterator[None]:
     """Measures memory and other calls in the background."""
     over = threading.Event()
-    connection = http.client.HTTPConnection(house.netloc, timeout=60)
+    connection = http.client.HTTPConnection(instance.netloc, timeout=60)
 
-    def look() -> None:
+    def time_calls() -> None:
         while not over.wait(0.02):
             for path in PATHS:
                 start = time.perf_counter()
-                connection.request("GET", f"/api/v1{path}", headers={"authorization": f"Bearer {house.key}"})
+                connection.request("GET", f"/api/v1{path}", headers={"authorization": f"Bearer {instance.key}"})
                 answer = connection.getresponse()
                 answer.read()
                 assert answer.status == 200, (path, answer.status)
-                figures.calls.append(time.perf_counter() - start)
+                measurements.calls.append(time.perf_counter() - start)
 
-    def weigh() -> None:
+    def measure_memory() -> None:
         while not over.wait(0.2):
-            figures.peak = max(figures.peak, memory(house.running))
+            measurements.peak = max(measurements.peak, memory(instance.running))
 
     with ThreadPoolExecutor(2) as pool:
-        work = [pool.submit(look), pool.submit(weigh)]
+        work = [pool.submit(time_calls), pool.submit(measure_memory)]
         try:
             yield
         finally:
@@ -199,28 +201,28 @@ def watched(house: House, figures: Figures) -> Iterator[None]:
     connection.close()
 
 
-def flood(house: House, sends: int, size: int, connections: int, seconds: float = 300) -> Figures:
-    """Run both at once; wait until everything that was accepted is delivered, or for 120 seconds."""
-    figures = Figures(rest=memory(house.running))
+def flood(instance: LoadedInstance, sends: int, size: int, connections: int, seconds: float = 300) -> Measurements:
+    """Run senders and slow connections at once; wait until all accepted messages are delivered, at most 120 seconds."""
+    measurements = Measurements(rest=memory(instance.running))
     me = [sys.executable, "-m", "bench.flood"]
-    host, _, port = house.netloc.rpartition(":")
+    host, _, port = instance.netloc.rpartition(":")
     slow = subprocess.Popen([*me, "slow", host, port, str(connections)], cwd=instances.ROOT)
     try:
         time.sleep(1 + connections / 500)
-        with watched(house, figures):
-            command = [*me, "send", house.netloc, house.key, str(sends), str(size), str(seconds)]
+        with measure_in_background(instance, measurements):
+            command = [*me, "send", instance.netloc, instance.key, str(sends), str(size), str(seconds)]
             done = subprocess.run(
                 command, cwd=instances.ROOT, capture_output=True, text=True, timeout=seconds + 120, check=True
             )
-            figures.sends = Counter(json.loads(done.stdout))
+            measurements.sends = Counter(json.loads(done.stdout))
             deadline = time.monotonic() + 120
-            while len(house.letters) < figures.sends["200"] and time.monotonic() < deadline:
+            while len(instance.delivered_messages) < measurements.sends["200"] and time.monotonic() < deadline:
                 time.sleep(0.2)
-        figures.delivered = len(house.letters)
+        measurements.delivered = len(instance.delivered_messages)
     finally:
         slow.kill()
         slow.wait(60)
-    return figures
+    return measurements
 
 
 def main() -> int:
@@ -232,37 +234,38 @@ def main() -> int:
     try:
         running = instances.start(folder / "data", SETTINGS)
         try:
-            house = furnish(running)
-            quiet = Figures()
-            with watched(house, quiet):
+            instance = set_up(running)
+            quiet = Measurements()
+            with measure_in_background(instance, quiet):
                 time.sleep(5)
             began = time.monotonic()
-            figures = flood(house, sends, 49 * MIB, connections)
+            measurements = flood(instance, sends, 49 * MIB, connections)
             took = time.monotonic() - began
         finally:
             assert running.stop() == 0, running.log
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     report("other calls, at rest", quiet.calls)
-    report("other calls, in the flood", figures.calls)
+    report("other calls, in the flood", measurements.calls)
     print(
         f"{sends} sends of 49 MiB beside {connections:,} slow connections in {took:.0f} s, "
-        f"answered {dict(figures.sends)}"
+        f"answered {dict(measurements.sends)}"
     )
-    print(f"memory {figures.rest:.0f} MiB at rest, {figures.peak:.0f} MiB at most; {figures.delivered} delivered")
+    print(f"memory {measurements.rest:.0f} MiB at rest, {measurements.peak:.0f} MiB at most")
+    print(f"{measurements.delivered} delivered")
     held = (
-        figures.peak - figures.rest < BUDGET + MORE
-        and figures.p95 < PROMISED_P95
-        and figures.delivered == figures.sends["200"] == sends
+        measurements.peak - measurements.rest < BUDGET + MORE
+        and measurements.p95 < PROMISED_P95
+        and measurements.delivered == measurements.sends["200"] == sends
     )
-    shown = {"bench": "flood", "peak_mib": round(figures.peak), "p95": round(figures.p95, 4), "held": held}
+    shown = {"bench": "flood", "peak_mib": round(measurements.peak), "p95": round(measurements.p95, 4), "held": held}
     print(json.dumps(shown))
     return 0 if held else 1
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["slow"]:
-        asyncio.run(be_slow(sys.argv[2], *map(int, sys.argv[3:5])))
+        asyncio.run(keep_slow_connections(sys.argv[2], *map(int, sys.argv[3:5])))
     elif sys.argv[1:2] == ["send"]:
         netloc, key, count, octets, until = sys.argv[2:7]
         print(json.dumps(send_all(netloc, key, int(count), int(octets), float(until))))

@@ -2,9 +2,9 @@
 
 - `/send/batch` (10 concurrent calls, 100 messages of 2 KB each) and `/send` (10 clients), compared with `smtp-source`
   and the same bytes on the same socket of Postfix. All messages are signed, queued, and delivered to `smtp-sink` at the
-  same time. Also: the batch with a webhook for every event, and the delay of the logs agent. CPU is that of api, logs
-  and PostgreSQL until all outcomes are written; `smtp-source` causes some of it too, by Postfix's queries and its log.
-- Inbound mail until the last delivery: through the lmtp agent, and from Postfix directly to Dovecot.
+  same time. Also: the batch with a webhook for every event, and the delay of the process `logs`. CPU is that of api,
+  logs and PostgreSQL until all outcomes are written; `smtp-source` causes some of it too: queries and log.
+- Inbound mail until the last delivery: through the process `lmtp`, and from Postfix directly to Dovecot.
 - RCPT with 1,000 and with 1,000,000 aliases: the whole reply, on one connection.
 - Idle memory of each service (PSS).
 
@@ -46,7 +46,7 @@ from tests.stack.harness import ADDRESS, INTERNET, Stack
 from tests.support.webhook_sink import trusted_settings
 
 OURS = ("api", "logs")
-LAG = 3  # seconds until the logs agent has written the outcome of a log line
+LAG = 3  # seconds until the process `logs` has written the outcome of a log line
 # A mailbox accepts one message at a time, so several are used.
 PEOPLE = ("alice", "bob", "carol", "dave", "erin")
 SINK = ("smtp-sink", "-u", "nobody", "-4", f"{INTERNET}:{{port}}", "1000")
@@ -94,7 +94,7 @@ def memory(places: InstancePaths) -> None:
 
 
 def outbound(stack: Stack, places: InstancePaths, hook: str, count: int, rounds: int) -> None:
-    """Rows 1 and 2."""
+    """Sending: the API by batch and one by one, compared with `smtp-source`."""
     letter = composed(stack.folder)
     ways = {"/send/batch": 100, "/send": 1, "/send/batch with a webhook": 100}
     rates: dict[str, list[float]] = {way: [] for way in ("smtp-source", *ways)}
@@ -106,9 +106,9 @@ def outbound(stack: Stack, places: InstancePaths, hook: str, count: int, rounds:
             if way in ways:
                 took = asyncio.run(send(stack, way.partition(" ")[0], ways[way], count))
             else:
-                took = source(f"unix:{places.api_smtp}", "customer@elsewhere.test", count, letter=letter)
+                took = run_smtp_source(f"unix:{places.api_smtp}", "customer@elsewhere.test", count, letter=letter)
             found.append(count / took)
-            settle(places)
+            wait_for_empty_queue(places)
             time.sleep(LAG)
             after = our_cpu(stack, places)
             cpu[way].append({name: (after[name] - before[name]) * 1000 / count for name in after})
@@ -178,10 +178,10 @@ def our_cpu(stack: Stack, places: InstancePaths) -> dict[str, float]:
 
 
 def inbound(stack: Stack, places: InstancePaths, count: int, rounds: int) -> None:
-    """Inbound mail until it is in the mailbox, with and without the agent."""
+    """Inbound mail until it is in the mailbox, with and without the process `lmtp`."""
     ways = {"straight to Dovecot": places.dovecot_lmtp, "by the lmtp agent": places.lmtp_socket}
     rates: dict[str, list[float]] = {name: [] for name in ways}
-    places.dovecot_lmtp.chmod(0o666)  # usually only the agent has access
+    places.dovecot_lmtp.chmod(0o666)  # usually only the process `lmtp` has access
     for _ in range(rounds):
         for name, path in ways.items():
             settings = f"virtual_transport=lmtp:unix:{path}"
@@ -191,14 +191,17 @@ def inbound(stack: Stack, places: InstancePaths, count: int, rounds: int) -> Non
             began = time.monotonic()
             with ThreadPoolExecutor(len(PEOPLE)) as pool:
                 where = f"inet:{ADDRESS}:{stack.ports['smtp']}"
-                each = [pool.submit(source, where, f"{who}@example.test", count // len(PEOPLE), 2) for who in PEOPLE]
+                each = [
+                    pool.submit(run_smtp_source, where, f"{who}@example.test", count // len(PEOPLE), 2)
+                    for who in PEOPLE
+                ]
                 for one in each:
                     one.result()
-            settle(places)
+            wait_for_empty_queue(places)
             rates[name].append(count / (time.monotonic() - began))
     base, agent = (statistics.median(found) for found in rates.values())
-    print(f"from outside straight to Dovecot: {base:.0f} messages/s")
-    print(f"from outside by the lmtp agent: {agent:.0f} messages/s, ratio {agent / base:.2f}")
+    print(f"from outside directly to Dovecot: {base:.0f} messages/s")
+    print(f"from outside through lmtp: {agent:.0f} messages/s, ratio {agent / base:.2f}")
 
 
 def lookups(stack: Stack, places: InstancePaths) -> None:
@@ -237,7 +240,7 @@ def lookups(stack: Stack, places: InstancePaths) -> None:
     print(f"RCPT, ratio of the medians: {medians[1] / medians[0]:.2f}")
 
 
-def source(where: str, recipient: str, count: int, sessions: int = 10, letter: Path | None = None) -> float:
+def run_smtp_source(where: str, recipient: str, count: int, sessions: int = 10, letter: Path | None = None) -> float:
     """Seconds of smtp-source for `count` messages with this content, or with 2 KB of its own."""
     sender = "shop@example.test" if where.startswith("unix:") else "someone@remote.test"
     content = ("-F", str(letter)) if letter else ("-l", "2048")
@@ -262,7 +265,7 @@ def source(where: str, recipient: str, count: int, sessions: int = 10, letter: P
     return time.monotonic() - began
 
 
-def settle(places: InstancePaths) -> None:
+def wait_for_empty_queue(places: InstancePaths) -> None:
     """Wait until the queue is empty."""
     while (
         "Mail queue is empty"

@@ -120,7 +120,7 @@ def fill(url: str, size: int) -> None:
         conn.execute("VACUUM ANALYZE")
 
 
-async def wanted(db: DatabasePool) -> dict[str, HistoryFilter]:
+async def make_filters(db: DatabasePool) -> dict[str, HistoryFilter]:
     """The filters by name; a filter for one message uses one from the middle of the history."""
     async with db.autocommit() as conn:
         cursor = await conn.execute(
@@ -228,7 +228,7 @@ async def compare(what: str, turns: int, sides: list[Callable[[], Awaitable[obje
 
 async def measure(databases: dict[int, DatabasePool], turns: int) -> None:
     first = PageRequest(50, "created_at", "desc", None)
-    asked = {size: await wanted(db) for size, db in databases.items()}
+    asked = {size: await make_filters(db) for size, db in databases.items()}
 
     def page(size: int, name: str) -> Callable[[], Awaitable[object]]:
         async def ask() -> object:

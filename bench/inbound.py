@@ -21,7 +21,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from bench.full import PEOPLE, SINK, settle, source
+from bench.full import PEOPLE, SINK, run_smtp_source, wait_for_empty_queue
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.runtime import child, service_status
@@ -60,7 +60,7 @@ def main() -> None:
 def compare(stack: Stack, places: InstancePaths, count: int, rounds: int) -> None:
     """Interleaved rounds of both sides; medians."""
     ours = {name: (places.postfix_conf / name).read_text() for name in ("main.cf", "master.cf")}
-    places.dovecot_lmtp.chmod(0o666)  # usually only the agent has access
+    places.dovecot_lmtp.chmod(0o666)  # usually only the process `lmtp` has access
     rates: dict[str, list[float]] = {"plain": [], "mailkeep": []}
     cpu: dict[str, list[dict[str, float]]] = {side: [] for side in rates}
     for _ in range(rounds):
@@ -69,12 +69,17 @@ def compare(stack: Stack, places: InstancePaths, count: int, rounds: int) -> Non
             before, began = spent(stack, places), time.monotonic()
             with ThreadPoolExecutor(len(PEOPLE)) as pool:
                 where = f"inet:{ADDRESS}:{stack.ports['smtp']}"
-                sends = [pool.submit(source, where, f"{who}@example.test", count // len(PEOPLE), 4) for who in PEOPLE]
+                sends = [
+                    pool.submit(run_smtp_source, where, f"{who}@example.test", count // len(PEOPLE), 4)
+                    for who in PEOPLE
+                ]
                 for each in sends:
                     each.result()
-            settle(places)
+            wait_for_empty_queue(places)
             found.append(count / (time.monotonic() - began))
-            configure(places, ours, plain=side == "plain")  # the reload ends processes, so their CPU is counted
+            configure(
+                places, ours, plain=side == "plain"
+            )  # ends Postfix's processes: only the CPU of ended children is counted
             time.sleep(3)
             after = spent(stack, places)
             cpu[side].append({name: (after[name] - before[name]) * 1000 / count for name in after})

@@ -54,8 +54,8 @@ class Record(msgspec.Struct):
     updated_at: str
 
 
-async def asked_for(app: App, pipeline: Pipeline) -> tuple[list[tuple[bytes, dict[str, Any]]], Any]:
-    """The statements of the product's response, and its data."""
+async def record_statements(app: App, pipeline: Pipeline) -> tuple[list[tuple[bytes, dict[str, Any]]], Any]:
+    """The SQL statements with which the product answers the request, and the data of the response."""
     seen: list[tuple[bytes, dict[str, Any]]] = []
     execute: Any = psycopg.AsyncConnection.execute
 
@@ -104,7 +104,7 @@ def bare(app: App, asked: list[tuple[bytes, dict[str, Any]]]) -> Starlette:
 async def serve(urls: Urls, folder: Path) -> None:
     async with application(urls, folder) as app:
         pipeline = Pipeline(app, Router(ENDPOINTS), ACCESS_CONTROL, Metrics())
-        asked, data = await asked_for(app, pipeline)
+        asked, data = await record_statements(app, pipeline)
         other = bare(app, asked)
         assert (await Caller(other)("GET", PATH, HEADERS)).data == data
         await serving([pipeline, other], f"{len(asked)} statements")

@@ -1,8 +1,8 @@
-"""The logs agent with a Postfix log: events, lines and messages per second, and CPU per message.
+"""The process `logs` with a Postfix log: events, lines and messages per second, and CPU per message.
 
 Promise (shared with api and PostgreSQL): ≤ 0.45 ms of CPU per message. Each message has its complete log lines: smtpd,
 cleanup, qmgr, a delivery, removed. Its attempt is in the history, as the API writes it before submitting. The log is
-read at once, as after an outage, and in pieces of a tenth of a second at 500 messages per second, as in a running
+read at once, as after an outage, and in parts of a tenth of a second at 500 messages per second, as in a running
 instance. Then inbound mail that other processes record. `python -m bench.logs_agent [MESSAGES]`.
 """
 
@@ -54,7 +54,7 @@ def _lines(message: Message, number: int, stamp: str) -> str:
 
 
 def _inbound_lines(number: int, stamp: str) -> str:
-    """An inbound message that reaches a mailbox, which the agent stops tracking."""
+    """The lines of an inbound message to a mailbox; the process `logs` stops tracking it at its end."""
     queue_id = f"4jWx{number:08d}z1".translate(str.maketrans("aeiou", "bcdfg"))
     head, to = f"{stamp} mx postfix/", f"alice@{EXAMPLE}"
     about = f"from h[192.0.2.5]; from=<x@far.test> to=<{to}> proto=ESMTP helo=<h>"
@@ -71,7 +71,7 @@ def _inbound_lines(number: int, stamp: str) -> str:
 
 
 async def _read(app: App, log: Path, texts: list[str], *, whole: bool) -> tuple[float, float]:
-    """Seconds and CPU seconds for the lines of `count` messages, written at once or in pieces."""
+    """Seconds and CPU seconds for the lines of `count` messages, written at once or in parts."""
     follower = LogFollower(app, log)
     began = cpu = 0.0
     for piece in [texts] if whole else [texts[at : at + _A_PIECE] for at in range(0, len(texts), _A_PIECE)]:
@@ -133,7 +133,7 @@ async def _bench(count: int) -> None:
                 stamp = f"{app.clock().astimezone():%b %e %H:%M:%S}"
                 texts = [_inbound_lines(number, stamp) for number in range(count)]
                 before = _postgres()
-                # Pieces end anywhere: the lines of every message are split over several.
+                # A part may end anywhere: the lines of each message are in several parts.
                 lines = [line for text in texts for line in text.splitlines(keepends=True)]
                 parts = ["".join(lines[at : at + 7]) for at in range(3, len(lines), 7)]
                 seconds, cpu = await _read(app, Path(folder) / "inbound.log", parts, whole=False)

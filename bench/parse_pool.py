@@ -1,6 +1,6 @@
 """Parsing messages in our own child processes, and in a ProcessPoolExecutor with the same parser and limits.
 
-Each run is a process of its own with two children; the kinds run in turn. CPU time is that of parent and children,
+Each run is a process of its own with two children; the two kinds alternate. CPU time is that of parent and children,
 memory their proportional set size (PSS). Then a child that is killed: which messages fail, and does the pool go on?
 `python -m bench.parse_pool [ROUNDS]`.
 """
@@ -90,7 +90,7 @@ async def after_kill(call: Callable[[bytes], Awaitable[object]]) -> str:
     failed = sum(isinstance(result, Exception) for result in results)
     try:
         await call(MESSAGES["2 KB"][0])
-    except Exception as error:  # noqa: BLE001 - whatever the pool raises is the finding
+    except Exception as error:  # noqa: BLE001 - the pool's error is the result
         return f"{failed} of 4 fail, then {type(error).__name__}"
     return f"{failed} of 4 fail, then parses"
 

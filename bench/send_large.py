@@ -1,6 +1,6 @@
 """A send of 49 MB, from JSON to an SMTP sink, compared with Starlette, pydantic, EmailMessage and aiosmtplib.
 
-Both get the same body (37 MB in one attachment) over a kept connection and respond after the sink's 250; the product
+Both get the same body (37 MB in one attachment) over an open connection and respond after the sink's 250; the product
 also validates and writes attempt, history, event and audit log. Measured: time at the client; CPU and memory growth
 (peak above the initial resident memory) of the serving process; the longest delay of another request (/version).
 Medians of interleaved pairs. Promise: ≥ 6 × less time; memory grows by < 1.5 × the body.

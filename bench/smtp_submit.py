@@ -3,7 +3,7 @@
 The sink is a process of its own that answers from a table; all clients keep their connections and send the same
 bytes, ours and aiosmtplib on uvloop. Interleaved runs, CPU time of the client; the ratio is what counts. Then
 compose and submit together against EmailMessage and aiosmtplib, and one message of 48 MB. Both servers run on uvloop
-with a handler that accepts everything; our client sends to each in turn. `python -m bench.smtp_submit [MESSAGES]`.
+with a handler that accepts everything; our client sends to them alternately. `python -m bench.smtp_submit [MESSAGES]`.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Sink(asyncio.Protocol):
         return b"250 2.1.0 Ok\r\n"
 
 
-class Taker:
+class AcceptingHandler:
     """A handler that accepts everything and stores nothing."""
 
     async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
@@ -99,7 +99,7 @@ class Taker:
         return
 
 
-class OtherTaker:
+class AcceptingAiosmtpdHandler:
     """The same for aiosmtpd, which accepts senders and recipients without a handler."""
 
     async def handle_DATA(self, server: object, session: object, envelope: object) -> str:  # noqa: N802
@@ -113,13 +113,13 @@ async def child(kind: str) -> None:
         server = await loop.create_server(Sink, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
     elif kind == "aiosmtpd":
-        taker = OtherTaker()
+        taker = AcceptingAiosmtpdHandler()
         factory = lambda: aiosmtpd.smtp.SMTP(taker, data_size_limit=10**8, enable_SMTPUTF8=True, loop=loop)  # noqa: E731
         server = await loop.create_server(factory, "127.0.0.1", 0)
         port = server.sockets[0].getsockname()[1]
     else:
         limits = SmtpLimits(message_size=10**8, sessions_per_source=0)
-        port = (await serve("127.0.0.1", 0, Taker(), limits)).port
+        port = (await serve("127.0.0.1", 0, AcceptingHandler(), limits)).port
     print(port, flush=True)
     await asyncio.to_thread(sys.stdin.read)
 
@@ -193,7 +193,7 @@ async def run(times: int, clients: Sequence[Callable[[], Awaitable[object]]], ch
 async def compare(
     name: str, pairs: int, ours: Callable[[], Awaitable[Run]], other: Callable[[], Awaitable[Run]]
 ) -> float:
-    """Run both in turn and print the medians; returns the median ratio of CPU time, other to ours."""
+    """Run both alternately and print the medians; returns the median ratio of CPU time, other to ours."""
     runs = [(await ours(), await other()) for _ in range(pairs + 1)][1:]  # the first warms up
     left, right = (Run(*(median(run[side][field] for run in runs) for field in (0, 1))) for side in (0, 1))
     ratios = sorted(run[1].cpu / run[0].cpu for run in runs)
@@ -205,7 +205,9 @@ async def compare(
 
 
 async def submitting(sink: Child, messages: int) -> float:
-    """Submitting alone, with composing, and of a large message. Returns the ratio with composing."""
+    """Compare submitting alone, composing and submitting, and submitting a large message. Returns the ratio of the
+    second.
+    """
     pool = SmtpPool(Relay("127.0.0.1", sink.port), size=CONNECTIONS)
     others = [aiosmtplib.SMTP(hostname="127.0.0.1", port=sink.port, use_tls=False) for _ in range(CONNECTIONS)]
     for other in others:
@@ -253,7 +255,7 @@ async def submitting(sink: Child, messages: int) -> float:
 
 
 async def receiving(server: Child, other: Child, messages: int) -> None:
-    """CPU time of both servers per message, and their highest memory."""
+    """Compare the CPU time of both servers per message, and their highest memory."""
     pools = [SmtpPool(Relay("127.0.0.1", each.port), size=CONNECTIONS) for each in (server, other)]
     for name, times, pairs, content in (("2 KB", messages, PAIRS, SMALL), ("48 MB", 2, 3, LARGE)):
 

@@ -1,7 +1,7 @@
-"""The cost of mailbox usage counts (`run/processes/arrivals`, `run/processes/usage`, `run/processes/counting`).
+"""The cost of mailbox usage (`features/directory/mailbox_usage`, in the processes `lmtp`, `usage` and `node`).
 
-- Mail through the lmtp agent into five mailboxes: CPU of the node agent and of the Dovecot tool that counts for it, per
-  message and as a share of the time. CPU of the process `usage` per login.
+- Mail through the process `lmtp` into five mailboxes: CPU of the process `node` and of the Dovecot tool that it calls,
+  per message and as a share of the time. CPU of the process `usage` per login.
 - The time from the 250 of a delivery until its message is in the API and until its bytes equal Dovecot's count: on an
   idle instance, and while other mailboxes receive mail.
 - A round through all mailboxes: checking folders for changes, and counting by Dovecot.
@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def deliveries(places: InstancePaths, messages: int, rounds: int) -> None:
-    """Mail into five mailboxes, and the cost of counting them during and after it."""
+    """Deliver mail to five mailboxes, and measure the cost of counting them meanwhile and afterwards."""
     each: list[float] = []
     share: list[float] = []
     rates: list[float] = []
@@ -93,7 +93,7 @@ def logins(stack: Stack, places: InstancePaths) -> None:
 
 
 def delay(stack: Stack, places: InstancePaths) -> None:
-    """From the reply to a message until it is counted."""
+    """The time from the reply to a message until the API shows it, and until it is counted."""
     mailbox = stack.make_mailbox(stack.make_domain("delay.test"), "alice")
     conf, login = places.dovecot_conf / "dovecot.conf", mailbox["address"]
     seen: dict[str, list[float]] = {"shown": [], "exact": []}
@@ -128,12 +128,12 @@ def streaming(places: InstancePaths) -> Generator[None]:
     """Continuous mail into five mailboxes, about ten messages per second."""
     ended = threading.Event()
 
-    def go_on() -> None:
+    def send_until_stopped() -> None:
         while not ended.wait(0.4):
             fill(places, len(PEOPLE))
 
     with ThreadPoolExecutor(1) as pool:
-        going = pool.submit(go_on)
+        going = pool.submit(send_until_stopped)
         try:
             yield
         finally:
@@ -162,7 +162,7 @@ def walk(stack: Stack, places: InstancePaths, root: Path) -> None:
 
 
 def fill(places: InstancePaths, messages: int) -> float:
-    """Seconds for `count` messages by the lmtp agent, to five mailboxes concurrently."""
+    """Seconds for `messages` messages through the process `lmtp`, to five mailboxes concurrently."""
 
     def one(name: str) -> None:
         recipient = f"{name}@example.test"

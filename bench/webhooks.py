@@ -163,7 +163,7 @@ async def claim(app: App) -> float:
 
 
 async def measure_claims(server: postgres.PrivateServer, settings: Settings, folder: Path, pending: int) -> None:
-    """Alternates between two databases, so that both have the same conditions."""
+    """Time claims in two databases alternately, so that both have the same conditions."""
     async with AsyncExitStack() as stack:
         apps: dict[int, App] = {}
         for size in (1_000, pending):
@@ -180,7 +180,7 @@ async def measure_claims(server: postgres.PrivateServer, settings: Settings, fol
                     seconds[size].append(took * 1e3)
     for size, took in seconds.items():
         times = f"median {statistics.median(took):.2f} ms, p99 {statistics.quantiles(took, n=100)[98]:.2f} ms"
-        print(f"a claim of 21 with {size:>9,} pending for a dead one: {times}")
+        print(f"a claim of 21 with {size:>9,} pending for an unreachable webhook: {times}")
     print(f"ratio {statistics.median(seconds[pending]) / statistics.median(seconds[1_000]):.2f}; promise: ≤ 1.2")
 
 

@@ -1,4 +1,4 @@
-"""A serving process with its CPU time, and a lightweight client."""
+"""A child process that serves requests, its CPU time, and a lightweight client."""
 
 from __future__ import annotations
 

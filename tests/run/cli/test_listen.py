@@ -24,7 +24,7 @@ import pytest
 from standardwebhooks.webhooks import Webhook
 from typer.testing import CliRunner
 
-from bench.flood import ALICE, DOMAIN, House, furnish
+from bench.flood import ALICE, DOMAIN, LoadedInstance, set_up
 from bench.login_flood import SETTINGS
 from mailkeep.run.cli.main import app
 from tests.support import instance as instances
@@ -36,10 +36,10 @@ pytestmark = pytest.mark.timeout(300)
 
 
 @pytest.fixture(scope="module")
-def house() -> Iterator[House]:
+def house() -> Iterator[LoadedInstance]:
     folder = new_directory("mailkeep-listen-", 0o755)
     running = instances.start(folder / "data", SETTINGS)
-    yield furnish(running)
+    yield set_up(running)
     assert running.stop() == 0, running.log
     shutil.rmtree(folder)
 
@@ -150,7 +150,7 @@ def listening(*args: str) -> Iterator[Listener]:
         listener.close()
 
 
-def send(house: House, subject: str, to: str = ALICE) -> str:
+def send(house: LoadedInstance, subject: str, to: str = ALICE) -> str:
     connection = http.client.HTTPConnection(house.netloc, timeout=60)
     body = {"from": {"email": f"shop@{DOMAIN}"}, "to": [{"email": to}], "subject": subject, "text_body": "Hi."}
     headers = {"content-type": "application/json", "authorization": f"Bearer {house.key}"}
@@ -162,7 +162,7 @@ def send(house: House, subject: str, to: str = ALICE) -> str:
     return content["data"]["id"]
 
 
-def test_events_are_posted_and_signed_like_webhooks_until_ctrl_c(house: House, sink: Sink):
+def test_events_are_posted_and_signed_like_webhooks_until_ctrl_c(house: LoadedInstance, sink: Sink):
     place = ("--data-dir", str(house.running.data_dir))
     with listening("--forward", sink.url, "--json", *place) as listener:
         begun = listener.read_json()["listening"]
@@ -193,7 +193,7 @@ def test_events_are_posted_and_signed_like_webhooks_until_ctrl_c(house: House, s
         assert again.line() == "Forwarded 0; 0 of them failed.\n"
 
 
-def test_only_selected_events_are_posted_and_failures_are_shown(house: House, sink: Sink):
+def test_only_selected_events_are_posted_and_failures_are_shown(house: LoadedInstance, sink: Sink):
     nowhere = f"http://127.0.0.1:{free_port()}/"
     args = (
         "--data-dir",
@@ -257,7 +257,7 @@ class Proxy:
         self.cut()
 
 
-def test_each_remote_event_is_posted_once_despite_broken_connections(house: House, sink: Sink, tmp_path: Path):
+def test_each_remote_event_is_posted_once_despite_broken_connections(house: LoadedInstance, sink: Sink, tmp_path: Path):
     key_file = tmp_path / "key"
     key_file.write_text(house.key + "\n")
     proxy = Proxy(house.netloc)
@@ -280,7 +280,7 @@ def test_each_remote_event_is_posted_once_despite_broken_connections(house: Hous
     assert [json.loads(body)["data"]["subject"] for _, body in sink.posted] == expected
 
 
-def test_a_refused_key_stops_it(house: House, sink: Sink, tmp_path: Path):
+def test_a_refused_key_stops_it(house: LoadedInstance, sink: Sink, tmp_path: Path):
     key_file = tmp_path / "key"
     key_file.write_text("svc_sk_" + "x" * 43)
     with listening("--forward", sink.url, "--url", house.running.http, "--key-file", str(key_file)) as listener:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from bench.flood import ALICE, House, flood, furnish
+from bench.flood import ALICE, LoadedInstance, flood, set_up
 from bench.login_flood import SETTINGS
 from tests.support import instance as instances
 from tests.support.scratch import new_directory
@@ -29,12 +29,12 @@ FULL = {("send", "503 UNAVAILABLE"), ("mail", "452")}
 
 
 @contextlib.contextmanager
-def started(data_dir: Path, **settings: str) -> Iterator[House]:
+def started(data_dir: Path, **settings: str) -> Iterator[LoadedInstance]:
     data_dir.mkdir()
     data_dir.chmod(0o711)  # so that the database's account can enter
     running = instances.start(data_dir, SETTINGS | settings)
     try:
-        yield furnish(running)
+        yield set_up(running)
     finally:
         code = running.stop()
     assert code == 0, running.log
@@ -72,7 +72,7 @@ def small_disk(folder: Path) -> Iterator[Path]:
 class Client:
     """Sends, delivers and creates aliases, and records what was accepted."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: LoadedInstance) -> None:
         self.house = house
         self.domain_id = self._call("GET", "/domains")[1]["data"][0]["id"]
         self.accepted: dict[str, set[str]] = {"send": set(), "mail": set(), "alias": set()}
@@ -131,7 +131,7 @@ class Client:
         return all(done)
 
     def subjects(self) -> set[str]:
-        return {message_from_bytes(path.read_bytes())["Subject"] for path in self.house.letters}
+        return {message_from_bytes(path.read_bytes())["Subject"] for path in self.house.delivered_messages}
 
     def sources(self) -> set[str]:
         found: set[str] = set()

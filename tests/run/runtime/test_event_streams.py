@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from bench.flood import House, furnish
+from bench.flood import LoadedInstance, set_up
 from bench.login_flood import SETTINGS
 from mailkeep.db import postgres
 from tests.run.cli.test_listen import listening, send
@@ -31,10 +31,10 @@ HURRIED = {
 
 
 @pytest.fixture
-def house() -> Iterator[House]:
+def house() -> Iterator[LoadedInstance]:
     folder = new_directory("mailkeep-streams-", 0o755)
     running = instances.start(folder / "data", SETTINGS | HURRIED)
-    yield furnish(running)
+    yield set_up(running)
     if running.process.poll() is None:
         running.stop()
     shutil.rmtree(folder)
@@ -43,7 +43,7 @@ def house() -> Iterator[House]:
 class Reader(threading.Thread):
     """Follows the stream and reads everything."""
 
-    def __init__(self, house: House) -> None:
+    def __init__(self, house: LoadedInstance) -> None:
         super().__init__(daemon=True)
         self.connection, self.answer = ask(house)
         self.subjects: list[str] = []
@@ -72,14 +72,14 @@ class Reader(threading.Thread):
 
 
 def ask(
-    house: House, path: str = "/events/stream?kind=mail.sent"
+    house: LoadedInstance, path: str = "/events/stream?kind=mail.sent"
 ) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
     connection = http.client.HTTPConnection(house.netloc, timeout=20)
     connection.request("GET", f"/api/v1{path}", headers={"authorization": f"Bearer {house.key}"})
     return connection, connection.getresponse()
 
 
-def follow_without_reading(house: House) -> socket.socket:
+def follow_without_reading(house: LoadedInstance) -> socket.socket:
     """A connection whose stream has begun, with all events, and is not read."""
     idle = socket.create_connection(("127.0.0.1", int(house.netloc.rpartition(":")[2])), timeout=30)
     path = f"/api/v1/events/stream?after={BEGINNING}"
@@ -103,7 +103,7 @@ def count_unread_bytes(connection: socket.socket) -> int:
     return count
 
 
-def emit_many(house: House, count: int) -> None:
+def emit_many(house: LoadedInstance, count: int) -> None:
     """Emit events of 8 KiB, of a kind that other readers do not follow: they may be too slow for them."""
     urls = postgres.running_urls(house.running.data_dir)
     assert urls
@@ -119,7 +119,7 @@ def emit_many(house: House, count: int) -> None:
 
 
 @pytest.mark.timeout(120)
-def test_streams_last_until_the_server_stops_or_a_reader_stalls(house: House):
+def test_streams_last_until_the_server_stops_or_a_reader_stalls(house: LoadedInstance):
     reader = Reader(house)
     assert reader.answer.status == 200
     assert reader.answer.headers["transfer-encoding"] == "chunked"
@@ -158,7 +158,7 @@ def test_streams_last_until_the_server_stops_or_a_reader_stalls(house: House):
         # `mailkeep listen` waits for its server to come back.
         running = instances.start(house.running.data_dir, SETTINGS | HURRIED)
         try:
-            send(House(running, house.key), "after the restart")
+            send(LoadedInstance(running, house.key), "after the restart")
             assert listener.read_json()["event"] == "mail.sent"
             assert listener.end() == (0, "")
         finally:
