@@ -52,7 +52,7 @@ async def follow(app: App, delays: list[float]) -> None:
 
     async with app.db.autocommit() as conn:
         start = await service.start_stream(conn, WHO, ALL, FeedStart(None, utc_now()))
-    with app.streams.open(UUID(int=0), most=1, most_per_caller=1) as slot:
+    with app.streams.open(UUID(int=0), max_streams=1, max_per_caller=1) as slot:
         async for events in service.follow(app, StreamReader(slot, reload_caller, ALL, inf), start.position):
             delays += [time.perf_counter() - each.data["at"] for each in events]
 
@@ -100,7 +100,7 @@ async def compare_backlogs(app: App, count: int) -> None:
         return WHO
 
     start, streamed = time.perf_counter(), 0
-    with app.streams.open(UUID(int=0), most=1, most_per_caller=1) as slot:
+    with app.streams.open(UUID(int=0), max_streams=1, max_per_caller=1) as slot:
         async for events in service.follow(app, StreamReader(slot, reload_caller, ALL, 0), None):
             streamed += len(events)
     stream = streamed / (time.perf_counter() - start)
