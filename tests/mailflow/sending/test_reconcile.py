@@ -247,11 +247,11 @@ async def test_one_message_of_a_batch_that_fails_does_not_affect_the_others(post
 
     class Stumbling(SmtpPool):
         async def submit(
-            self, submission: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool = False
+            self, envelope: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool = False
         ) -> AcceptedSubmission:
-            if submission.rcpt_to == ["bad@elsewhere.test"]:
+            if envelope.rcpt_to == ["bad@elsewhere.test"]:
                 raise ValueError("what nobody thought of")
-            return await super().submit(submission, body, stuffed=stuffed)
+            return await super().submit(envelope, body, stuffed=stuffed)
 
     post.api.app.mta = Stumbling(pool.relay)
     items = [letter(to=[{"email": f"{name}@elsewhere.test"}]) for name in ("one", "bad", "two")]
