@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(300)  # the first test starts an instance and a
 
 LOGIN = "/login"
 GUIDE = (instances.ROOT / "docs/howto/passkeys.md").read_text("utf-8")
-REGISTER, SIGN_IN = re.search(r"```js\n(.*?)```", GUIDE, re.DOTALL)[1].split("// Log in;")  # type: ignore[index]
+REGISTER, SIGN_IN = re.search(r"```js\n(.*?)```", GUIDE, re.DOTALL)[1].split("// Sign in.")  # type: ignore[index]
 
 
 @dataclass
