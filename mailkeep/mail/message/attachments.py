@@ -16,14 +16,14 @@ _RESTRICTED_NAME = r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]{0,126}"
 _CONTENT_TYPE = re.compile(rf"({_RESTRICTED_NAME})/{_RESTRICTED_NAME}")
 _CONTENT_ID = re.compile(r"[A-Za-z0-9!#$&'*+/=?^_`{|}~@.-]{1,200}")
 _QUOTABLE = re.compile(r"[!#-\[\]-~](?:[ !#-\[\]-~]{0,46}[!#-\[\]-~])?")
-_ATTRIBUTE_CHARS = "!#$&+-.^_`|~"
-_SECTION = 54
+_ATTRIBUTE_CHARS = "!#$&+-.^_`|~"  # with letters and digits: not percent-encoded (RFC 2231 §7)
+_MAX_SECTION = 54  # characters of a file name in one parameter
 
 
 @dataclass(frozen=True, slots=True)
 class OutgoingAttachment:
     """A file of a message. `content_type` is `type/subtype`; the HTML refers to `content_id` (without brackets) with
-    `cid:`; `inline` sets the disposition.
+    `cid:`; `inline`: the Content-Disposition is inline, not attachment.
     """
 
     file_name: str
@@ -45,7 +45,7 @@ def clean_file_name(field: str, text: str) -> str:
 
 
 def check_content_type(field: str, text: str) -> None:
-    """Check a content type: `type/subtype` (RFC 6838 §4.2), neither multipart nor message."""
+    """Check a content type: `type/subtype` (RFC 6838 §4.2), neither multipart nor message. Raises INVALID_FIELD."""
     match = _CONTENT_TYPE.fullmatch(text)
     if not match:
         raise invalid_field(field, "must have the form type/subtype, such as application/pdf")
@@ -60,7 +60,7 @@ def check_content_id(field: str, text: str) -> None:
 
 
 def attachment_entity(field: str, attachment: OutgoingAttachment) -> MimeEntity:
-    """Encode an attachment, and check it again. Errors name `field` (`attachments[0]`)."""
+    """Check an attachment, and encode it. Raises INVALID_FIELD for a field of `field` (`attachments[0].filename`)."""
     name = clean_file_name(f"{field}.filename", attachment.file_name)
     check_content_type(f"{field}.content_type", attachment.content_type)
     disposition = "inline;" if attachment.inline else "attachment;"
@@ -78,21 +78,18 @@ def attachment_entity(field: str, attachment: OutgoingAttachment) -> MimeEntity:
 def _file_name_parameters(name: str) -> list[str]:
     """Return `filename="…"` for a simple name, otherwise RFC 2231 `filename*`, in sections if it is long.
 
-    There is no ASCII fallback next to `filename*`: two names in one part could differ.
+    There is no ASCII `filename` next to `filename*`: programs would disagree about which name counts.
     """
     if _QUOTABLE.fullmatch(name) and "=?" not in name:
         return [f'filename="{name}"']
     sections = [""]
     for char in name:
-        piece = quote(char, safe=_ATTRIBUTE_CHARS)
-        if len(sections[-1]) + len(piece) > _SECTION:
+        encoded = quote(char, safe=_ATTRIBUTE_CHARS)
+        if len(sections[-1]) + len(encoded) > _MAX_SECTION:
             sections.append("")
-        sections[-1] += piece
+        sections[-1] += encoded
     if len(sections) == 1:
         return [f"filename*=utf-8''{sections[0]}"]
-    first, *others = sections
-    return [
-        f"filename*0*=utf-8''{first};",
-        *(f"filename*{number}*={section};" for number, section in enumerate(others[:-1], 1)),
-        f"filename*{len(others)}*={others[-1]}",
-    ]
+    sections[0] = f"utf-8''{sections[0]}"
+    parameters = [f"filename*{number}*={section}" for number, section in enumerate(sections)]
+    return [*(f"{each};" for each in parameters[:-1]), parameters[-1]]

@@ -1,8 +1,8 @@
 """Base64 content (RFC 4648 §4): checked strictly, then re-wrapped to 76 columns in chunks.
 
-The content is never decoded or copied as a whole. Line breaks (CR, LF) are ignored anywhere, as in RFC 2045 §6.8. Other
-characters, missing or misplaced padding and non-zero trailing bits are rejected, so that, except for line breaks, the
-same bytes have exactly one encoding.
+The content is never decoded or copied as a whole. Line breaks (CR, LF) are ignored anywhere, as in RFC 2045 §6.8. Any
+other character outside the alphabet, missing or misplaced padding, and unused bits that are not zero are rejected:
+apart from line breaks, the same bytes have exactly one accepted encoding.
 """
 
 from __future__ import annotations
@@ -15,15 +15,14 @@ from struct import Struct
 from typing import Self
 
 LINE = 76
-_LINES = 400
-_CUT_SIZE = LINE * _LINES
-_PIECE = 9 * _CUT_SIZE
+_BLOCK_LINES = 400
+_PIECE = 9 * LINE * _BLOCK_LINES
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _LAST_QUANTUM = re.compile(
     rb"[A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==",
 )
-# One C call cuts as many lines as fit into the processor's cache.
-_CUT = Struct(f"{LINE}s" * _LINES)
+# One C call splits as many lines as fit into the processor's cache.
+_BLOCK = Struct(f"{LINE}s" * _BLOCK_LINES)
 
 
 class Base64Error(ValueError):
@@ -40,29 +39,31 @@ class Base64:
 
     text: bytes | memoryview
     length: int
-    """Characters without line breaks."""
+    """The number of characters without line breaks."""
     decoded_size: int
 
     @classmethod
     def parse(cls, text: bytes | memoryview) -> Self:
         """Check base64 text. Raises Base64Error. The buffer must not change afterwards."""
         view = memoryview(text)
-        length, pads, last = 0, 0, b""
-        for at in range(0, len(view), _PIECE):
-            piece = bytes(view[at : at + _PIECE])
-            others = piece.translate(None, _ALPHABET)
-            if others:
-                if others.translate(None, b"=\r\n"):
-                    raise Base64Error("has a character that is not base64")
-                pads += others.count(b"=")
+        length, padding, last_four = 0, 0, b""
+        for start in range(0, len(view), _PIECE):
+            piece = bytes(view[start : start + _PIECE])
+            not_alphabet = piece.translate(None, _ALPHABET)
+            if not_alphabet:
+                if invalid := not_alphabet.translate(None, b"=\r\n"):
+                    raise Base64Error(f"has a character that is not base64 (got {chr(invalid[0])!a})")
+                padding += not_alphabet.count(b"=")
                 piece = piece.translate(None, b"\r\n")
             length += len(piece)
-            last = (last + piece[-4:])[-4:]
+            last_four = (last_four + piece[-4:])[-4:]
         if length % 4:
-            raise Base64Error("has a length that is not a multiple of four (padding is required)")
-        if pads != last.count(b"=") or (length and not _LAST_QUANTUM.fullmatch(last)):
-            raise Base64Error("has misplaced padding or non-zero trailing bits")
-        return cls(text, length, length // 4 * 3 - pads)
+            raise Base64Error(f"has {length} characters of base64, not a multiple of four: its padding (=) is missing")
+        if padding != last_four.count(b"="):
+            raise Base64Error("has base64 padding (=) that is not at its end")
+        if length and not _LAST_QUANTUM.fullmatch(last_four):
+            raise Base64Error(f"ends with invalid base64: {last_four.decode()!r}")
+        return cls(text, length, length // 4 * 3 - padding)
 
     @classmethod
     def encode(cls, data: bytes) -> Self:
@@ -82,27 +83,26 @@ class Base64:
             yield from self._rewrap(view)
             return
         whole = self.length - self.length % _PIECE
-        for at in range(0, whole, _PIECE):
-            yield _wrap_piece(view[at : at + _PIECE])
+        for start in range(0, whole, _PIECE):
+            yield _wrap_piece(view[start : start + _PIECE])
         if whole < self.length:
-            yield _wrap_rest(bytes(view[whole:]))
+            yield _wrap_end(bytes(view[whole:]))
 
     def _rewrap(self, view: memoryview) -> Iterator[bytes]:
-        rest = b""
-        for at in range(0, len(view), _PIECE):
-            rest += bytes(view[at : at + _PIECE]).translate(None, b"\r\n")
-            if len(rest) >= _PIECE:
-                yield _wrap_piece(rest[:_PIECE])
-                rest = rest[_PIECE:]
-        if rest:
-            yield _wrap_rest(rest)
+        pending = b""
+        for start in range(0, len(view), _PIECE):
+            pending += bytes(view[start : start + _PIECE]).translate(None, b"\r\n")
+            if len(pending) >= _PIECE:
+                yield _wrap_piece(pending[:_PIECE])
+                pending = pending[_PIECE:]
+        if pending:
+            yield _wrap_end(pending)
 
 
 def _wrap_piece(piece: bytes | memoryview) -> bytes:
-    cuts = [b"\r\n".join((*cut, b"")) for cut in _CUT.iter_unpack(piece)]
-    return b"".join(cuts)
+    return b"".join(b"\r\n".join((*lines, b"")) for lines in _BLOCK.iter_unpack(piece))
 
 
-def _wrap_rest(rest: bytes) -> bytes:
-    lines = [rest[at : at + LINE] for at in range(0, len(rest), LINE)]
+def _wrap_end(text: bytes) -> bytes:
+    lines = [text[start : start + LINE] for start in range(0, len(text), LINE)]
     return b"\r\n".join((*lines, b""))

@@ -1,8 +1,8 @@
-"""Composes a message: from fields to the bytes that are sent.
+"""Composes a message: from the fields of a request to the bytes that are sent.
 
-RFC 5322 and 2045–2049, with 2047 and 2231 for other scripts, and 6532 if an address has a UTF-8 local part. The body is
-always 7 bit. Structure: text, html, or multipart/alternative of both; the html in a multipart/related with its inline
-images; multipart/mixed with the attachments. bcc appears nowhere.
+RFC 5322 and 2045–2049, with 2047 and 2231 for non-ASCII text, and 6532 if an address has a UTF-8 local part. The body
+is always 7 bit. Structure: text, HTML, or multipart/alternative of both; the HTML in a multipart/related with its
+inline images; multipart/mixed with the attachments. Bcc recipients are in no field.
 
 Attachments remain slices of the request body until `chunks` wraps them while sending.
 """
@@ -14,13 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from mailkeep.core.errors import invalid_field
 from mailkeep.mail.message.attachments import OutgoingAttachment, attachment_entity
 from mailkeep.mail.message.base64_content import Base64
 from mailkeep.mail.message.headers import (
-    MAX_FIELD_OCTETS,
     MailboxAddress,
     address_field,
+    check_field_size,
     check_header_name,
     check_header_value,
     check_message_id,
@@ -33,7 +32,7 @@ from mailkeep.mail.message.text_body import MimeEntity, text_entity
 from mailkeep.mail.message.unsubscribe import Unsubscribe, unsubscribe_fields
 
 _CHUNK = 1 << 18
-_INLINE_LIMIT = 1 << 14
+_MAX_JOINED_BASE64 = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,34 +60,34 @@ class OutgoingMessage:
 
 @dataclass(frozen=True, slots=True)
 class ComposedMessage:
-    """A composed message. It can be read any number of times while its request body exists."""
+    """A composed message. It can be read any number of times while the request body, which it refers to, exists."""
 
     segments: tuple[bytes | Base64, ...]
-    """Whole lines: bytes, or base64 content that `chunks` wraps."""
+    """Each has whole lines: bytes, or base64 content that `chunks` wraps."""
     size: int
     """Octets of the message with all CRLF, without dot-stuffing, as in SIZE= (RFC 1870 §3)."""
     counted_size: int
-    """Octets that the message size limit counts: `size` without the line breaks in attachments."""
+    """Octets that the message size limit counts: `size` without the line breaks in base64 content."""
     needs_smtputf8: bool
     """An address (bcc included) has a UTF-8 local part (RFC 6531 §3.4)."""
     is_8bit: bool
-    """The header has UTF-8. The body never has."""
+    """The header has UTF-8. The body is always ASCII."""
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the message in chunks of less than 300 kB. It ends with CRLF."""
-        return self._chunks(dots=False)
+        return self._chunks(stuff_dots=False)
 
     def data_chunks(self) -> Iterator[bytes]:
         """Yield the message in chunks, dot-stuffed for SMTP DATA (RFC 5321 §4.5.2), without the final `.CRLF`."""
-        return self._chunks(dots=True)
+        return self._chunks(stuff_dots=True)
 
-    def _chunks(self, *, dots: bool) -> Iterator[bytes]:
+    def _chunks(self, *, stuff_dots: bool) -> Iterator[bytes]:
         for segment in self.segments:
             if isinstance(segment, Base64):
                 yield from segment.chunks()
                 continue
             # A segment starts with a header or a boundary, so a line that starts with a dot always follows a CRLF.
-            lines = segment.replace(b"\r\n.", b"\r\n..") if dots else segment
+            lines = segment.replace(b"\r\n.", b"\r\n..") if stuff_dots else segment
             if len(lines) <= _CHUNK:
                 yield lines
             else:
@@ -99,7 +98,7 @@ def compose(mail: OutgoingMessage) -> ComposedMessage:
     """Compose a message.
 
     Raises InvalidField and InvalidHeader, with the API's field names (`attachments[0].filename`). All fields are
-    checked here, also if the caller has checked them: none may add a header, a part or a recipient.
+    checked here, even if the caller has checked them: no value may add a header field, a part or a recipient.
     """
     entity = _content(mail)
     header = _header(mail)
@@ -118,7 +117,7 @@ def compose(mail: OutgoingMessage) -> ComposedMessage:
         segments,
         size=size,
         counted_size=counted_size,
-        needs_smtputf8=is_8bit or any(box.address.smtputf8 for box in mail.bcc),
+        needs_smtputf8=is_8bit or any(mailbox.address.smtputf8 for mailbox in mail.bcc),
         is_8bit=is_8bit,
     )
 
@@ -152,8 +151,7 @@ def _header(mail: OutgoingMessage) -> str:
 def _subject(text: str) -> str:
     check_text("subject", text)
     subject = unstructured_field("Subject", text)
-    if len(subject) > MAX_FIELD_OCTETS:
-        raise invalid_field("subject", f"makes a header of more than {MAX_FIELD_OCTETS} octets")
+    check_field_size("subject", subject)
     return subject
 
 
@@ -161,23 +159,22 @@ def _references(ids: Sequence[str]) -> str:
     for index, text in enumerate(ids):
         check_message_id(f"references[{index}]", text)
     references = fold("References", ids)
-    if len(references) > MAX_FIELD_OCTETS:
-        raise invalid_field("references", f"makes a header of more than {MAX_FIELD_OCTETS} octets")
+    check_field_size("references", references)
     return references
 
 
 def _content(mail: OutgoingMessage) -> MimeEntity:
     if not mail.attachments and (mail.html_body is None or mail.text_body is None):
         return _single_text(mail, exact=False)
-    # 128 random bits, which no text contains. `=_` occurs in neither quoted-printable nor base64.
+    # 128 random bits, so that no text contains the boundary. `=_` occurs in neither quoted-printable nor base64.
     token = f"=_{os.urandom(16).hex()}"
-    related = [
-        bool(mail.html_body is not None and attachment.inline and attachment.content_id)
-        for attachment in mail.attachments
-    ]
-    parts = [attachment_entity(f"attachments[{i}]", file) for i, file in enumerate(mail.attachments)]
-    body = _body(mail, token, [part for part, shown in zip(parts, related, strict=True) if shown])
-    files = [part for part, shown in zip(parts, related, strict=True) if not shown]
+    images: list[MimeEntity] = []
+    files: list[MimeEntity] = []
+    for index, attachment in enumerate(mail.attachments):
+        part = attachment_entity(f"attachments[{index}]", attachment)
+        is_image = mail.html_body is not None and attachment.inline and attachment.content_id
+        (images if is_image else files).append(part)
+    body = _body(mail, token, images)
     return _multipart("mixed", f"{token}m", [body, *files]) if files else body
 
 
@@ -197,26 +194,26 @@ def _body(mail: OutgoingMessage, token: str, images: Sequence[MimeEntity]) -> Mi
     return _multipart("alternative", f"{token}a", [plain, main])
 
 
-def _multipart(subtype: str, boundary: str, parts: Iterable[MimeEntity], extra: str = "") -> MimeEntity:
+def _multipart(subtype: str, boundary: str, parts: Iterable[MimeEntity], parameters: str = "") -> MimeEntity:
     body: list[bytes | Base64] = []
     for part in parts:
         body.append(f"--{boundary}\r\n{part.head}\r\n".encode())
         body.extend(part.body)
     body.append(f"--{boundary}--\r\n".encode())
-    return MimeEntity(f'Content-Type: multipart/{subtype}{extra};\r\n boundary="{boundary}"\r\n', tuple(body))
+    return MimeEntity(f'Content-Type: multipart/{subtype}{parameters};\r\n boundary="{boundary}"\r\n', tuple(body))
 
 
 def _join(segments: Iterable[bytes | Base64]) -> tuple[bytes | Base64, ...]:
     """Join adjacent segments of bytes. Small base64 content is wrapped now and joined with them."""
-    out: list[bytes | Base64] = []
-    run: list[bytes] = []
+    joined: list[bytes | Base64] = []
+    adjacent: list[bytes] = []
     for segment in segments:
         if isinstance(segment, bytes):
-            run.append(segment)
-        elif segment.length <= _INLINE_LIMIT:
-            run.extend(segment.chunks())
+            adjacent.append(segment)
+        elif segment.length <= _MAX_JOINED_BASE64:
+            adjacent.extend(segment.chunks())
         else:
-            out += (b"".join(run), segment)
-            run.clear()
-    out.append(b"".join(run))
-    return tuple(part for part in out if part)
+            joined += (b"".join(adjacent), segment)
+            adjacent.clear()
+    joined.append(b"".join(adjacent))
+    return tuple(segment for segment in joined if segment)

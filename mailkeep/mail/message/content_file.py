@@ -11,22 +11,22 @@ _CHUNK = 256 << 10
 
 
 def write(path: Path, chunks: Iterable[bytes | memoryview]) -> int:
-    """Write a file and sync it and its folder. Returns its size in bytes. Blocks: call it in a thread.
+    """Write a file, and sync it and its folder. Returns its size in bytes. Blocks: call it in a thread.
 
-    The file gets its name only when it is complete. An existing one is replaced.
+    An existing file is replaced only when the new one is complete.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     size = 0
     try:
-        with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:  # noqa: PTH123
+        with open(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb") as file:  # noqa: PTH123
             for chunk in chunks:
                 size += file.write(chunk)
             file.flush()
             os.fsync(file.fileno())
-        part.replace(path)
+        partial.replace(path)
     except BaseException:
-        part.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
     return size
@@ -34,11 +34,11 @@ def write(path: Path, chunks: Iterable[bytes | memoryview]) -> int:
 
 def sync_folder(folder: Path) -> None:
     """Sync a folder, so that the names in it are on disk."""
-    number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(number)
+        os.fsync(descriptor)
     finally:
-        os.close(number)
+        os.close(descriptor)
 
 
 def read(path: Path) -> Iterator[bytes]:
@@ -49,7 +49,7 @@ def read(path: Path) -> Iterator[bytes]:
 
 
 def remove(path: Path) -> None:
-    """Delete the file, if it exists, and its folder if that is empty then."""
+    """Delete the file, if it exists, and then its folder, if that is empty."""
     path.unlink(missing_ok=True)
     with contextlib.suppress(OSError):
         path.parent.rmdir()

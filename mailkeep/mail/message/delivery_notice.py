@@ -15,8 +15,11 @@ from mailkeep.mail.smtp.reply import SmtpReply
 _MAX_HEAD = 64 * 1024
 
 
-def compose(spooled: SpooledMessage, refused: Mapping[str, SmtpReply], hostname: str, at: datetime) -> bytes:
-    """Compose the notification to the sender, from the postmaster of the sender's domain. Blocks."""
+def compose(spooled: SpooledMessage, replies: Mapping[str, SmtpReply], hostname: str, at: datetime) -> bytes:
+    """Compose the notification to the sender, from the postmaster of the sender's domain.
+
+    `replies`: Postfix's rejection for each rejected recipient. Reads the message's file: call it in a thread.
+    """
     notice = MIMEMultipart("report")
     notice.set_param("report-type", "delivery-status")
     notice["From"] = f"Mail Delivery System <postmaster@{spooled.sender.rpartition('@')[2]}>"
@@ -25,22 +28,22 @@ def compose(spooled: SpooledMessage, refused: Mapping[str, SmtpReply], hostname:
     notice["Date"] = format_datetime(at)
     notice["Message-ID"] = make_msgid(domain=hostname)
     notice["Auto-Submitted"] = "auto-replied"
-    reasons = "\n".join(f"<{to}>: {reply}" for to, reply in refused.items())
+    reasons = "\n".join(f"<{recipient}>: {reply}" for recipient, reply in replies.items())
     text = f"Your mailbox's filter could not send a message to these recipients:\n\n{reasons}\n"
     notice.attach(MIMEText(text))
-    notice.attach(_status(refused, hostname))
+    notice.attach(_status_report(replies, hostname))
     notice.attach(MIMEText(_head(spooled).decode("utf-8", "replace"), "rfc822-headers"))
     return notice.as_bytes()
 
 
-def _status(refused: Mapping[str, SmtpReply], hostname: str) -> Message:
+def _status_report(replies: Mapping[str, SmtpReply], hostname: str) -> Message:
     report = Message()
     report["Content-Type"] = "message/delivery-status"
     blocks = [Message()]
     blocks[0]["Reporting-MTA"] = f"dns; {hostname}"
-    for to, reply in refused.items():
+    for recipient, reply in replies.items():
         block = Message()
-        block["Final-Recipient"] = f"{'rfc822' if to.isascii() else 'utf-8'}; {to}"
+        block["Final-Recipient"] = f"{'rfc822' if recipient.isascii() else 'utf-8'}; {recipient}"
         block["Action"] = "failed"
         block["Status"] = f"5.{reply.enhanced.partition('.')[2]}" if reply.enhanced else "5.0.0"
         block["Diagnostic-Code"] = "smtp; " + " ".join(str(reply).split())

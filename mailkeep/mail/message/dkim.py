@@ -1,9 +1,9 @@
 """DKIM signing (RFC 6376, RFC 8463): relaxed/relaxed, in one pass over the message, with any number of keys.
 
-The body is hashed while it is read, without a copy of the message. From, To, Cc, Subject and others are signed once
-more often than they occur (oversigning, §8.15): adding another one breaks the signature. This is our own signer because
-dkimpy copies the whole message several times, reads the system's clock and needs a second crypto library for Ed25519;
-the tests verify with dkimpy.
+The body is hashed while it is read, without a copy of the message. The fields in `_OVERSIGNED` are signed once more
+often than they occur (oversigning, §8.15): adding another one breaks the signature. dkimpy does not sign here,
+because it copies the whole message several times, reads the system's clock and needs a second crypto library for
+Ed25519; the tests verify with dkimpy. Sections (§) below are those of RFC 6376.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SIGNED = (
     "list-unsubscribe", "list-unsubscribe-post",
 )  # fmt: skip
 _FIELD = re.compile(rb"\r\n(?![ \t])")
-_WSP = re.compile(rb"[ \t]+")
+_WSP = re.compile(rb"[ \t]+")  # white space
 _LINE_END_WSP = re.compile(rb"[ \t]+\r\n")
 _LINE = 72
 
@@ -56,29 +56,29 @@ class SigningKey:
 def sign(message: Iterable[bytes], domain: str, keys: Sequence[SigningKey], at: datetime) -> bytes:
     """Return the DKIM-Signature fields of a message, one for each key, to put before its first line.
 
-    `message` yields chunks of any size, with CRLF line ends; `domain` in A-labels. Blocks: call it in a thread.
+    `message` yields chunks of any size, with CRLF line ends; `domain` is in ASCII form. Blocks: call it in a thread.
     """
     chunks = iter(message)
-    head, rest = _head(chunks)
-    body_hash = _body_hash(rest, chunks)
-    fields = _fields(head)
-    names = _names(fields)
+    head, body_start = _read_head(chunks)
+    body_hash = _hash_body(body_start, chunks)
+    fields = _split_fields(head)
+    names = _signed_names(fields)
     signed = _canonical(fields, names)
     return b"".join(_signature(key, domain, names, signed, body_hash, at) for key in keys)
 
 
-def _head(chunks: Iterator[bytes]) -> tuple[bytes, bytes]:
+def _read_head(chunks: Iterator[bytes]) -> tuple[bytes, bytes]:
     """Return the header without its empty line, and the start of the body."""
-    start = b""
+    content = b""
     for chunk in chunks:
-        start += chunk
-        head, blank, rest = start.partition(b"\r\n\r\n")
-        if blank:
-            return head, rest
-    return start.removesuffix(b"\r\n"), b""
+        content += chunk
+        head, empty_line, body_start = content.partition(b"\r\n\r\n")
+        if empty_line:
+            return head, body_start
+    return content.removesuffix(b"\r\n"), b""
 
 
-def _fields(head: bytes) -> list[Field]:
+def _split_fields(head: bytes) -> list[Field]:
     """Return the name (in lower case) and raw value of each header field, in order."""
     fields: list[Field] = []
     for line in _FIELD.split(head):
@@ -87,12 +87,12 @@ def _fields(head: bytes) -> list[Field]:
     return fields
 
 
-def _names(fields: Sequence[Field]) -> list[str]:
+def _signed_names(fields: Sequence[Field]) -> list[str]:
     """Return the names for `h=`: each signed name as often as it occurs, and oversigned ones once more."""
     names: list[str] = []
     for name in _SIGNED:
-        present = sum(1 for field, _ in fields if field == name)
-        names += [name] * (present + (name in _OVERSIGNED))
+        count = sum(1 for field, _ in fields if field == name)
+        names += [name] * (count + (name in _OVERSIGNED))
     return names
 
 
@@ -109,38 +109,40 @@ def _relax(name: str, value: bytes) -> bytes:
     return name.encode("latin-1") + b":" + _WSP.sub(b" ", unfolded).strip(b" ")
 
 
-def _body_hash(first: bytes, chunks: Iterator[bytes]) -> bytes:
-    """SHA-256 of the body in relaxed form (§3.4.4), in base64."""
+def _hash_body(start: bytes, chunks: Iterator[bytes]) -> bytes:
+    """SHA-256 of the body in relaxed form (§3.4.4), in base64. `start`: the body's first bytes, before `chunks`."""
     digest = hashlib.sha256()
-    blank = 0  # empty lines not hashed yet: those at the end of the body are ignored
-    waiting = [first]
+    empty_lines = 0  # not hashed yet: those at the end of the body are ignored
+    pending = [start]  # content since the last whole line
     for chunk in chunks:
-        waiting.append(chunk)
+        pending.append(chunk)
         if b"\n" not in chunk:
             continue
-        block = b"".join(waiting)
+        block = b"".join(pending)
         end = block.rfind(b"\r\n") + 2
         if end == 1:
-            waiting = [block]
+            pending = [block]
             continue
-        waiting = [block[end:]]
-        blank = _hash_lines(digest, block[:end], blank)
-    rest = b"".join(waiting)
-    if rest:
-        _hash_lines(digest, rest if rest.endswith(b"\r\n") else rest + b"\r\n", blank)
+        pending = [block[end:]]
+        empty_lines = _hash_lines(digest, block[:end], empty_lines)
+    last_line = b"".join(pending)
+    if last_line:
+        _hash_lines(digest, last_line if last_line.endswith(b"\r\n") else last_line + b"\r\n", empty_lines)
     return b64encode(digest.digest())
 
 
-def _hash_lines(digest: _Digest, lines: bytes, blank: int) -> int:
-    """Hash whole lines after `blank` empty ones. Returns the number of empty lines at their end, not hashed yet."""
+def _hash_lines(digest: _Digest, lines: bytes, empty_lines: int) -> int:
+    """Hash whole lines that follow `empty_lines` empty ones not hashed yet. Returns the number of empty lines at the
+    end of `lines`, which are not hashed yet.
+    """
     if b" " in lines or b"\t" in lines:
         lines = _WSP.sub(b" ", _LINE_END_WSP.sub(b"\r\n", lines))
     end = len(lines)
     while lines.endswith(b"\r\n", 0, end):
         end -= 2
     if end == 0:
-        return blank + len(lines) // 2
-    digest.update(b"\r\n" * blank)
+        return empty_lines + len(lines) // 2
+    digest.update(b"\r\n" * empty_lines)
     digest.update(memoryview(lines)[: end + 2])
     return (len(lines) - end) // 2 - 1
 
@@ -174,7 +176,7 @@ def _fold_names(names: Sequence[str]) -> str:
 
 
 def _sign_digest(key: SigningKey, data: bytes) -> bytes:
-    # The key is our own. Checking its primes for every message would take longer than signing.
+    # This server generated the key: checking its primes for every message would take longer than signing.
     private = load_pem_private_key(key.private_pem, None, unsafe_skip_rsa_key_validation=True)
     if isinstance(private, RSAPrivateKey):
         return private.sign(data, PKCS1v15(), SHA256())

@@ -1,4 +1,4 @@
-"""Parses a message's header: bounded, in linear time, never raising.
+"""Parses a message's header: limited in size, in linear time, without errors.
 
 Values are unfolded and decoded (RFC 2047) for display and the history. They must not be used for decisions.
 """
@@ -13,11 +13,11 @@ from mailkeep.mail.message.header_text import MAX_ADDRESSES, NamedAddress, decod
 MAX_HEAD = 256 << 10
 _MAX_FIELDS = 2000
 _MAX_VALUE = 8 << 10
-_MAX_LISTS = 64 << 10  # of addresses, over all fields of a name
+_MAX_ADDRESS_LIST = 64 << 10  # bytes of To or Cc, over all fields with the name
 _MAX_SUBJECT = 2000
 _MAX_MESSAGE_ID = 998
 _FIELD_END = re.compile(rb"\r?\n(?![ \t])")
-_END = re.compile(rb"\r?\n\r?\n")
+_HEAD_END = re.compile(rb"\r?\n\r?\n")
 _FIELD = re.compile(rb"(?s)([!-9;-~]{1,200}+)[ \t]*+:(.*)")
 _FOLD = re.compile(r"\r?\n(?=[ \t])")
 
@@ -32,7 +32,7 @@ class ParsedField:
 
 @dataclass(frozen=True, slots=True)
 class MessageHeader:
-    """The fields that the history and the events contain; empty if missing."""
+    """The parsed header; a missing field is empty. `senders`: the addresses of From; `fields`: all fields, in order."""
 
     message_id: str
     subject: str
@@ -59,7 +59,7 @@ class MessageHeader:
 
     @property
     def hops(self) -> int:
-        """The number of Received fields, and so of servers on its way (RFC 5321 §6.3)."""
+        """The number of Received fields: one for each server that the message has passed (RFC 5321 §6.3)."""
         return sum(1 for field in self.fields if field.name.lower() == "received")
 
     def headers(self) -> dict[str, str | list[str]]:
@@ -71,7 +71,9 @@ class MessageHeader:
 
 
 def parse_head(content: bytes) -> MessageHeader:
-    """Parse the header from a message's first bytes: at most `MAX_HEAD` bytes and 2,000 fields of 8 KiB."""
+    """Parse the header from a message's first bytes: at most `MAX_HEAD` bytes and 2,000 fields of 8 KiB (To and Cc:
+    64 KiB). The excess is ignored.
+    """
     fields = _fields(content[:MAX_HEAD])
     by_name: dict[str, list[str]] = {}
     for field in fields:
@@ -91,7 +93,7 @@ def head_end(content: bytes) -> int | None:
     """Return the offset after the header and its empty line; None if that exceeds `MAX_HEAD`."""
     if content.startswith((b"\r\n", b"\n")):
         return content.index(b"\n") + 1
-    if match := _END.search(content, 0, MAX_HEAD):
+    if match := _HEAD_END.search(content, 0, MAX_HEAD):
         return match.end()
     return len(content) if len(content) <= MAX_HEAD else None
 
@@ -101,18 +103,18 @@ def _fields(content: bytes) -> list[ParsedField]:
     fields: list[ParsedField] = []
     for line in _FIELD_END.split(head, maxsplit=_MAX_FIELDS)[:_MAX_FIELDS]:
         if match := _FIELD.match(line):
-            value = _FOLD.sub("", match[2][: _limit(match[1])].decode("utf-8", "replace"))
+            value = _FOLD.sub("", match[2][: _max_length(match[1])].decode("utf-8", "replace"))
             fields.append(ParsedField(match[1].decode("ascii"), value.strip()))
     return fields
 
 
-def _limit(name: bytes) -> int:
-    return _MAX_LISTS if name.lower() in (b"to", b"cc") else _MAX_VALUE
+def _max_length(name: bytes) -> int:
+    return _MAX_ADDRESS_LIST if name.lower() in (b"to", b"cc") else _MAX_VALUE
 
 
 def _addresses(values: list[str]) -> list[NamedAddress]:
     addresses: list[NamedAddress] = []
-    remaining = _MAX_LISTS
+    remaining = _MAX_ADDRESS_LIST
     for value in values:
         addresses += parse_addresses(value[:remaining])
         remaining = max(0, remaining - len(value))

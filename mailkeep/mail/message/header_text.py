@@ -1,4 +1,4 @@
-"""Decodes the text of header fields for display: encoded words and address lists, in linear time, never raising.
+"""Decodes the text of header fields for display: encoded words and address lists, in linear time, without errors.
 
 RFC 2047 (encoded words) and RFC 5322 §3.4 (address lists), leniently: invalid text is kept as it is or omitted. The
 results must not be used for decisions.
@@ -26,15 +26,15 @@ _TOKEN = re.compile(r"""(?xs)
   | .""")
 _IN_COMMENT = re.compile(r"(?s)(?:[^()\\]++|\\.)*+")
 _ESCAPED = re.compile(r"(?s)\\(.)")
-# Python looks codecs up by importing modules, and caches each unknown name. So only known text codecs without escape
-# sequences are looked up.
+# Text codecs without escape sequences. Only these are looked up: Python imports a module for each name that it looks
+# up, and keeps unknown names in memory.
 _CHARSETS = (
     frozenset({*aliases, *aliases.values(), "iso8859_1", "koi8_u", "cp874", "cp1006"})
     - {name for name, codec in aliases.items() if codec.endswith("_codec") or codec in ("rot_13", "mbcs")}
     - {"base64_codec", "bz2_codec", "hex_codec", "quopri_codec", "uu_codec", "zlib_codec", "rot_13", "mbcs"}
 )
-# Mail often names a charset and uses a superset of it (WHATWG's Encoding Standard). By Python's codec, or by the name
-# if Python has none.
+# The codec to use for a charset, by Python's codec name, or by the charset's name if Python has no codec: mail often
+# names a charset and uses a superset of it (WHATWG's Encoding Standard).
 _SUPERSETS = {
     "latin_1": "cp1252",
     "iso8859_1": "cp1252",
@@ -57,7 +57,7 @@ _SUPERSETS = {
 
 @dataclass(frozen=True, slots=True)
 class NamedAddress:
-    """An address of a header: `email` as written, and the display name (decoded, or empty)."""
+    """An address in a header field: `email` as written, and the display name (decoded, or empty)."""
 
     name: str
     email: str
@@ -69,7 +69,7 @@ def printable(text: str) -> str:
 
 
 def is_utf8(content: bytes) -> bool:
-    """Whether bytes are valid UTF-8, which text in another charset hardly ever is."""
+    """Whether bytes are valid UTF-8. Non-ASCII text in another charset hardly ever is."""
     try:
         content.decode()
     except UnicodeDecodeError:
@@ -81,26 +81,27 @@ def decode_words(text: str) -> str:
     """Decode encoded words (RFC 2047) and make the text printable. Adjacent words are joined."""
     if "=?" not in text:
         return printable(text)
-    out: list[str] = []
-    run: list[bytes] = []
-    run_charset, end = "", 0
+    decoded: list[str] = []
+    adjacent: list[bytes] = []  # the content of adjacent words in the same charset: they may split a character
+    adjacent_charset, end = "", 0
     for match in _WORD.finditer(text):
         gap = text[end : match.start()]
         charset = match[1].partition("*")[0].lower().replace("-", "_")
-        if run and (gap.strip() or charset != run_charset):
-            out.append(_text(b"".join(run), run_charset))
-            run = []
+        if adjacent and (gap.strip() or charset != adjacent_charset):
+            decoded.append(_decode(b"".join(adjacent), adjacent_charset))
+            adjacent = []
         if gap.strip() or not end:
-            out.append(gap)
-        run.append(_bytes(match))
-        run_charset, end = charset, match.end()
-    if run:
-        out.append(_text(b"".join(run), run_charset))
-    out.append(text[end:])
-    return printable("".join(out))
+            decoded.append(gap)
+        adjacent.append(_decode_transfer(match))
+        adjacent_charset, end = charset, match.end()
+    if adjacent:
+        decoded.append(_decode(b"".join(adjacent), adjacent_charset))
+    decoded.append(text[end:])
+    return printable("".join(decoded))
 
 
-def _bytes(word: re.Match[str]) -> bytes:
+def _decode_transfer(word: re.Match[str]) -> bytes:
+    """Decode the Q or B encoding of a match of `_WORD`."""
     encoded = word[3].encode("utf-8", "replace")
     if word[2] in "qQ":
         return binascii.a2b_qp(encoded, header=True)
@@ -111,7 +112,7 @@ def _bytes(word: re.Match[str]) -> bytes:
         return encoded
 
 
-def _text(content: bytes, charset: str) -> str:
+def _decode(content: bytes, charset: str) -> str:
     codec = aliases.get(charset, charset)
     codec = _SUPERSETS.get(codec, codec)
     if codec not in _CHARSETS or codec == "ascii":
@@ -125,7 +126,7 @@ def _text(content: bytes, charset: str) -> str:
 def parse_addresses(text: str) -> list[NamedAddress]:
     """Return the addresses of a list and of its groups, at most 1,000. Entries without `@` are omitted."""
     addresses: list[NamedAddress] = []
-    reader = _Mailbox()
+    entry = _ListEntry()
     position = 0
     while position < len(text) and len(addresses) < MAX_ADDRESSES:
         match = _TOKEN.match(text, position)
@@ -133,20 +134,20 @@ def parse_addresses(text: str) -> list[NamedAddress]:
         token, position = match[0], match.end()
         match token:
             case "," | ";":
-                addresses += reader.finish()
-                reader = _Mailbox()
+                addresses += entry.finish()
+                entry = _ListEntry()
             case ":":
-                reader = _Mailbox()
+                entry = _ListEntry()
             case "(":
-                position, comment = _comment(text, position)
-                reader.comment = reader.comment or comment
+                position, comment = _read_comment(text, position)
+                entry.comment = entry.comment or comment
             case _:
-                reader.add(match.lastgroup, token)
-    addresses += reader.finish()
+                entry.add(match.lastgroup, token)
+    addresses += entry.finish()
     return addresses[:MAX_ADDRESSES]
 
 
-def _comment(text: str, position: int) -> tuple[int, str]:
+def _read_comment(text: str, position: int) -> tuple[int, str]:
     """Return the end and the text of the comment that starts before `position`. Comments nest (RFC 5322 §3.2.2)."""
     start, depth = position, 1
     while depth and position < len(text):
@@ -157,8 +158,8 @@ def _comment(text: str, position: int) -> tuple[int, str]:
     return position, text[start : position - 1]
 
 
-class _Mailbox:
-    """One entry of a list, while it is parsed."""
+class _ListEntry:
+    """One entry of an address list, while it is parsed."""
 
     __slots__ = ("angle", "comment", "phrase")
 
@@ -176,15 +177,15 @@ class _Mailbox:
             self.phrase.append(token)
 
     def finish(self) -> list[NamedAddress]:
-        """Return the entry if it has an address."""
+        """Return the entry's address; an empty list if it has none."""
         phrase = "".join(self.phrase)
         email = printable("".join((phrase if self.angle is None else self.angle).split()))
         if "@" not in email or len(email) > _MAX_EMAIL:
             return []
-        return [NamedAddress(_name(self.comment if self.angle is None else phrase), email)]
+        return [NamedAddress(_display_name(self.comment if self.angle is None else phrase), email)]
 
 
-def _name(text: str) -> str:
+def _display_name(text: str) -> str:
     """Decode a phrase or a comment: without quotes and escapes, encoded words decoded."""
     text = text.strip()
     if text.startswith('"') and text.endswith('"') and len(text) > 1:

@@ -1,8 +1,8 @@
 """Composes header fields (RFC 5322 §2.2, §3.6) in any script (RFC 2047), folded at 76 columns.
 
-A value can't add fields: control characters are rejected, and text other than plain ASCII is written as encoded-words.
-Addresses are written as parsed (raw UTF-8 under RFC 6532 if a local part needs it). A field ends with CRLF; a line
-never exceeds 998 octets.
+A value can't add fields: control characters are rejected, and non-ASCII text is written as encoded-words. Addresses are
+written as `parse_address` returns them: with a UTF-8 local part they are raw UTF-8 (RFC 6532). A field ends with CRLF;
+a line never exceeds 998 octets.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ LINE = 76
 """RFC 2047 §2 limits a line with encoded-words to 76; RFC 5322 §2.1.1 recommends 78 for others."""
 MAX_FIELD_OCTETS = 100_000
 """Postfix silently truncates a field at header_size_limit (102,400)."""
+_TOO_LARGE = f"is longer than {MAX_FIELD_OCTETS} bytes as a header field"
 _LONGEST_WORD = 900
 _WORD_OCTETS = 45
 _PHRASE_OCTETS = 36
@@ -27,7 +28,7 @@ _PHRASE_OCTETS = 36
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _HEADER_NAME = re.compile(r"[Xx]-[!-9;-~]{1,73}")
 RESERVED_PREFIXES = ("x-svc-", "x-mailkeep-", "x-rspamd-", "x-spam")
-"""Prefixes of the names of fields that callers may not set; in lower case."""
+"""Prefixes, in lower case, of the names of header fields that callers may not set."""
 _ATOMS = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?: [A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*")
 _MESSAGE_ID = re.compile(r"<[!-;=?-~]{1,900}>")
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -44,41 +45,53 @@ class MailboxAddress:
 
 def check_text(field: str, text: str) -> None:
     """Reject control characters and lone surrogates in one-line text: INVALID_FIELD for `field`."""
-    if not text.isprintable() and _CONTROL.search(text):
-        raise invalid_field(field, "has a control character")
+    if fault := _control_fault(text):
+        raise invalid_field(field, fault)
+
+
+def _control_fault(text: str) -> str | None:
+    match = None if text.isprintable() else _CONTROL.search(text)
+    return f"must not contain control characters (got U+{ord(match[0]):04X})" if match else None
 
 
 def check_header_name(name: str) -> None:
-    """Check the name of a custom header: `X-[!-9;-~]{1,73}`, and not one of ours. Raises InvalidHeader."""
+    """Check the name of a custom header: `X-[!-9;-~]{1,73}`, and not reserved. Raises InvalidHeader."""
+    quoted = repr(name[:100])
     if not _HEADER_NAME.fullmatch(name):
-        raise InvalidHeader(
-            "A header name must be X- and 1 to 73 visible ASCII characters without a colon.",
-            header=name[:100],
-        )
+        text = f"The header name {quoted} must be X- followed by 1 to 73 visible ASCII characters without a colon."
+        raise InvalidHeader(text, header=name[:100])
     if name.lower().startswith(RESERVED_PREFIXES):
-        raise InvalidHeader(
-            "Headers X-Svc-*, X-Mailkeep-*, X-Rspamd-* and X-Spam* are reserved; use another name.", header=name
-        )
+        reserved = "X-Svc-*, X-Mailkeep-*, X-Rspamd-* and X-Spam*"
+        raise InvalidHeader(f"The header {quoted} is reserved ({reserved} are): use another name.", header=name)
 
 
 def check_header_value(name: str, value: str) -> None:
     """Reject control characters and too long values of a custom header. Raises InvalidHeader."""
-    if not value.isprintable() and _CONTROL.search(value):
-        raise InvalidHeader("A header value must not have control characters.", header=name)
+    if fault := _control_fault(value):
+        raise InvalidHeader(f"The value of the header {name} {fault}.", header=name)
     if len(value) > MAX_FIELD_OCTETS // 2 and len(unstructured_field(name, value)) > MAX_FIELD_OCTETS:
-        raise InvalidHeader(f"A header must not exceed {MAX_FIELD_OCTETS} octets.", header=name)
+        raise InvalidHeader(f"The header {name} is longer than {MAX_FIELD_OCTETS} bytes when encoded.", header=name)
 
 
 def check_message_id(field: str, text: str) -> None:
-    """Check a Message-ID: `<`visible ASCII`>`, wider than RFC 5322 §3.6.4, so that any mail can be replied to."""
+    """Check a Message-ID. Raises INVALID_FIELD for `field`.
+
+    Any visible ASCII in angle brackets is accepted, more than RFC 5322 §3.6.4 allows: callers reply to such mail too.
+    """
     if not _MESSAGE_ID.fullmatch(text):
-        raise invalid_field(field, "is not a Message-ID such as <id@example.com>")
+        raise invalid_field(field, "must be a Message-ID with its angle brackets, such as <id@example.com>")
+
+
+def check_field_size(field: str, text: str) -> None:
+    """Check the size of a composed header field. Raises INVALID_FIELD for `field`, the name in the API."""
+    if len(text) > MAX_FIELD_OCTETS // 4 and len(text.encode()) > MAX_FIELD_OCTETS:
+        raise invalid_field(field, _TOO_LARGE)
 
 
 def fold(name: str, tokens: Sequence[str]) -> str:
-    """Return the field `name` with `tokens` separated by spaces, folded before a token that exceeds the line.
+    """Return the field `name` with `tokens` separated by spaces, folded before each token that does not fit the line.
 
-    The first token is always on the first line: folding there would put a space before the value.
+    The first token is always on the first line: folding before it would leave an empty first line.
     """
     line = f"{name}: {' '.join(tokens)}\r\n"
     if len(line) <= LINE + 2:
@@ -96,25 +109,24 @@ def fold(name: str, tokens: Sequence[str]) -> str:
 
 
 def encode_words(text: str, first: int, following: int = _WORD_OCTETS) -> list[str]:
-    """Encode text as RFC 2047 words in B encoding, of `first`, then `following` octets of UTF-8 (45 fill 72 columns).
-
-    A character is never split over two words (RFC 2047 §5 (3)).
+    """Encode text as RFC 2047 encoded-words in B encoding: the first word of at most `first` octets of UTF-8, the next
+    ones of `following` (45 octets take 72 columns). No character is split over two words (RFC 2047 §5 (3)).
     """
     data = text.encode()
     words: list[str] = []
-    start, room = 0, first
+    start, limit = 0, first
     while start < len(data):
-        end = start + room
+        end = start + limit
         while end < len(data) and data[end] & 0xC0 == 0x80:
             end -= 1
         word = binascii.b2a_base64(data[start:end], newline=False).decode("ascii")
         words.append(f"=?utf-8?b?{word}?=")
-        start, room = end, following
+        start, limit = end, following
     return words
 
 
 def unstructured_field(name: str, text: str) -> str:
-    """Return a field of free text (Subject, X-*); `text` must be checked before.
+    """Return a field of free text (Subject, X-*). The caller has checked `text` for control characters.
 
     ASCII is written as it is unless folding or decoding would change it; other text becomes encoded-words.
     """
@@ -126,33 +138,31 @@ def unstructured_field(name: str, text: str) -> str:
         words = text.split(" ")
         if "" not in words and len(max(words, key=len)) <= _LONGEST_WORD:
             return fold(name, words)
-    room = (LINE - len(name) - 2 - 12) // 4 * 3
-    return fold(name, encode_words(text, max(room, 12)))
+    first = (LINE - len(name) - len(": ") - len("=?utf-8?b??=")) // 4 * 3
+    return fold(name, encode_words(text, max(first, 12)))
 
 
 def address_field(name: str, mailboxes: Iterable[MailboxAddress]) -> str:
     """Return a field of addresses (From, To, Cc, Reply-To), or an empty string without mailboxes.
 
-    Raises INVALID_FIELD (with the field's name in lower case) for a display name with control characters, and for a
-    field of more than 100,000 octets.
+    Raises INVALID_FIELD, with the field's name in the API (`reply_to`), for a display name with control characters and
+    for a field of more than 100,000 octets.
     """
-    key = name.lower().replace("-", "_")
-    too_large = invalid_field(key, f"makes a header of more than {MAX_FIELD_OCTETS} octets")
+    api_name = name.lower().replace("-", "_")
     tokens: list[str] = []
     length = 0
     for mailbox in mailboxes:
         if tokens:
             tokens[-1] += ","
-        more = _mailbox_tokens(key, mailbox)
-        length += sum(map(len, more))
+        mailbox_tokens = _mailbox_tokens(api_name, mailbox)
+        length += sum(map(len, mailbox_tokens))
         if length > MAX_FIELD_OCTETS:
-            raise too_large
-        tokens += more
+            raise invalid_field(api_name, _TOO_LARGE)
+        tokens += mailbox_tokens
     if not tokens:
         return ""
     field = fold(name, tokens)
-    if len(field) > MAX_FIELD_OCTETS // 4 and len(field.encode()) > MAX_FIELD_OCTETS:
-        raise too_large
+    check_field_size(api_name, field)
     return field
 
 

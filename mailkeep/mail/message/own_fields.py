@@ -1,7 +1,7 @@
-"""Removes header fields that only Mailkeep writes (`X-Mailkeep-*`) from messages of others.
+"""Removes `X-Mailkeep-*` header fields from messages of other servers.
 
-Mailkeep trusts these fields, so none may come from outside. The whole header is read line by line, up to the first
-empty line, including invalid lines, like the most lenient parser.
+Mailkeep writes these fields and trusts them, so none may come from outside. The header is read line by line up to the
+first empty line. Invalid lines do not end it, since lenient parsers read past them too.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ _OWN = re.compile(rb"x-mailkeep(?:-[^\s:]*)?[ \t]*:", re.IGNORECASE)
 
 
 def without_own_fields(chunks: Callable[[], Iterable[bytes]]) -> Iterator[bytes]:
-    """Yield the message without them; `chunks` opens it."""
-    for own, piece in _pieces(chunks()):
-        if not own:
+    """Yield the message without these fields; `chunks` opens it."""
+    for is_own, piece in _pieces(chunks()):
+        if not is_own:
             yield piece
 
 
 def own_field_octets(chunks: Iterable[bytes]) -> int:
-    """Return their total size in a message in octets. Reads only its header."""
-    return sum(len(piece) for own, piece in _pieces(chunks, whole=False) if own)
+    """Return the total size of these fields in a message, in octets. Reads only the header."""
+    return sum(len(piece) for is_own, piece in _pieces(chunks, with_body=False) if is_own)
 
 
 def first_octets(chunks: Iterable[bytes], limit: int) -> bytes:
@@ -34,22 +34,22 @@ def first_octets(chunks: Iterable[bytes], limit: int) -> bytes:
     return bytes(octets[:limit])
 
 
-def _pieces(chunks: Iterable[bytes], *, whole: bool = True) -> Iterator[tuple[bool, bytes]]:
-    """Yield the message in pieces, and whether each belongs to such a field. `whole`: also the body."""
-    source = iter(chunks)
+def _pieces(chunks: Iterable[bytes], *, with_body: bool = True) -> Iterator[tuple[bool, bytes]]:
+    """Yield the message in pieces, each with whether it belongs to an `X-Mailkeep-*` field."""
+    remaining_chunks = iter(chunks)
     partial = b""
-    own = False
-    for chunk in source:
+    is_own = False
+    for chunk in remaining_chunks:
         lines = (partial + chunk).split(b"\n")
         partial = lines.pop()
         for index, line in enumerate(lines):
             if line in (b"", b"\r"):
-                if whole:
+                if with_body:
                     yield False, b"\n".join((*lines[index:], partial))
-                    yield from ((False, rest) for rest in source)
+                    yield from ((False, body_chunk) for body_chunk in remaining_chunks)
                 return
             if line[:1] not in (b" ", b"\t"):
-                own = _OWN.match(line) is not None
-            yield own, line + b"\n"
+                is_own = _OWN.match(line) is not None
+            yield is_own, line + b"\n"
     if partial:
-        yield own if partial[:1] in (b" ", b"\t") else _OWN.match(partial) is not None, partial
+        yield is_own if partial[:1] in (b" ", b"\t") else _OWN.match(partial) is not None, partial

@@ -2,7 +2,7 @@
 
 MIME (RFC 2045 to 2047, 2231), leniently. Text whose charset is missing, US-ASCII or unknown is read as UTF-8, or else
 windows-1252; other charsets follow WHATWG's Encoding Standard. Invalid base64 is decoded as far as possible. Text with
-a file name is an attachment if other text precedes it; inside multipart/alternative, if text of its own type does.
+a file name is an attachment if any other text precedes it; inside multipart/alternative, if text of the same type does.
 
 A message with more than 1,000 parts, nested deeper than 20, or whose header exceeds `header_fields.MAX_HEAD` is
 rejected. `header_fields` parses the header itself.
@@ -19,7 +19,7 @@ from string import ascii_letters, digits
 
 import fast_mail_parser as mime
 
-from mailkeep.mail.message.header_fields import head_end
+from mailkeep.mail.message.header_fields import MAX_HEAD, head_end
 from mailkeep.mail.message.header_text import is_utf8, printable
 
 MAX_PARTS = 1000
@@ -29,18 +29,18 @@ _PLAIN, _HTML = "text/plain", "text/html"
 _MAX_FILENAME = 255
 _MAX_TYPE = 255
 _MAX_CONTENT_ID = 255
-# The fields of the message header that describe the body.
+# Fields of the message's header that describe the body.
 _MIME_FIELD = re.compile(rb"(?i)(?:mime-version|content-[a-z-]{1,40})[ \t]*:")
 _FIELD_END = re.compile(rb"\r?\n(?![ \t])")
 _PARAMETER = re.compile(r""";\s*+([^\s=;"]++)\s*+=\s*+("(?:[^"\\]++|\\.)*+"?|[^\s;"]*+)""", re.DOTALL)
 _LABEL = re.compile(r"[A-Za-z0-9_.:+-]{1,80}")
 _ASCII = ("us-ascii", "ascii", "ansi_x3.4-1968")
 _ENCODING_FIELD = re.compile(rb"(?im)^content(?=-transfer-encoding[ \t]*:)")
-_NO_BASE64 = bytes(set(range(256)) - set((ascii_letters + digits + "+/").encode()))
+_NOT_BASE64 = bytes(set(range(256)) - set((ascii_letters + digits + "+/").encode()))
 
 
 class UnparsableMessage(ValueError):
-    """The message cannot be parsed; the text says why."""
+    """The message can't be parsed. The text is a sentence without its full stop: users see it as `parse_error`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,9 @@ class ParsedAttachment:
 
 @dataclass(frozen=True, slots=True)
 class MimeContent:
-    """Text and HTML: None if no such part can be decoded; several parts are joined with a line end."""
+    """The bodies and attachments. `text` and `html` are None if no such part can be decoded; several parts of a type
+    are joined with a line end.
+    """
 
     text: str | None
     html: str | None
@@ -67,79 +69,81 @@ class MimeContent:
 
 
 def parse(content: bytes) -> MimeContent:
-    """Parse a message. Raises only UnparsableMessage, and MemoryError."""
+    """Parse a message. Raises only UnparsableMessage and MemoryError."""
     try:
-        leaves = _Tree(_relevant(content)).leaves()
+        leaves = _Tree(_keep_mime_fields(content)).leaves()
     except mime.ParseError as error:
-        raise UnparsableMessage(printable(str(error))[:200]) from None
+        raise UnparsableMessage(f"The MIME structure is invalid: {printable(str(error))[:200]}") from None
     bodies: dict[str, list[_Leaf]] = {_PLAIN: [], _HTML: []}
-    attached: list[_Leaf] = []
+    attachments: list[_Leaf] = []
     for leaf in leaves:
-        (bodies[leaf.part.content_type] if _is_body(leaf, bodies) else attached).append(leaf)
+        (bodies[leaf.part.content_type] if _is_body(leaf, bodies) else attachments).append(leaf)
     text, html = _join(bodies[_PLAIN]), _join(bodies[_HTML])
-    if leaves and not attached and text is None and html is None:
-        raise UnparsableMessage("its Base64 can't be decoded")
-    return MimeContent(text, html, [_attachment(leaf) for leaf in attached])
+    if leaves and not attachments and text is None and html is None:
+        raise UnparsableMessage("The base64 content of the message is invalid")
+    return MimeContent(text, html, [_attachment(leaf) for leaf in attachments])
 
 
-def _relevant(content: bytes) -> bytes:
+def _keep_mime_fields(content: bytes) -> bytes:
     """Return the message with only the MIME fields in its header."""
     end = head_end(content)
     if end is None:
-        raise UnparsableMessage("the header is too long")
+        raise UnparsableMessage(f"The header is larger than {MAX_HEAD >> 10} KiB")
     fields = [line for line in _FIELD_END.split(content[:end]) if _MIME_FIELD.match(line)]
     if any(line.count(b";") > MAX_PARAMETERS for line in fields):
-        raise UnparsableMessage(f"more than {MAX_PARAMETERS} parameters in a field")
+        raise UnparsableMessage(f"A header field has more than {MAX_PARAMETERS} parameters")
     return b"".join(line + b"\r\n" for line in fields) + b"\r\n" + content[end:]
 
 
 class _Tree:
     """The MIME tree of a message."""
 
-    def __init__(self, plain: bytes) -> None:
-        self._plain = plain
+    def __init__(self, content: bytes) -> None:
+        self._content = content
 
     def leaves(self) -> list[_Leaf]:
-        """Return the parts without children, in order (an attached message is one). Raises ParseError or as `parse`."""
-        return list(self._leaves(self._plain))
+        """Return the parts without children, in order; an attached message is one part. Raises ParseError, and
+        UnparsableMessage above a limit.
+        """
+        return list(self._leaves(self._content))
 
     @cached_property
     def raw_leaves(self) -> list[_Leaf]:
-        """The same leaves with their transfer encoding ignored."""
+        """The same parts, not decoded from their transfer encoding; empty if they can't be read."""
         try:
-            return list(self._leaves(_ENCODING_FIELD.sub(b"ignored", self._plain)))
+            return list(self._leaves(_ENCODING_FIELD.sub(b"ignored", self._content)))
         except (mime.ParseError, UnparsableMessage):
             return []
 
     def _leaves(self, content: bytes) -> Iterator[_Leaf]:
-        waiting = [_Step(mime.parse_email_tree(content, mode="lazy"))]
+        pending = [_Step(mime.parse_email_tree(content, mode="lazy"))]
         parts = leaves = 0
-        while waiting:
-            step = waiting.pop()
+        while pending:
+            step = pending.pop()
             part = step.part
             parts += 1
-            if parts + len(waiting) > MAX_PARTS:
-                raise UnparsableMessage(f"more than {MAX_PARTS} parts")
+            if parts + len(pending) > MAX_PARTS:
+                raise UnparsableMessage(f"The message has more than {MAX_PARTS} parts")
             if step.depth > MAX_DEPTH:
-                raise UnparsableMessage(f"nested deeper than {MAX_DEPTH}")
-            if part.encoded_size is not None and not step.inside:
+                raise UnparsableMessage(f"The message has parts nested deeper than {MAX_DEPTH} levels")
+            if part.encoded_size is not None and not step.in_message:
                 yield _Leaf(part, leaves, step.is_alternative, self)
                 leaves += 1
-            waiting += [step.down(child) for child in reversed(part.children)]
+            pending += [step.child(part) for part in reversed(part.children)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A part during traversal: `inside` an attached message, `is_alternative` below a multipart/alternative."""
+    """A part during traversal. `in_message`: of an attached message; `is_alternative`: in a multipart/alternative."""
 
     part: mime.PyLazyMimePart
     depth: int = 1
-    inside: bool = False
+    in_message: bool = False
     is_alternative: bool = False
 
-    def down(self, child: mime.PyLazyMimePart) -> _Step:
+    def child(self, part: mime.PyLazyMimePart) -> _Step:
         is_alternative = self.is_alternative or self.part.content_type == "multipart/alternative"
-        return _Step(child, self.depth + 1, self.inside or self.part.is_message, is_alternative)
+        return _Step(part, self.depth + 1, self.in_message or self.part.is_message, is_alternative)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +160,8 @@ class _Leaf:
         try:
             return self.part.content
         except mime.ParseError:
-            return (
-                _base64(self._raw_content()) if self._field("content-transfer-encoding").lower() == "base64" else None
-            )
+            is_base64 = self._field("content-transfer-encoding").lower() == "base64"
+            return _decode_valid_base64(self._raw_content()) if is_base64 else None
 
     def text(self) -> str | None:
         """Decode the content as text; None if its transfer encoding is invalid."""
@@ -170,8 +173,8 @@ class _Leaf:
         return _decode(content, "utf-8" if is_utf8(content) else "windows-1252") if text is None else text
 
     def _raw_content(self) -> bytes:
-        others = self.tree.raw_leaves
-        encoded = others[self.number].part.content if self.number < len(others) else None
+        raw_leaves = self.tree.raw_leaves
+        encoded = raw_leaves[self.number].part.content if self.number < len(raw_leaves) else None
         # A different size means a different part.
         return encoded if encoded and len(encoded) == self.part.encoded_size else b""
 
@@ -190,8 +193,8 @@ def _is_body(leaf: _Leaf, bodies: dict[str, list[_Leaf]]) -> bool:
     part = leaf.part
     if part.content_type not in bodies or part.disposition == "attachment":
         return False
-    before = bodies[part.content_type] if leaf.is_alternative else bodies[_PLAIN] + bodies[_HTML]
-    return not part.filename or not before
+    earlier_text = bodies[part.content_type] if leaf.is_alternative else bodies[_PLAIN] + bodies[_HTML]
+    return not part.filename or not earlier_text
 
 
 def _join(leaves: list[_Leaf]) -> str | None:
@@ -200,16 +203,16 @@ def _join(leaves: list[_Leaf]) -> str | None:
 
 
 def _decode(content: bytes, charset: str) -> str | None:
-    """Text in a charset by its label, as the library knows them; None for one that it does not know."""
+    """Decode text in the charset with this label; None if the library does not know the charset."""
     if not _LABEL.fullmatch(charset):
         return None
     mail = mime.parse_email(b'Content-Type: text/plain; charset="%s"\r\n\r\n%b' % (charset.encode(), content))
     return None if mail.warnings else mail.text_plain[0]
 
 
-def _base64(encoded: bytes) -> bytes | None:
+def _decode_valid_base64(encoded: bytes) -> bytes | None:
     """Decode the base64 characters before the first padding; None if there are none."""
-    clean = encoded.partition(b"=")[0].translate(None, _NO_BASE64)
+    clean = encoded.partition(b"=")[0].translate(None, _NOT_BASE64)
     return binascii.a2b_base64(clean[: len(clean) - (len(clean) % 4 == 1)] + b"==") or None
 
 
@@ -222,5 +225,5 @@ def _attachment(leaf: _Leaf) -> ParsedAttachment:
 
 
 def _filename(text: str) -> str:
-    """Return the last component of a path, so that it can't lead to another folder; may be empty."""
+    """Return the last component of a path, so that it can't lead to another folder. It may be empty."""
     return printable(re.split(r"[/\\]", text)[-1])[:_MAX_FILENAME]

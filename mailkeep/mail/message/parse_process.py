@@ -1,7 +1,7 @@
 """Parses messages in child processes, with limits on CPU time, wall-clock time and memory.
 
-A child starts with the first message, parses one message at a time, is reused, and ends after a minute without work. If
-it crashes or is killed at its deadline, only its message fails: the next one gets a new child.
+A child starts when a message needs one, parses one message at a time, and ends after a minute without work. If a child
+crashes or is killed at the deadline, only its message fails: the next one gets a new child.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _Result = TypeVar("_Result")
 
 @dataclass(frozen=True, slots=True)
 class ParseLimits:
-    """Limits for a message. `content` limits the result and `memory` a child, both in bytes."""
+    """Limits for each message and for the children."""
 
     cpu_seconds: int = 3
     seconds: float = 5.0  # wall-clock time, including the start of a child
     wait_seconds: float = 15.0  # for a free child
-    memory: int = 1 << 30
-    content: int = 23 << 20
+    memory: int = 1 << 30  # bytes, per child
+    content: int = 23 << 20  # bytes of the result, in JSON
     children: int = 2
     large: int = 256 << 10  # bytes: from this message size, the result counts as large
     large_held: int = 4  # large results in use at a time
@@ -50,8 +50,8 @@ class ParsedMessage:
     """A parsed message. `attachments`: `filename`, `content_type` and `size` (bytes) of each; `content_ids`: the
     Content-ID by which the HTML refers to each, or an empty string.
 
-    `content` is a JSON object: `body_text` and `body_html` (text or null), and `attachments` with those fields and
-    `content_base64`, which is null in all of them if they did not fit (`truncated`).
+    `content` is a JSON object: `body_text` and `body_html` (text or null), and `attachments` with the fields above and
+    `content_base64`. If the attachments do not fit, `content_base64` is null in all of them, and `truncated` is true.
     """
 
     attachments: list[dict[str, object]]
@@ -104,19 +104,21 @@ class Parser:
         """
         return await self._run_limited(partial(self._attachment, content, number))
 
-    async def _run_limited(self, do: Callable[[], _Result]) -> _Result:
+    async def _run_limited(self, parse: Callable[[], _Result]) -> _Result:
         await self._wait_for(self._free)
         if self._timer:
             self._timer.cancel()
         self._threads = self._threads or ThreadPoolExecutor(self.limits.children, thread_name_prefix="parse")
-        work = asyncio.get_running_loop().run_in_executor(self._threads, do)
-        # Released when the thread ends, even if the caller was cancelled.
+        work = asyncio.get_running_loop().run_in_executor(self._threads, parse)
+        # The child is free when the thread ends, even if the caller was cancelled before.
         work.add_done_callback(self._release)
         return await asyncio.shield(work)
 
     @asynccontextmanager
     async def parse_and_hold(self, content: Callable[[], Iterable[bytes]], size: int) -> AsyncGenerator[ParsedMessage]:
-        """Parse a message of `size` bytes for the duration of the block. Only a few large results exist at a time."""
+        """Parse a message of `size` bytes. Of large messages, only a few results exist at a time, each until its block
+        ends.
+        """
         if size < self.limits.large:
             yield await self.parse(content)
             return
@@ -131,12 +133,12 @@ class Parser:
             async with asyncio.timeout(self.limits.wait_seconds):
                 await semaphore.acquire()
         except TimeoutError:
-            raise UnparsableMessage("too many messages are being parsed; try again later") from None
+            raise UnparsableMessage("The server was busy parsing other messages") from None
 
     def _release(self, work: asyncio.Future[Any]) -> None:
         self._free.release()
         if not work.cancelled():
-            work.exception()
+            work.exception()  # marks it as retrieved, so that asyncio does not log it
         if self._timer:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(self.limits.idle_seconds, self._end_idle)
@@ -172,7 +174,9 @@ class Parser:
     def _ask(
         self, content: Callable[[], Iterable[bytes]], number: int, read: Callable[[_ParseChild, int, float], _Result]
     ) -> tuple[bytes, _Result]:
-        """Send a message to a child. Returns the metadata, and what `read` returns for the content after it."""
+        """Send a message to a child; `number`: the attachment to return, or WHOLE. Returns the metadata, and the result
+        of `read`, which reads the content after the metadata.
+        """
         with tempfile.TemporaryFile(dir=self._folder) as file:
             for chunk in content():
                 file.write(chunk)
@@ -195,11 +199,11 @@ class Parser:
 
     @property
     def pids(self) -> list[int]:
-        """The process ids of the idle children."""
+        """The process IDs of the idle children."""
         return [child.process.pid for child in self._idle]
 
     async def close(self) -> None:
-        """End the children. A busy one may run until its deadline."""
+        """End the children. Waits for those that are parsing, at most until their deadlines."""
         if self._threads:
             await asyncio.to_thread(self._threads.shutdown)
             self._threads = None
@@ -210,7 +214,7 @@ class Parser:
 
 
 class _ParseChild(ChildProcess):
-    """Used by one thread at a time."""
+    """A child process that parses. Only one thread at a time may use it."""
 
     def __init__(self, limits: ParseLimits) -> None:
         super().__init__("mailkeep.mail.message.parse_worker", limits.cpu_seconds, limits.memory)
@@ -218,7 +222,7 @@ class _ParseChild(ChildProcess):
     def ask(self, file: IO[bytes], max_size: int, number: int, deadline: float) -> tuple[bytes, bytes, int]:
         """Send a request. Returns status, metadata, and the size of the content, which the caller must `read`.
 
-        Raises UnparsableMessage at the deadline or in a crash.
+        Raises UnparsableMessage at the deadline, and if the child crashes.
         """
         size = file.seek(0, os.SEEK_END)
         with _convert_errors():
@@ -249,9 +253,9 @@ def _convert_errors() -> Generator[None]:
     try:
         yield
     except TimeoutError:
-        raise UnparsableMessage("parsing it takes too long") from None
+        raise UnparsableMessage("Parsing the message takes too long") from None
     except (EOFError, OSError):
-        raise UnparsableMessage("parsing it takes too much time or memory") from None
+        raise UnparsableMessage("Parsing the message takes too much time or memory") from None
 
 
 def _seconds_left(deadline: float) -> float:

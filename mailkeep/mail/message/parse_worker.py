@@ -23,20 +23,20 @@ import msgspec
 
 from mailkeep.core.confinement import confine, limit_cpu_time
 
-REQUEST = struct.Struct(">QQq")  # size of the message, maximum size of the content in the response, attachment
-WHOLE = -1  # in place of an attachment: the whole message
+REQUEST = struct.Struct(">QQq")  # size of the message, maximum size of the content in the response, attachment's index
+WHOLE = -1  # in place of an attachment's index: the whole message
 ANSWER = struct.Struct(">cQQ")  # status, size of the metadata, size of the content
 DONE, UNPARSABLE = b"+", b"-"
 
 
-def main(number: int, cpu_seconds: int, memory: int) -> None:
+def main(descriptor: int, cpu_seconds: int, memory: int) -> None:
     """Serve the socket with this file descriptor; `memory` in bytes, `cpu_seconds` for each message."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     from mailkeep.mail.message.parse import UnparsableMessage, parse
 
     _load_codecs()  # once confined, the process may be unable to read their files
     confine(memory)
-    with socket.socket(fileno=number) as channel:
+    with socket.socket(fileno=descriptor) as channel:
         while True:
             request, descriptors, _, _ = socket.recv_fds(channel, REQUEST.size, 1)
             if len(request) < REQUEST.size or not descriptors:
@@ -52,7 +52,7 @@ def main(number: int, cpu_seconds: int, memory: int) -> None:
             except UnparsableMessage as error:
                 meta, result, status = str(error).encode(), b"", UNPARSABLE
             except MemoryError:
-                meta, result, status = b"parsing it takes too much memory", b"", UNPARSABLE
+                meta, result, status = b"Parsing the message takes too much memory", b"", UNPARSABLE
             channel.sendall(ANSWER.pack(status, len(meta), len(result)))
             channel.sendall(meta)
             channel.sendall(result)
@@ -60,9 +60,9 @@ def main(number: int, cpu_seconds: int, memory: int) -> None:
 
 def _load_codecs() -> None:
     """Import the charsets that a message may name, and the modules that the email library imports late."""
-    for found in pkgutil.iter_modules(encodings.__path__):
+    for module in pkgutil.iter_modules(encodings.__path__):
         with suppress(ImportError):  # some exist on other systems only
-            importlib.import_module(f"encodings.{found.name}")
+            importlib.import_module(f"encodings.{module.name}")
     for name in ("base64", "binascii", "email._header_value_parser", "email.generator", "quopri", "uu"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -85,12 +85,13 @@ def _message(parsed: Any, max_size: int) -> tuple[bytes, bytes]:
     described = [
         {"filename": part.filename, "content_type": part.content_type, "size": part.size} for part in parsed.attachments
     ]
+    # 40 bytes for the name `content_base64` of each attachment, 200 for the other names.
     fits = available - len(msgspec.json.encode(described)) - 40 * len(encoded_parts) - 200 > 0
     if not fits:
         bodies = _cut(bodies, max_size // 2)
     attachments: list[dict[str, Any]] = [
-        about | {"content_base64": encoded.decode() if fits and part.content is not None else None}
-        for about, (part, encoded) in zip(described, encoded_parts, strict=True)
+        fields | {"content_base64": encoded.decode() if fits and part.content is not None else None}
+        for fields, (part, encoded) in zip(described, encoded_parts, strict=True)
     ]
     content_ids = [part.content_id for part in parsed.attachments]
     meta = msgspec.json.encode({"attachments": described, "content_ids": content_ids, "truncated": not fits})
@@ -98,7 +99,9 @@ def _message(parsed: Any, max_size: int) -> tuple[bytes, bytes]:
 
 
 def _cut(bodies: dict[str, str | None], max_size: int) -> dict[str, str | None]:
-    """Limit the JSON of the bodies to `max_size` bytes: if it is larger, the HTML is dropped and the text cut."""
+    """Limit the JSON of the bodies to `max_size` bytes: if it is larger, the HTML is dropped and the text cut. Without
+    text, the start of the HTML takes its place.
+    """
     if len(msgspec.json.encode(bodies)) <= max_size:
         return bodies
     # No character takes more than six bytes in JSON.

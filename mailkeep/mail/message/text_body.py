@@ -23,7 +23,7 @@ _OVERLONG = re.compile(rb"(?m)^([^\r\n]{74})(=20|=09)\r$")
 class MimeEntity:
     """A MIME entity: its header fields (each ended by CRLF) and its body in segments.
 
-    The body ends with the CRLF that belongs to a following boundary.
+    The body ends with CRLF. Before a boundary, that CRLF is part of the boundary (RFC 2046 §5.1.1).
     """
 
     head: str
@@ -33,22 +33,22 @@ class MimeEntity:
 def text_entity(field: str, subtype: str, text: str, *, exact: bool) -> MimeEntity:
     """Encode `text` as `text/<subtype>`. INVALID_FIELD for `field` if it has a lone surrogate.
 
-    `exact` (needed before a boundary): the content is exactly the text. Otherwise it gets a final line ending if it
-    has none.
+    `exact`: a boundary follows, and the CRLF at the end is part of it, so that the content is exactly the text.
+    Otherwise the content gets a final line ending if the text has none.
     """
     try:
         data = text.encode()
     except UnicodeEncodeError:
-        raise invalid_field(field, "has a lone surrogate") from None
+        raise invalid_field(field, "contains a lone surrogate, which UTF-8 can't encode") from None
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     if exact or not data.endswith(b"\n"):
         data += b"\n"
     data = data.replace(b"\n", b"\r\n")
-    foreign = data.translate(None, _PLAIN)
-    if not foreign and _lines_fit(data):
+    unsafe = data.translate(None, _PLAIN)
+    if not unsafe and _lines_fit(data):
         return MimeEntity(_head(subtype, "us-ascii", "7bit"), (data,))
-    if 6 * len(foreign) <= len(data):
+    if 6 * len(unsafe) <= len(data):
         return MimeEntity(_head(subtype, "utf-8", "quoted-printable"), (_encode_quoted_printable(data),))
     # The line ending added above belongs to the boundary; base64 content must not include it.
     encoded = Base64.encode(data[:-2] if exact else data)
@@ -60,12 +60,12 @@ def _head(subtype: str, charset: str, encoding: str) -> str:
 
 
 def _lines_fit(data: bytes) -> bool:
-    at = 0
-    while len(data) - at > _LONGEST_LINE:
-        end = data.rfind(b"\n", at, at + _LONGEST_LINE + 2)
+    start = 0
+    while len(data) - start > _LONGEST_LINE:
+        end = data.rfind(b"\n", start, start + _LONGEST_LINE + 2)
         if end < 0:
             return False
-        at = end + 1
+        start = end + 1
     return True
 
 

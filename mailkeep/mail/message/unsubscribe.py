@@ -18,8 +18,8 @@ _MAILTO = re.compile(rf"mailto:[^@?]{{1,200}}@[A-Za-z0-9.-]{{1,253}}(?:\?{_URI_C
 
 @dataclass(frozen=True, slots=True)
 class Unsubscribe:
-    """How to unsubscribe: a web page, a mail (an address or a mailto URI), or both. `one_click`: a bare POST to `url`
-    unsubscribes (RFC 8058).
+    """How to unsubscribe: by `url` (http or https), `mailto` (an address or a mailto URI), or both. `one_click`: a POST
+    to `url` without further steps unsubscribes (RFC 8058).
     """
 
     url: str = ""
@@ -28,7 +28,7 @@ class Unsubscribe:
 
 
 def unsubscribe_fields(unsubscribe: Unsubscribe) -> str:
-    """Return the header fields. INVALID_FIELD for an invalid URL or address, and for `one_click` without https."""
+    """Return the header fields. INVALID_FIELD for an invalid URL or address, and `one_click` without an https URL."""
     url, uris = unsubscribe.url, list[str]()
     if not url and not unsubscribe.mailto:
         raise invalid_field("list_unsubscribe", "must have url or mailto")
@@ -41,9 +41,7 @@ def unsubscribe_fields(unsubscribe: Unsubscribe) -> str:
     fields = fold("List-Unsubscribe", [f"{uri}," for uri in uris[:-1]] + uris[-1:])
     if unsubscribe.one_click:
         if not url.startswith("https://"):
-            raise invalid_field(
-                "list_unsubscribe.one_click", "requires that list_unsubscribe's url begins with https://"
-            )
+            raise invalid_field("list_unsubscribe.one_click", "requires that list_unsubscribe.url begins with https://")
         fields += "List-Unsubscribe-Post: List-Unsubscribe=One-Click\r\n"
     return fields
 

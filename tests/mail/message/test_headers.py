@@ -72,7 +72,8 @@ def test_one_line_text_has_no_control_characters(char: str) -> None:
         check_header_value("X-A", f"a{char}b")
     with pytest.raises(InvalidField) as refused:
         check_text("subject", f"a{char}b")
-    assert refused.value.details == {"fields": [{"field": "subject", "reason": "has a control character"}]}
+    reason = f"must not contain control characters (got U+{ord(char):04X})"
+    assert refused.value.details == {"fields": [{"field": "subject", "reason": reason}]}
 
 
 def test_a_header_that_the_mta_would_truncate_is_rejected() -> None:

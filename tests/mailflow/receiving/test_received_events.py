@@ -156,7 +156,7 @@ async def test_an_unparsable_message_is_published_with_its_header(post: Post):
     await post.deliver(ALICE, content=head + b"--b\r\n\r\nx\r\n" * 1001)
     assert [kind for kind, _ in await post.events()] == ["mail.received", "mail.received.full"]
     (data,) = await fulls(post)
-    assert data["parse_error"] == "more than 1000 parts"
+    assert data["parse_error"] == "The message has more than 1000 parts"
     published = await full_of(post, data)
     assert (published["subject"], published["body_text"], published["attachments"]) == ("Parts", None, [])
     assert published["headers"]["From"] == "a@b.test"

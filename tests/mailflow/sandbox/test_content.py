@@ -61,7 +61,7 @@ async def test_a_message_that_can_not_be_parsed_is_shown_with_its_header(post: P
     path = content_path(post.api.app.data_dir, UUID(caught["id"]))
     path.write_bytes(b"Subject: Broken\r\nMIME-Version: 1.0\r\nContent-Transfer-Encoding: base64\r\n\r\n!!!!")
     content = (await read(post)).data
-    assert "Base64" in content["parse_error"]
+    assert "base64" in content["parse_error"]
     assert (content["subject"], content["body_text"], content["attachments"]) == ("Broken", None, [])
     assert (await read(post, "/html")).code == "NOT_FOUND"
 
