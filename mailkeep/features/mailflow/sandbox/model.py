@@ -28,7 +28,7 @@ class SandboxMessage:
 
 @dataclass(frozen=True, slots=True)
 class DueRecipient:
-    """A recipient who is due for the next delivery attempt; `attempts` counts those so far."""
+    """A recipient whose next delivery attempt is due; `attempts`: how many there have been."""
 
     message: SandboxMessage
     recipient: str

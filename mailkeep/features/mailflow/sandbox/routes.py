@@ -8,23 +8,23 @@ from mailkeep.features.mailflow.sandbox import rules, service, wire
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 _CONTENT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
-"""For HTML of unknown senders: no scripts, no origin, nothing is fetched."""
+"""For HTML of unknown senders: it runs no scripts, has no origin and loads nothing."""
 
 
 async def _list(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
     page, subjects = await service.page(app, call.page)
-    return HttpResponse([wire.message(row, subject) for row, subject in zip(page.rows, subjects, strict=True)], page)
+    return HttpResponse([wire.to_record(row, subject) for row, subject in zip(page.rows, subjects, strict=True)], page)
 
 
 async def _content(app: App, call: Call) -> HttpResponse:
-    async with service.open_message(app, call.id()) as found:
-        return HttpResponse(wire.content(found))
+    async with service.open_message(app, call.id()) as content:
+        return HttpResponse(wire.to_content(content))
 
 
 async def _html(app: App, call: Call) -> HttpResponse:
-    async with service.open_message(app, call.id()) as found:
-        html = wire.html(found)
+    async with service.open_message(app, call.id()) as content:
+        html = wire.to_html(content)
     if html is None:
         raise NotFound
     headers = {"content-security-policy": _CONTENT_POLICY, "x-frame-options": "SAMEORIGIN"}
@@ -35,14 +35,14 @@ async def _attachment(app: App, call: Call) -> HttpResponse:
     index = rules.attachment_index(call.path["number"])
     if index is None:
         raise NotFound
-    found, chunks = await service.attachment(app, call.id(), index)
-    headers = {"content-disposition": rules.content_disposition(found.filename), "content-length": str(found.size)}
-    # Whatever type its sender claims: it is saved, and no browser may treat it as a page of ours.
+    file, chunks = await service.open_attachment(app, call.id(), index)
+    headers = {"content-disposition": rules.content_disposition(file.filename), "content-length": str(file.size)}
+    # Not the type that the sender claims: browsers must save the file, and never show it as a page of this server.
     return HttpResponse(content=chunks, content_type="application/octet-stream", headers=headers)
 
 
 async def _raw(app: App, call: Call) -> HttpResponse:
-    size, chunks = await service.raw(app, call.id())
+    size, chunks = await service.open_raw(app, call.id())
     return HttpResponse(content=chunks, content_type="message/rfc822", headers={"content-length": str(size)})
 
 
@@ -101,7 +101,7 @@ ENDPOINTS = (
         summary="Download an attachment of a message in the sandbox",
         description=(
             "The decoded bytes, as a download with the original file name; `number` is that in `attachments`. "
-            "NOT_FOUND also if its encoding is invalid."
+            "NOT_FOUND also if the attachment's encoding is invalid or the message can't be parsed."
         ),
         tag="Sandbox",
         data=str,

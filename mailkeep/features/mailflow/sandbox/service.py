@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import IO
 from uuid import UUID
@@ -40,46 +41,46 @@ from mailkeep.mail.message.parse_process import AttachedFile, ParsedMessage
 from mailkeep.mail.smtp.spool import ReceivedMessage
 
 _CHUNK = 256 << 10
-_LISTED_HEAD = 32 << 10  # our signatures precede the subject
-_ORPHAN_AGE = timedelta(hours=36)  # older files do not belong to a message that is being accepted
+_SUBJECT_HEAD = 32 << 10  # bytes to read for the subject: our signatures precede it
+_ORPHAN_AGE = timedelta(hours=36)  # a file of this age does not belong to a message that is still being accepted
 
 
 @dataclass(frozen=True, slots=True)
 class NoSigningKey(Exception):
-    """A managed domain has no usable signing key; the message must wait instead of being sent unsigned."""
+    """A managed domain has no usable signing key; its mail must wait instead of being sent unsigned."""
 
     domain: str
 
 
 async def accept(app: App, mail_from: str, rcpt_to: list[str], content: ReceivedMessage) -> SandboxMessage:
-    """Sign, store and queue a message; it is on disk when this returns. NoSigningKey."""
+    """Sign, store and queue a message; it is on disk on return. Raises NoSigningKey."""
     at = app.clock()
     head = parse_head(content.head(MAX_HEAD))
-    signatures = await _signatures(app, head, content)
+    signatures = await _sign(app, head, content)
     sandbox_id = uuid7(at)
     path = content_path(app.data_dir, sandbox_id)
-    size = await asyncio.to_thread(content_file.write, path, _content_with(signatures, content))
+    size = await asyncio.to_thread(content_file.write, path, chain((signatures,), content.chunks()))
     failpoint.reach("sandbox.written")
     message = SandboxMessage(sandbox_id, sandbox_id.hex, mail_from, rcpt_to, head.message_id, size, at)
-    sent = await _enqueue(app, message)
+    history_id = await _enqueue(app, message)
     failpoint.reach("sandbox.taken")
-    if sent is not None:
-        await asyncio.to_thread(link_content, app.data_dir, sent, path)
+    if history_id is not None:
+        await asyncio.to_thread(link_content, app.data_dir, history_id, path)
     return message
 
 
 async def _enqueue(app: App, message: SandboxMessage) -> UUID | None:
-    """Queue a message; returns the ID of the sent message in the history. If the result of the insert is lost, it is
-    repeated, since a client that gets an error must be sure that nothing was queued. The insert is idempotent.
+    """Queue a message; returns its ID in the history, None if it is not there. If the result of the insert is lost, the
+    insert, which is idempotent, is repeated: a client that gets an error must be sure that nothing was queued.
     """
-    for pause in (0.5, 2.0, None):
+    for pause in (0.5, 2.0, None):  # seconds before the next attempt
         insert_started = False
         try:
             async with app.db.autocommit() as conn:
-                sent = await messages.find_outbound(conn, message.message_id)
+                history_id = await messages.find_outbound(conn, message.message_id)
                 insert_started = True
                 await store.insert(conn, message)
-                return sent
+                return history_id
         except Unavailable:
             if not insert_started or pause is None:
                 raise
@@ -87,8 +88,8 @@ async def _enqueue(app: App, message: SandboxMessage) -> UUID | None:
     return None
 
 
-async def _signatures(app: App, head: MessageHeader, content: ReceivedMessage) -> bytes:
-    """DKIM-Signature fields by the keys of the From domain; none for foreign domains (a forwarded message)."""
+async def _sign(app: App, head: MessageHeader, content: ReceivedMessage) -> bytes:
+    """DKIM-Signature fields by the keys of the From domain; empty if the domain is not managed (forwarded mail)."""
     domain = _domain_of(head.from_address)
     if domain is None:
         return b""
@@ -108,32 +109,27 @@ def _domain_of(address: str) -> str | None:
         return None
 
 
-def _content_with(signatures: bytes, content: ReceivedMessage) -> Iterator[bytes]:
-    yield signatures
-    yield from content.chunks()
-
-
 async def deliver_due(app: App, limit: int = 100) -> int:
     """Deliver to the recipients whose next attempt is due; returns how many there were."""
     async with app.db.autocommit() as conn:
-        found = await store.list_due(conn, app.clock(), limit)
-    for due in found:
-        await _attempt(app, due)
-    return len(found)
+        due_recipients = await store.list_due(conn, app.clock(), limit)
+    for due in due_recipients:
+        await _attempt_delivery(app, due)
+    return len(due_recipients)
 
 
-async def _attempt(app: App, due: DueRecipient) -> None:
-    attempts = due.attempts + 1
-    outcome = await _deliver(app, due, attempts)
+async def _attempt_delivery(app: App, due: DueRecipient) -> None:
+    attempt = due.attempts + 1
+    outcome = await _deliver(app, due, attempt)
     at = app.clock()
     retry_at = at + timedelta(seconds=rules.RETRY_SECONDS)
     try:
         async with app.db.tx() as conn:
-            # Record the outcome first, since that locks the message. Events are ordered by the first write of their
-            # transactions; a concurrent acceptance of the message must not come after this.
-            delivery_attempts = await _record_outcome(conn, due, outcome, attempts, at, retry_at)
+            # The first statement, since it locks the message in the history: events are ordered by the first write of
+            # their transactions, and the event of its acceptance must precede those of its delivery.
+            delivery_attempts = await _record_outcome(conn, due, outcome, attempt, at, retry_at)
             if outcome.status == "deferred":
-                await store.defer(conn, due.message.id, due.recipient, attempts, retry_at)
+                await store.defer(conn, due.message.id, due.recipient, attempt, retry_at)
             elif not await store.remove_recipient(conn, due.message.id, due.recipient):
                 raise _AlreadyDone
     except _AlreadyDone:
@@ -147,27 +143,28 @@ class _AlreadyDone(Exception):
 
 
 async def _record_outcome(
-    conn: Conn, due: DueRecipient, outcome: rules.SandboxOutcome, attempts: int, at: datetime, retry_at: datetime
+    conn: Conn, due: DueRecipient, outcome: rules.SandboxOutcome, attempt: int, at: datetime, retry_at: datetime
 ) -> list[DeliveryAttempt]:
+    """Record the outcome in the history; returns the attempts recorded, none if the message is not there."""
     message_id = await messages.find_outbound(conn, due.message.message_id)
     if message_id is None:
         return []
     next_at = retry_at if outcome.status == "deferred" else None
-    recorded = DeliveryOutcome(
-        message_id, due.recipient, outcome.status, attempts, outcome.reply, next_at, due.message.queue_id
+    delivery_outcome = DeliveryOutcome(
+        message_id, due.recipient, outcome.status, attempt, outcome.reply, next_at, due.message.queue_id
     )
-    return await messages.record_outcome(conn, at, recorded)
+    return await messages.record_outcome(conn, at, delivery_outcome)
 
 
-async def _deliver(app: App, due: DueRecipient, attempts: int) -> rules.SandboxOutcome:
+async def _deliver(app: App, due: DueRecipient, attempt: int) -> rules.SandboxOutcome:
     async with app.db.autocommit() as conn:
         route = await routing.route(conn, due.recipient)
     if route.decision == "not_managed":
-        return rules.remote_outcome(due.recipient, attempts)
+        return rules.remote_outcome(due.recipient, attempt)
     decision: str = route.decision
     if decision == "deliver":
         message, path = due.message, content_path(app.data_dir, due.message.id)
-        arrived = InboundMail(
+        mail = InboundMail(
             queue_id=message.queue_id,
             mail_from=message.mail_from,
             recipients=[(due.recipient, route)],
@@ -176,8 +173,8 @@ async def _deliver(app: App, due: DueRecipient, attempts: int) -> rules.SandboxO
             content=lambda: content_file.read(path),
             source="system",
         )
-        decision = await receiving.deliver(app, arrived)
-    return rules.local_outcome(decision, attempts)
+        decision = await receiving.deliver(app, mail)
+    return rules.local_outcome(decision, attempt)
 
 
 def _first_bytes(path: Path) -> bytes:
@@ -188,68 +185,65 @@ def _first_bytes(path: Path) -> bytes:
 async def page(app: App, page_request: PageRequest) -> tuple[Page[SandboxMessage], list[str]]:
     """A page of messages, and the subject of each."""
     async with app.db.autocommit() as conn:
-        found = await store.page(conn, page_request)
-    return found, await asyncio.to_thread(_subjects, app.data_dir, [row.id for row in found.rows])
+        result = await store.page(conn, page_request)
+    paths = [content_path(app.data_dir, row.id) for row in result.rows]
+    return result, await asyncio.to_thread(lambda: list(map(_read_subject, paths)))
 
 
-def _subjects(data_dir: Path, ids: list[UUID]) -> list[str]:
-    return [_subject(content_path(data_dir, sandbox_id)) for sandbox_id in ids]
-
-
-def _subject(path: Path) -> str:
+def _read_subject(path: Path) -> str:
     """The subject, from the first bytes of the file; empty if the file was deleted."""
     with suppress(FileNotFoundError), path.open("rb") as file:
-        return parse_head(file.read(_LISTED_HEAD)).subject
+        return parse_head(file.read(_SUBJECT_HEAD)).subject
     return ""
 
 
-async def raw(app: App, sandbox_id: UUID) -> tuple[int, AsyncIterator[bytes]]:
-    """A message as it would have been sent, with signatures: its size in bytes, and its content in chunks."""
+async def open_raw(app: App, sandbox_id: UUID) -> tuple[int, AsyncIterator[bytes]]:
+    """A message as it would have been sent, with signatures: its size in bytes, its content in chunks. NOT_FOUND."""
     path = await _find_content(app, sandbox_id)
     return path.stat().st_size, _read_chunks(partial(path.open, "rb", buffering=0))
 
 
-async def attachment(app: App, sandbox_id: UUID, index: int) -> tuple[AttachedFile, AsyncIterator[bytes]]:
+async def open_attachment(app: App, sandbox_id: UUID, index: int) -> tuple[AttachedFile, AsyncIterator[bytes]]:
     """An attachment of a message by its index (from 0), and its content in chunks. NOT_FOUND if there is none, or if
     the message can't be parsed.
     """
     path = await _find_content(app, sandbox_id)
     try:
-        found = await app.parser.attachment(lambda: content_file.read(path), index)
+        attached_file = await app.parser.attachment(lambda: content_file.read(path), index)
     except UnparsableMessage:
         raise NotFound from None
-    if found is None:
+    if attached_file is None:
         raise NotFound
-    return found, _read_chunks(lambda: found.file)
+    return attached_file, _read_chunks(lambda: attached_file.file)
 
 
 async def _find_content(app: App, sandbox_id: UUID) -> Path:
     """The file of a message. NOT_FOUND."""
     async with app.db.autocommit() as conn:
-        found = await store.find(conn, sandbox_id)
+        exists = await store.filter_existing(conn, [sandbox_id])
     path = content_path(app.data_dir, sandbox_id)
-    if found is None or not path.exists():
+    if not exists or not path.exists():
         raise NotFound
     return path
 
 
 @asynccontextmanager
 async def open_message(app: App, sandbox_id: UUID) -> AsyncGenerator[SandboxContent]:
-    """The parsed content of a message, until the block ends. NOT_FOUND."""
+    """Parse a message; large results are kept only until the block ends. NOT_FOUND."""
     path = await _find_content(app, sandbox_id)
     head = parse_head(await asyncio.to_thread(_first_bytes, path))
     async with AsyncExitStack() as stack:
         try:
-            held = app.parser.parse_and_hold(lambda: content_file.read(path), path.stat().st_size)
-            parsed: ParsedMessage | UnparsableMessage = await stack.enter_async_context(held)
+            parsing = app.parser.parse_and_hold(lambda: content_file.read(path), path.stat().st_size)
+            parsed: ParsedMessage | UnparsableMessage = await stack.enter_async_context(parsing)
         except UnparsableMessage as error:
             parsed = error
         yield SandboxContent(sandbox_id, head, parsed)
 
 
-async def _read_chunks(opening: Callable[[], IO[bytes]]) -> AsyncIterator[bytes]:
-    """One chunk at a time: a slow reader must not keep the whole file in memory."""
-    with await asyncio.to_thread(opening) as file:
+async def _read_chunks(open_file: Callable[[], IO[bytes]]) -> AsyncIterator[bytes]:
+    """Read one chunk at a time: the file of a slow client must not be in memory as a whole."""
+    with await asyncio.to_thread(open_file) as file:
         while chunk := await asyncio.to_thread(file.read, _CHUNK):
             yield chunk
 
@@ -272,8 +266,8 @@ def _list_contents(data_dir: Path, before: float) -> set[UUID]:
 
 
 async def prune(app: App, before: datetime) -> int:
-    """Delete messages from before `before` without waiting recipients, and files that were never queued; returns how
-    many.
+    """Delete messages received until `before` without waiting recipients, and files whose message was never queued;
+    returns how many.
     """
     orphaned_before = (app.clock() - _ORPHAN_AGE).timestamp()
     old = await asyncio.to_thread(_list_contents, app.data_dir, orphaned_before)

@@ -32,7 +32,7 @@ async def insert(conn: Conn, message: SandboxMessage) -> None:
 
 
 async def filter_existing(conn: Conn, ids: Collection[UUID]) -> set[UUID]:
-    """Those of these messages that exist."""
+    """Those of these IDs that messages have."""
     cursor = await conn.execute("SELECT id FROM sandbox_messages WHERE id = ANY(%(ids)s)", {"ids": list(ids)})
     return {row["id"] for row in await cursor.fetchall()}
 
@@ -52,7 +52,7 @@ async def list_due(conn: Conn, at: datetime, limit: int) -> list[DueRecipient]:
 
 
 async def remove_recipient(conn: Conn, sandbox_id: UUID, recipient: str) -> bool:
-    """Remove a recipient from the queue; False if another process did."""
+    """Remove a recipient from the queue; False if another process has removed it."""
     cursor = await conn.execute(
         "DELETE FROM sandbox_queue WHERE message_id = %(id)s AND recipient = %(recipient)s",
         {"id": sandbox_id, "recipient": recipient},
@@ -61,7 +61,7 @@ async def remove_recipient(conn: Conn, sandbox_id: UUID, recipient: str) -> bool
 
 
 async def defer(conn: Conn, sandbox_id: UUID, recipient: str, attempts: int, until: datetime) -> None:
-    """Schedule the next attempt at `until`."""
+    """Schedule the next attempt at `until`; `attempts`: how many there have been."""
     await conn.execute(
         """
         UPDATE sandbox_queue SET attempts = %(attempts)s, next_attempt_at = %(until)s
@@ -72,31 +72,19 @@ async def defer(conn: Conn, sandbox_id: UUID, recipient: str, attempts: int, unt
 
 
 async def page(conn: Conn, page_request: PageRequest) -> Page[SandboxMessage]:
-    """A page of messages, by age."""
-    found = await fetch_page(
+    """A page of messages, by time of arrival."""
+    result = await fetch_page(
         conn,
         "SELECT s.id, s.queue_id, s.mail_from, s.rcpt_to, s.message_id, s.size, s.received_at FROM sandbox_messages s",
         [],
         page_request,
         {"received_at": "s.id", "id": "s.id"},
     )
-    return Page([_message(row) for row in found.rows], found.next_key)
-
-
-async def find(conn: Conn, sandbox_id: UUID) -> SandboxMessage | None:
-    """The message with this ID."""
-    cursor = await conn.execute(
-        """
-        SELECT id, queue_id, mail_from, rcpt_to, message_id, size, received_at FROM sandbox_messages WHERE id = %(id)s
-        """,
-        {"id": sandbox_id},
-    )
-    row = await cursor.fetchone()
-    return _message(row) if row else None
+    return Page([_message(row) for row in result.rows], result.next_key)
 
 
 async def clear(conn: Conn, before: datetime) -> list[UUID]:
-    """Delete messages from before `before` without waiting recipients; returns their IDs."""
+    """Delete the messages received until `before` that have no waiting recipients; returns their IDs."""
     cursor = await conn.execute(
         """
         DELETE FROM sandbox_messages s

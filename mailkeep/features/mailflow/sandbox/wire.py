@@ -50,8 +50,8 @@ class SandboxAttachment(Struct, frozen=True):
 
 
 class SandboxContentResponse(Struct, frozen=True):
-    """The content of a message. `parse_error`: it could not be parsed, so only the header is shown; `truncated`: it has
-    more content than fits.
+    """The content of a message. `parse_error`: why it could not be parsed; then only the header is here. `truncated`:
+    the content is too large, so the text may be cut and the HTML missing.
     """
 
     id: UUID
@@ -71,40 +71,40 @@ class ClearResponse(Struct, frozen=True):
     removed: int
 
 
-def message(found: SandboxMessage, subject: str) -> SandboxMessageResponse:
+def to_record(message: SandboxMessage, subject: str) -> SandboxMessageResponse:
     """The JSON of a message."""
     return SandboxMessageResponse(
-        id=found.id,
-        queue_id=found.queue_id,
-        mail_from=found.mail_from,
-        rcpt_to=found.rcpt_to,
-        message_id=found.message_id,
+        id=message.id,
+        queue_id=message.queue_id,
+        mail_from=message.mail_from,
+        rcpt_to=message.rcpt_to,
+        message_id=message.message_id,
         subject=subject,
-        size=found.size,
-        received_at=iso(found.received_at),
+        size=message.size,
+        received_at=iso(message.received_at),
     )
 
 
-def content(found: SandboxContent) -> SandboxContentResponse:
+def to_content(content: SandboxContent) -> SandboxContentResponse:
     """The JSON of the content of a message."""
-    parsed = None if isinstance(found.parsed, UnparsableMessage) else found.parsed
-    bodies = _bodies(parsed)
+    parsed = None if isinstance(content.parsed, UnparsableMessage) else content.parsed
+    bodies = _decode_bodies(parsed)
     return SandboxContentResponse(
-        id=found.id,
-        subject=found.head.subject,
-        header=[HeaderField(field.name, decode_words(field.value)) for field in found.head.fields],
+        id=content.id,
+        subject=content.head.subject,
+        header=[HeaderField(field.name, decode_words(field.value)) for field in content.head.fields],
         body_text=bodies.body_text,
         body_html=bodies.body_html,
         attachments=_attachments(parsed) if parsed else [],
         truncated=parsed is not None and parsed.truncated,
-        parse_error=str(found.parsed) if isinstance(found.parsed, UnparsableMessage) else None,
+        parse_error=str(content.parsed) if isinstance(content.parsed, UnparsableMessage) else None,
     )
 
 
-def html(found: SandboxContent) -> str | None:
-    """The HTML of a message with its images inserted, None if it has no HTML."""
-    parsed = None if isinstance(found.parsed, UnparsableMessage) else found.parsed
-    bodies = _bodies(parsed)
+def to_html(content: SandboxContent) -> str | None:
+    """The HTML of a message with its images inserted; None if it has no HTML."""
+    parsed = None if isinstance(content.parsed, UnparsableMessage) else content.parsed
+    bodies = _decode_bodies(parsed)
     if parsed is None or bodies.body_html is None:
         return None
     images = {
@@ -126,13 +126,13 @@ class _Bodies(Struct):
     attachments: list[_Part] = []
 
 
-def _bodies(parsed: ParsedMessage | None) -> _Bodies:
+def _decode_bodies(parsed: ParsedMessage | None) -> _Bodies:
     return msgspec.json.decode(parsed.content, type=_Bodies) if parsed else _Bodies()
 
 
 def _attachments(parsed: ParsedMessage) -> list[SandboxAttachment]:
     attachments = zip(parsed.attachments, parsed.content_ids, strict=True)
     return [
-        msgspec.convert({**each, "number": number, "content_id": content_id or None}, SandboxAttachment)
-        for number, (each, content_id) in enumerate(attachments, 1)
+        msgspec.convert({**fields, "number": number, "content_id": content_id or None}, SandboxAttachment)
+        for number, (fields, content_id) in enumerate(attachments, 1)
     ]
