@@ -107,7 +107,7 @@ async def test_an_allowed_account_sends_and_incomplete_messages_are_dropped(api:
 def test_a_header_without_measure_is_refused_in_no_time(head: bytes):
     """Folded lines were joined one by one: 9 s for 1 MiB, in which the event loop stood still."""
     started = time.thread_time()
-    with pytest.raises(SendmailError, match=r"larger than 256 KiB|too many"):
+    with pytest.raises(SendmailError, match=r"larger than 256 KiB|header fields; at most"):
         rules.read_fields(head)
     assert time.thread_time() - started < 3
 
@@ -116,7 +116,10 @@ def _body(text: bytes, *, encode: bool) -> SendmailBody:
     spool = Spool(None, 1 << 30)
     spool.write(text)
     return SendmailBody(
-        SendmailContent(spool.finish(), is_8bit=True, is_utf8=False, longest=5000), 0, encode=encode, wrap=not encode
+        SendmailContent(spool.finish(), is_8bit=True, is_utf8=False, longest_line=5000),
+        0,
+        encode=encode,
+        wrap=not encode,
     )
 
 

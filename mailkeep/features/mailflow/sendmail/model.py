@@ -24,8 +24,8 @@ class ExitCode(IntEnum):
 
 
 class SendmailOptions(Struct, frozen=True, forbid_unknown_fields=True):
-    """The program's options. `sender`: the envelope sender (None: not given, empty: `<>`); `name`: the full name for a
-    missing From field; `extract`: the addresses of To, Cc and Bcc are recipients too.
+    """The program's options. `sender`: the envelope sender (None: no option `-f`, empty: `<>`); `name`: the full name
+    for a message without From; `extract`: the addresses of To, Cc and Bcc are recipients too; `key`: an API key.
     """
 
     sender: str | None = None
@@ -43,7 +43,7 @@ class SendmailReply(Struct, frozen=True):
 
 
 class SendmailError(Exception):
-    """The message is not sent."""
+    """The message is not sent. `reason` is for standard error."""
 
     def __init__(self, code: ExitCode, reason: str) -> None:
         super().__init__(reason)
@@ -53,36 +53,36 @@ class SendmailError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SendmailContent:
-    """A message with CRLF line ends; `longest` is the length of its longest line in octets."""
+    """A message with CRLF line ends; `longest_line` in octets."""
 
     received: ReceivedMessage
     is_8bit: bool
     is_utf8: bool
-    longest: int
+    longest_line: int
 
 
 @dataclass(frozen=True, slots=True)
 class HeaderFields:
-    """The fields in order as (name, raw value without its line end), and the offset of the body."""
+    """The fields in order as (name, raw value without its line end), and the offset of the body in the message."""
 
     fields: list[tuple[str, bytes]]
-    body_at: int
+    body_offset: int
 
 
 @dataclass(frozen=True, slots=True)
 class SendmailBody:
-    """The body as it is sent."""
+    """The body, from `offset` in the message, and how it is changed before it is sent."""
 
     content: SendmailContent
-    start: int
+    offset: int
     encode: bool  # as quoted-printable
-    wrap: bool  # lines over 998 octets broken
+    wrap: bool  # break lines over 998 octets
 
     def chunks(self) -> Iterator[bytes]:
         """The unchanged body."""
         position = 0
         for chunk in self.content.received.chunks():
             end = position + len(chunk)
-            if end > self.start:
-                yield chunk[max(0, self.start - position) :]
+            if end > self.offset:
+                yield chunk[max(0, self.offset - position) :]
             position = end

@@ -33,22 +33,31 @@ MAX_LINE = 998  # RFC 5322 §2.1.1
 _FIELD = re.compile(rb"(?s)([!-9;-~]{1,200})[ \t]*:(.*)")
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _FOLD = re.compile(r"\r\n[ \t]+|[\r\n]+")
-_DROPPED = ("bcc", "resent-bcc", "return-path", "content-length", "sender", "from", "resent-from", "resent-sender")
-_ADDRESSES = ("to", "cc", "reply-to", "resent-to", "resent-cc")
+_REMOVED_FIELDS = (
+    "bcc",
+    "resent-bcc",
+    "return-path",
+    "content-length",
+    "sender",
+    "from",
+    "resent-from",
+    "resent-sender",
+)
+_ADDRESS_FIELDS = ("to", "cc", "reply-to", "resent-to", "resent-cc")
 
 
 def read_fields(head: bytes) -> HeaderFields:
-    """The header at the start of a message; one that does not begin with a field is all body.
+    """The header fields at the start of a message. A message that does not begin with a field has only a body.
 
     A first line `From …` (mbox format) is skipped.
     """
     fields: list[tuple[str, list[bytes]]] = []
-    at = 0
-    while at < len(head):
-        end = head.find(b"\r\n", at)
+    start = 0
+    while start < len(head):
+        end = head.find(b"\r\n", start)
         if end < 0:
             break
-        line = head[at:end]
+        line = head[start:end]
         if not line:
             return _join_lines(fields, end + 2)
         match = _FIELD.fullmatch(line)
@@ -56,23 +65,23 @@ def read_fields(head: bytes) -> HeaderFields:
             fields[-1][1].append(line)
         elif match:
             fields.append((match[1].decode("ascii"), [match[2].strip(b" \t")]))
-        elif at == 0 and line.startswith((b"From ", b">From ")):
+        elif start == 0 and line.startswith((b"From ", b">From ")):
             pass
         else:
-            return _join_lines(fields, at)
-        at = end + 2
+            return _join_lines(fields, start)
+        start = end + 2
     if len(head) >= MAX_HEAD:
         raise SendmailError(ExitCode.DATAERR, f"the header is larger than {MAX_HEAD >> 10} KiB")
-    return _join_lines(fields, at)
+    return _join_lines(fields, start)
 
 
-def _join_lines(fields: list[tuple[str, list[bytes]]], body_at: int) -> HeaderFields:
+def _join_lines(fields: list[tuple[str, list[bytes]]], body_offset: int) -> HeaderFields:
     if len(fields) > MAX_FIELDS:
-        raise SendmailError(ExitCode.DATAERR, f"{len(fields)} header fields are too many; at most {MAX_FIELDS}")
-    return HeaderFields([(name, b"\r\n".join(lines)) for name, lines in fields], body_at)
+        raise SendmailError(ExitCode.DATAERR, f"the message has {len(fields)} header fields; at most {MAX_FIELDS}")
+    return HeaderFields([(name, b"\r\n".join(lines)) for name, lines in fields], body_offset)
 
 
-def text_of(value: bytes) -> str:
+def decode_value(value: bytes) -> str:
     """A field's value in one line, without control characters."""
     value = _CONTROL.sub(b"", value)
     try:
@@ -82,90 +91,94 @@ def text_of(value: bytes) -> str:
     return _FOLD.sub(" ", text).replace("\t", " ").strip()
 
 
-def values(fields: HeaderFields, *names: str) -> list[str]:
+def list_values(fields: HeaderFields, *names: str) -> list[str]:
     """The values of the fields with these names (lower case)."""
-    return [text_of(value) for name, value in fields.fields if name.lower() in names]
+    return [decode_value(value) for name, value in fields.fields if name.lower() in names]
 
 
-def author(fields: HeaderFields) -> MailboxAddress | None:
-    """The From field's mailbox, None without the field; it must be one address."""
-    lines = values(fields, "from")
-    if not lines:
+def read_author(fields: HeaderFields) -> MailboxAddress | None:
+    """The address in From; None without the field. EX_DATAERR unless there is exactly one."""
+    values = list_values(fields, "from")
+    if not values:
         return None
-    found = parse_addresses(lines[0])
-    if len(lines) > 1 or len(found) != 1:
-        raise SendmailError(ExitCode.DATAERR, "From must have exactly one address")
-    return MailboxAddress(address(found[0].email, "From"), _printable(found[0].name))
+    if len(values) > 1:
+        raise SendmailError(ExitCode.DATAERR, f"the message has {len(values)} From fields; only one is allowed")
+    addresses = parse_addresses(values[0])
+    if len(addresses) != 1:
+        raise SendmailError(ExitCode.DATAERR, f"From must have exactly one address (got {values[0][:200]!r})")
+    return MailboxAddress(check_address(addresses[0].email, "From"), _remove_unprintable(addresses[0].name))
 
 
-def _printable(text: str) -> str:
+def _remove_unprintable(text: str) -> str:
     return "".join(char for char in text if char.isprintable())
 
 
-def plain_name(text: str) -> str:
-    """A display name without control characters."""
-    return _printable(text)[:200]
+def clean_name(text: str) -> str:
+    """A display name without control characters, at most 200 characters long."""
+    return _remove_unprintable(text)[:200]
 
 
-def addresses_in(text: str) -> list[str]:
-    """The addresses of a field's value, for the history."""
-    return [each.email for each in parse_addresses(text)]
+def list_addresses(fields: HeaderFields, name: str) -> list[str]:
+    """The addresses in the fields with this name (lower case), for the history."""
+    return [each.email for value in list_values(fields, name) for each in parse_addresses(value)]
 
 
-def address(text: str, what: str) -> Address:
-    """An address, or EX_DATAERR."""
+def check_address(text: str, label: str) -> Address:
+    """Parse an address. EX_DATAERR if it is malformed; `label` says in the error where it comes from."""
     try:
         return parse_address(text)
     except AddressError as error:
-        raise SendmailError(ExitCode.DATAERR, f"{what} {text!r}: {error.reason}") from None
+        raise SendmailError(ExitCode.DATAERR, f"{label} {text!r}: {error.reason}") from None
 
 
 def qualify(text: str, host: str) -> str:
-    """An address; a name without a domain gets the host name."""
+    """An address without angle brackets; a name without a domain gets the host name as its domain."""
     text = text.strip()
     text = text[1:-1].strip() if text.startswith("<") and text.endswith(">") else text
     return text if "@" in text else f"{text}@{host}"
 
 
-def recipients(arguments: Sequence[str], fields: HeaderFields | None, host: str) -> list[Address]:
+def list_recipients(arguments: Sequence[str], fields: HeaderFields | None, host: str) -> list[Address]:
     """The recipients, each once: of the arguments (lists of addresses) and, with `fields`, of To, Cc and Bcc."""
-    texts = [part for each in arguments for part in _split_addresses(each)]
+    lists = list(arguments)
     if fields:
-        listed = values(fields, "to", "cc", "bcc") or values(fields, "resent-to", "resent-cc", "resent-bcc")
-        texts += [part for each in listed for part in _split_addresses(each)]
-    found: dict[str, Address] = {}
-    for text in texts:
-        each = address(qualify(text, host), "recipient")
-        found[each.key] = each
-        if len(found) > MAX_RECIPIENTS:
-            raise SendmailError(ExitCode.DATAERR, f"too many recipients; at most {MAX_RECIPIENTS}")
-    if not found:
-        raise SendmailError(ExitCode.USAGE, "no recipient: name one, or use -t to read them from the header")
-    return list(found.values())
+        lists += list_values(fields, "to", "cc", "bcc") or list_values(fields, "resent-to", "resent-cc", "resent-bcc")
+    recipients: dict[str, Address] = {}
+    for text in (text for addresses in lists for text in _split_addresses(addresses)):
+        address = check_address(qualify(text, host), "recipient")
+        recipients[address.key] = address
+        if len(recipients) > MAX_RECIPIENTS:
+            raise SendmailError(ExitCode.DATAERR, f"the message has more than {MAX_RECIPIENTS} recipients")
+    if not recipients:
+        advice = "To, Cc and Bcc have none" if fields else "name one, or use -t to read them from the header"
+        raise SendmailError(ExitCode.USAGE, f"no recipient: {advice}")
+    return list(recipients.values())
 
 
 def _split_addresses(text: str) -> list[str]:
-    text = text_of(text.encode("utf-8", "surrogateescape"))
+    text = decode_value(text.encode("utf-8", "surrogateescape"))
     if not re.search(r"[<(\":;]", text):
         return [part for part in text.split(",") if part.strip()]
     return [each.email for each in parse_addresses(text)]
 
 
 def may_send(address: Address, own: Address, allowed: Sequence[str]) -> bool:
-    """Whether an account may send as an address: its own, or one that its entry of `sendmail.allowed` names."""
-    return address.key == own.key or any(_covers(entry, address) for entry in allowed)
+    """Whether an account may send as an address: as `own`, and as the addresses and domains in `allowed`, its entry in
+    the setting `sendmail.allowed`.
+    """
+    return address.key == own.key or any(_allows(entry, address) for entry in allowed)
 
 
-def _covers(entry: str, address: Address) -> bool:
+def _allows(entry: str, address: Address) -> bool:
     try:
         return parse_address(entry).key == address.key if "@" in entry else normalize_domain(entry) == address.domain
     except AddressError:
         return False
 
 
-def message_id(fields: HeaderFields) -> str | None:
-    """The Message-ID, None for none and for one that is malformed."""
-    for value in values(fields, "message-id")[:1]:
+def read_message_id(fields: HeaderFields) -> str | None:
+    """The Message-ID; None if it is missing or malformed."""
+    for value in list_values(fields, "message-id")[:1]:
         try:
             check_message_id("message_id", value)
         except Refusal:
@@ -174,28 +187,34 @@ def message_id(fields: HeaderFields) -> str | None:
     return None
 
 
-def header(fields: HeaderFields, sender: MailboxAddress, at: datetime, header_id: str, body: SendmailBody) -> bytes:
-    """The header to send, in ASCII: the checked From, missing fields, and no fields that recipients must not see."""
-    lines = [_field(name, value) for name, value in fields.fields if _is_kept(name.lower(), body)]
+def compose_header(
+    fields: HeaderFields, author: MailboxAddress, at: datetime, header_id: str, body: SendmailBody
+) -> bytes:
+    """The header to send, in ASCII unless an address needs UTF-8.
+
+    From is the checked author, and the Message-ID is `header_id`. Missing fields are added, and fields that recipients
+    must not see, or that only this server sets, are removed.
+    """
+    lines = [_compose_field(name, value) for name, value in fields.fields if _is_sent(name.lower(), body)]
     names = {name.lower() for name, _ in fields.fields}
-    lines.insert(0, address_field("From", [sender]))
+    lines.insert(0, address_field("From", [author]))
     if "date" not in names:
         lines.append(f"Date: {date_text(at)}\r\n")
     lines.append(f"Message-ID: {header_id}\r\n")
     if not names & {"to", "cc"}:
         lines.append("To: undisclosed-recipients:;\r\n")
     if body.encode or (body.content.is_8bit and "content-type" not in names):
-        lines += _mime(names, body)
+        lines += _mime_fields(names, body)
     return "".join(lines).encode()
 
 
-def _is_kept(name: str, body: SendmailBody) -> bool:
-    if name in _DROPPED or name == "message-id" or name.startswith(RESERVED_PREFIXES):
+def _is_sent(name: str, body: SendmailBody) -> bool:
+    if name in _REMOVED_FIELDS or name == "message-id" or name.startswith(RESERVED_PREFIXES):
         return False
     return not (body.encode and name == "content-transfer-encoding")
 
 
-def _mime(names: set[str], body: SendmailBody) -> Iterator[str]:
+def _mime_fields(names: set[str], body: SendmailBody) -> Iterator[str]:
     if "mime-version" not in names:
         yield "MIME-Version: 1.0\r\n"
     if "content-type" not in names:
@@ -204,29 +223,33 @@ def _mime(names: set[str], body: SendmailBody) -> Iterator[str]:
         yield f"Content-Transfer-Encoding: {'quoted-printable' if body.encode else '8bit'}\r\n"
 
 
-def _field(name: str, value: bytes) -> str:
+def _compose_field(name: str, value: bytes) -> str:
+    """A field as the program wrote it if it is valid ASCII, else encoded."""
     value = _CONTROL.sub(b"", value)
     lines = value.split(b"\r\n")
     plain = value.isascii() and len(name) + 2 + len(lines[0]) <= MAX_LINE and max(map(len, lines)) <= MAX_LINE
     if plain and not any(line.strip() == b"" for line in lines[1:]):
         return f"{name}: {value.decode('ascii')}\r\n"
-    text = text_of(value)
-    if name.lower() not in _ADDRESSES:
+    text = decode_value(value)
+    if name.lower() not in _ADDRESS_FIELDS:
         return unstructured_field(name, text)
-    found = [MailboxAddress(address(each.email, name), _printable(each.name)) for each in parse_addresses(text)]
-    return address_field(name, found) or f"{name}: undisclosed-recipients:;\r\n"
+    mailboxes = [
+        MailboxAddress(check_address(each.email, name), _remove_unprintable(each.name))
+        for each in parse_addresses(text)
+    ]
+    return address_field(name, mailboxes) or f"{name}: undisclosed-recipients:;\r\n"
 
 
-def body_of(fields: HeaderFields, content: SendmailContent) -> SendmailBody:
-    """The body and how lines over 998 octets are changed: text becomes quoted-printable; in multipart bodies, whose
-    parts have their own encoding, the lines are broken.
+def find_body(fields: HeaderFields, content: SendmailContent) -> SendmailBody:
+    """The body, and how its lines over 998 octets are changed: text becomes quoted-printable; in multipart bodies,
+    whose parts have their own encoding, the lines are broken.
     """
-    if content.longest <= MAX_LINE:
-        return SendmailBody(content, fields.body_at, encode=False, wrap=False)
-    kind = (values(fields, "content-type") or ["text/plain"])[0].lower()
-    encoding = (values(fields, "content-transfer-encoding") or ["7bit"])[0].lower()
-    text = encoding in ("7bit", "8bit") and not kind.startswith(("multipart/", "message/"))
-    return SendmailBody(content, fields.body_at, encode=text, wrap=not text)
+    if content.longest_line <= MAX_LINE:
+        return SendmailBody(content, fields.body_offset, encode=False, wrap=False)
+    content_type = (list_values(fields, "content-type") or ["text/plain"])[0].lower()
+    encoding = (list_values(fields, "content-transfer-encoding") or ["7bit"])[0].lower()
+    is_text = encoding in ("7bit", "8bit") and not content_type.startswith(("multipart/", "message/"))
+    return SendmailBody(content, fields.body_offset, encode=is_text, wrap=not is_text)
 
 
 def body_chunks(body: SendmailBody) -> Iterator[bytes]:
@@ -241,15 +264,15 @@ def body_chunks(body: SendmailBody) -> Iterator[bytes]:
 
 def _pieces(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Split content into pieces, never between CR and LF."""
-    rest = b""
+    pending = b""
     for chunk in chunks:
-        rest += chunk
-        end = rest.rfind(b"\r\n") + 2
+        pending += chunk
+        end = pending.rfind(b"\r\n") + 2
         if end < 2:
-            end = len(rest) - 1
-        yield rest[:end]
-        rest = rest[end:]
-    yield rest
+            end = len(pending) - 1
+        yield pending[:end]
+        pending = pending[end:]
+    yield pending
 
 
 def _quote_printable(piece: bytes) -> bytes:
@@ -268,17 +291,17 @@ def _wrap_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
             if number:
                 parts.append(b"\r\n")
                 column = 0
-            at = 0
-            while at < len(line):
+            position = 0
+            while position < len(line):
                 if column == MAX_LINE:
                     parts.append(b"\r\n")
                     column = 0
-                parts.append(line[at : at + MAX_LINE - column])
-                at += len(parts[-1])
+                parts.append(line[position : position + MAX_LINE - column])
+                position += len(parts[-1])
                 column += len(parts[-1])
         yield b"".join(parts)
 
 
-def subject(fields: HeaderFields) -> str:
-    """The subject, for the history."""
-    return decode_words((values(fields, "subject") or [""])[0])[:2000]
+def read_subject(fields: HeaderFields) -> str:
+    """The subject, for the history: at most 2,000 characters."""
+    return decode_words((list_values(fields, "subject") or [""])[0])[:2000]
