@@ -46,7 +46,7 @@ def test_a_first_try_is_in_no_doubt_and_a_second_is(path: Path) -> None:
     journal = opened(path)
     began = time.time()
     assert journal.begin(ID, [ALICE], soon()) is None
-    journal.leave(ID, [ALICE])
+    journal.abandon(ID, [ALICE])
     found = journal.begin(ID, [ALICE, BOB], soon())
     assert found
     assert began - 1 <= found.since <= time.time()

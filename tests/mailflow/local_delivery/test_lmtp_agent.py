@@ -107,7 +107,7 @@ async def test_usage_is_reported_for_accepted_messages_only(agent: Agent) -> Non
 
 async def test_what_is_filed_is_not_handed_over_again(agent: Agent) -> None:
     await agent.bring(ALICE)
-    assert await agent.bring(ALICE, BOB) == ["250 2.0.0 Delivered before", "250 2.0.0 Saved"]
+    assert await agent.bring(ALICE, BOB) == ["250 2.0.0 Already delivered", "250 2.0.0 Saved"]
     assert len(agent.dovecot.copies) == 2
     assert len(await events(agent)) == 2
 
@@ -167,7 +167,7 @@ async def test_a_message_that_comes_again_while_it_is_delivered_waits_for_that(a
     assert await agent.bring(ALICE) == ["250 2.0.0 Saved"]
     assert (await first)[0].startswith("451")
     many = await asyncio.gather(*(agent.bring(ALICE, queue_id="4jW9T1xz0bz2") for _ in range(5)))
-    assert sorted(many) == [["250 2.0.0 Delivered before"]] * 4 + [["250 2.0.0 Saved"]]
+    assert sorted(many) == [["250 2.0.0 Already delivered"]] * 4 + [["250 2.0.0 Saved"]]
     assert len(agent.dovecot.copies) == len(await events(agent)) == 2
 
 
@@ -382,7 +382,7 @@ async def test_a_bounce_has_its_queue_id_in_the_field_on_top(agent: Agent) -> No
         b"Received: by mx.lab.test (Postfix)\r\n\tid 4jWyWl542hz1WHfS; Sat, 21 Nov 2026 16:36:19 +0000 (UTC)\r\n"
         b"Received: from x by y (Postfix) with ESMTP id 4jWyWl542hz1WHf9; Sat, 21 Nov 2026 16:36:18 +0000\r\n"
     ) + LETTER
-    for expected in ("250 2.0.0 Saved", "250 2.0.0 Delivered before"):
+    for expected in ("250 2.0.0 Saved", "250 2.0.0 Already delivered"):
         assert await agent.bring(ALICE, content=bounce, forwarded="SOURCE=LOCAL") == [expected]
     (row,) = (await agent.api.sue.get("/messages", direction="inbound")).data
     assert row["queue_id"] == "4jWyWl542hz1WHfS"

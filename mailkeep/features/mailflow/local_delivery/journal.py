@@ -1,8 +1,8 @@
 """The journal of deliveries that Dovecot may have and that are not in the history yet: in memory, and in a file.
 
-A line is written before Dovecot gets a message, and another when the result is known. A delivery with the first line
-only is uncertain: Dovecot may or may not have a copy. Lines are not flushed to disk. A file of an earlier boot may lack
-its last lines, and a new file lacks all: mail that Postfix had accepted by then is uncertain too.
+A line is written before Dovecot gets a message, and another when the result is known. A delivery with only the first
+line is uncertain: Dovecot may have a copy. Lines are not synced to disk: a file from an earlier boot may lack its last
+lines, and a new file lacks all. So mail that Postfix had accepted before the file became complete is uncertain too.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from mailkeep.core.errors import Unavailable
 
 log = structlog.get_logger("mailkeep.inbox")
 
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _RETENTION = timedelta(days=60)  # longer than mail stays in a queue, also on hold
 _MAX_SIZE = 1 << 20
 _DISK_FULL = "the disk is full"
-# A line begins with a line break and ends with a full stop: one that a full disk truncates affects no other.
+# A line begins with a line break and ends with a full stop: one that a full disk truncates makes no other unreadable.
+# `+` a delivery begins, `-` it has a result, `=` since when the file is complete, and in which boot.
 _LINE = re.compile(r"([=+-]) (\d+) ([0-9A-Za-z.-]+) ((?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12},?)+)\.")
 
 
@@ -35,7 +36,7 @@ _LINE = re.compile(r"([=+-]) (\d+) ([0-9A-Za-z.-]+) ((?:[0-9a-f]{8}(?:-[0-9a-f]{
 class UncertainDelivery:
     """Dovecot may have a message from an attempt at `since` (seconds since 1970) or later.
 
-    That attempt may still be running until `not_before` (monotonic clock).
+    The attempt may still be running: a retry must wait until `not_before` (monotonic clock).
     """
 
     since: float
@@ -53,10 +54,10 @@ class Journal:
         self._path = path
         self._clock = clock
         self._settling = settling
-        self._boot = boot or _BOOT.read_text("ascii").strip()
+        self._boot = boot or _BOOT_ID.read_text("ascii").strip()
         self._open: dict[tuple[str, UUID], UncertainDelivery] = {}
-        self._from = clock().timestamp()
-        self._ready_at = time.monotonic() + settling
+        self._complete_since = clock().timestamp()
+        self._settled_at = time.monotonic() + settling  # attempts of an earlier process have ended by then
         self._read()
         self._file, self._size = self._rewrite()
 
@@ -67,21 +68,22 @@ class Journal:
     def begin(
         self, queue_id: str, mailbox_ids: Collection[UUID], arrived_at: datetime | None
     ) -> UncertainDelivery | None:
-        """Record that Dovecot gets these deliveries now; returns the uncertainty from earlier attempts, if any.
+        """Record that Dovecot gets these deliveries now. Returns an uncertain delivery by an earlier attempt, or None.
 
         `arrived_at`: when Postfix accepted the message, if known. Raises `Unavailable` if the file can't be written;
         then nothing has begun.
         """
         now = self._clock().timestamp()
-        uncertain = [found for each in mailbox_ids if (found := self._open.get((queue_id, each)))]
+        uncertain = [delivery for each in mailbox_ids if (delivery := self._open.get((queue_id, each)))]
         arrived = arrived_at.timestamp() if arrived_at else now - _RETENTION.total_seconds()
-        if arrived <= self._from and now - self._from < _RETENTION.total_seconds():
-            uncertain.append(UncertainDelivery(arrived, self._ready_at))
+        if arrived <= self._complete_since and now - self._complete_since < _RETENTION.total_seconds():
+            uncertain.append(UncertainDelivery(arrived, self._settled_at))
         since = min((each.since for each in uncertain), default=now)
         try:
             self._append(_line("+", since, queue_id, mailbox_ids))
         except OSError as error:
-            log.error("a delivery can't be written to the journal", path=str(self._path), why=str(error))
+            text = "deliveries are deferred: the journal can't be written; free disk space or fix its permissions"
+            log.error(text, path=str(self._path), why=str(error))
             raise Unavailable from error
         for each in mailbox_ids:
             self._open[queue_id, each] = UncertainDelivery(since, 0.0)
@@ -94,44 +96,43 @@ class Journal:
             if ended:
                 self._append(_line("-", 0, queue_id, ended))
             if self._size > _MAX_SIZE:
-                before, (self._file, self._size) = self._file, self._rewrite()
-                os.close(before)
+                old_file, (self._file, self._size) = self._file, self._rewrite()
+                os.close(old_file)
         except OSError as error:
-            # They stay uncertain in the file: a retry would search the mailbox.
-            log.warning(
-                "the result of a delivery can't be written to the journal", path=str(self._path), why=str(error)
-            )
+            # The deliveries stay uncertain in the file. If one is retried, Dovecot searches the mailbox for it.
+            text = "the result of a delivery can't be written to the journal; free disk space or fix its permissions"
+            log.warning(text, path=str(self._path), why=str(error))
 
-    def leave(self, queue_id: str, mailbox_ids: Collection[UUID]) -> None:
-        """Abandon these deliveries: those without a result are uncertain."""
+    def abandon(self, queue_id: str, mailbox_ids: Collection[UUID]) -> None:
+        """End an attempt. Those of these deliveries that have no result are uncertain."""
         for each in mailbox_ids:
-            if found := self._open.get((queue_id, each)):
-                self._open[queue_id, each] = UncertainDelivery(found.since, time.monotonic() + self._settling)
+            if delivery := self._open.get((queue_id, each)):
+                self._open[queue_id, each] = UncertainDelivery(delivery.since, time.monotonic() + self._settling)
 
     def _read(self) -> None:
         try:
             lines = self._path.read_bytes().decode("ascii", "replace").split("\n")
         except FileNotFoundError:
             return
-        for sign, at, queue_id, rest in _parse_lines(lines):
+        for sign, seconds, queue_id, ids in _parse_lines(lines):
             if sign == "=":
-                if rest == self._boot:
-                    self._from = float(at)
+                if ids == self._boot:
+                    self._complete_since = float(seconds)
                 continue
-            for mailbox_id in map(UUID, rest.split(",")):
+            for mailbox_id in map(UUID, ids.split(",")):
                 if sign == "+":
-                    self._open[queue_id, mailbox_id] = UncertainDelivery(float(at), self._ready_at)
+                    self._open[queue_id, mailbox_id] = UncertainDelivery(float(seconds), self._settled_at)
                 else:
                     self._open.pop((queue_id, mailbox_id), None)
 
     def _rewrite(self) -> tuple[int, int]:
-        """Write a new file with the open deliveries; returns it, opened to append, and its size. On `OSError` the old
-        stays.
+        """Write a new file with the open deliveries; returns its descriptor, to append, and its size in bytes. On
+        `OSError` the old file stays.
         """
         oldest = self._clock().timestamp() - _RETENTION.total_seconds()
-        self._open = {key: found for key, found in self._open.items() if found.since > oldest}
-        lines = [_line("=", self._from, "boot", [self._boot])]
-        lines += [_line("+", found.since, queue_id, [each]) for (queue_id, each), found in self._open.items()]
+        self._open = {key: delivery for key, delivery in self._open.items() if delivery.since > oldest}
+        lines = [_line("=", self._complete_since, "boot", [self._boot])]
+        lines += [_line("+", delivery.since, queue_id, [each]) for (queue_id, each), delivery in self._open.items()]
         new = self._path.with_name(self._path.name + ".new")
         content = b"".join(lines)
         file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
@@ -151,12 +152,13 @@ class Journal:
             raise OSError(_DISK_FULL)
 
 
-def _line(sign: str, at: float, queue_id: str, ids: Collection[UUID | str]) -> bytes:
-    return f"\n{sign} {int(at)} {queue_id} {','.join(map(str, ids))}.\n".encode("ascii")
+def _line(sign: str, seconds: float, queue_id: str, ids: Collection[UUID | str]) -> bytes:
+    return f"\n{sign} {int(seconds)} {queue_id} {','.join(map(str, ids))}.\n".encode("ascii")
 
 
 def _parse_lines(lines: Collection[str]) -> Iterator[tuple[str, str, str, str]]:
+    """The sign, time, queue ID and IDs of each valid line."""
     for line in lines:
-        if found := _LINE.fullmatch(line):
-            sign, at, queue_id, ids = found.groups()
-            yield sign, at, queue_id, ids
+        if match := _LINE.fullmatch(line):
+            sign, seconds, queue_id, ids = match.groups()
+            yield sign, seconds, queue_id, ids

@@ -31,9 +31,9 @@ from mailkeep.mail.smtp.reply import SmtpReply
 log = structlog.get_logger("mailkeep.inbox")
 
 Handover = Callable[[Sequence[str], float | None], Awaitable[list[SmtpReply]]]
-"""Passes the message to Dovecot for these addresses; a reply for each. Raises `ConnectionLost`, `SmtpRefusal`.
+"""Passes the message to Dovecot for these addresses; returns a reply for each. Raises `ConnectionLost`, `SmtpRefusal`.
 
-With a time (seconds since 1970), Dovecot drops it for mailboxes that have it from an attempt then or later.
+With a time (seconds since 1970), Dovecot drops the copy for a mailbox that has one from an attempt then or later.
 """
 
 ReportUsage = Callable[[UUID, int], None]
@@ -41,10 +41,10 @@ ReportUsage = Callable[[UUID, int], None]
 
 _MAX_BATCH = 100  # deliveries recorded by one transaction
 _MIN_INTERVAL = 0.01  # seconds between transactions
-_NOT_FORWARDED = SmtpReply(250, "2.0.0", "Spam is not forwarded")
-_DISCARDED = SmtpReply(250, "2.0.0", "Refused by the mailbox, and not sent back")
-_DELIVERED = SmtpReply(250, "2.0.0", "Delivered before")
-_EARLY = ("connect", "greeting", "ehlo", "envelope")  # stages in which Dovecot has no content yet
+_NOT_FORWARDED = SmtpReply(250, "2.0.0", "Spam is not forwarded")  # as in rspamd.local.lua
+_DISCARDED = SmtpReply(250, "2.0.0", "Refused by the mailbox; discarded without a bounce")
+_DELIVERED = SmtpReply(250, "2.0.0", "Already delivered")
+_STAGES_BEFORE_CONTENT = ("connect", "greeting", "ehlo", "envelope")
 
 
 @dataclass(slots=True)
@@ -74,10 +74,11 @@ class DeliveryRecorder:
 async def deliver(
     app: App, recorder: DeliveryRecorder, mail: InboundMail, recipients: Sequence[LmtpRecipient], hand_over: Handover
 ) -> list[SmtpReply]:
-    """Deliver a message to its mailboxes; returns the reply for each recipient, in order: Dovecot's, after recording.
-    If Dovecot permanently refuses mail of another server (a full mailbox), it is recorded as rejected and not returned.
+    """Deliver a message to its mailboxes, and record it. Returns Dovecot's reply for each recipient, in order.
 
-    Raises `Unavailable`, `ConnectionLost` or `SmtpRefusal`: Postfix must retry. Dovecot may have the message by then.
+    If Dovecot permanently refuses mail of another server (a full mailbox), the message is recorded as rejected, and the
+    reply is 250: Postfix sends no bounce. Raises `Unavailable`, `ConnectionLost` or `SmtpRefusal`: Postfix must retry,
+    although Dovecot may have the message.
     """
     async with recorder.lock(mail.queue_id):
         return await _deliver(app, recorder, mail, recipients, hand_over)
@@ -87,33 +88,33 @@ async def _deliver(
     app: App, recorder: DeliveryRecorder, mail: InboundMail, recipients: Sequence[LmtpRecipient], hand_over: Handover
 ) -> list[SmtpReply]:
     mailboxes = await _find_mailboxes(app, mail.queue_id, recipients)
-    recorder.journal.end(mail.queue_id, [each.home.mailbox_id for each in mailboxes.values() if each.recorded])
-    original: dict[UUID, list[str]] = {}
-    homes: dict[UUID, TargetMailbox] = {}
-    first: dict[UUID, str] = {}
+    recorder.journal.end(mail.queue_id, [each.target.mailbox_id for each in mailboxes.values() if each.recorded])
+    originals: dict[UUID, list[str]] = {}
+    targets: dict[UUID, TargetMailbox] = {}
+    addresses: dict[UUID, str] = {}
     for each in recipients:
         mailbox = mailboxes.get(each.address)
         if mailbox and mailbox.domain_active and not mailbox.recorded:
-            mailbox_id = mailbox.home.mailbox_id
-            homes[mailbox_id] = mailbox.home
-            first.setdefault(mailbox_id, each.address)
-            original.setdefault(mailbox_id, []).append(each.original)
+            mailbox_id = mailbox.target.mailbox_id
+            targets[mailbox_id] = mailbox.target
+            addresses.setdefault(mailbox_id, each.address)
+            originals.setdefault(mailbox_id, []).append(each.original)
     replies: dict[UUID, SmtpReply] = {}
-    if homes:
+    if targets:
         try:
-            replies = await _hand_over(recorder.journal, mail, first, hand_over)
+            replies = await _hand_over(recorder.journal, mail, addresses, hand_over)
             for mailbox_id, reply in replies.items():
                 if reply.is_positive:
                     recorder.report_usage(mailbox_id, mail.size)
             failpoint.reach("lmtp.handed_over")
             verdict, auth = rules.read_verdict(mail.head), rules.read_auth(mail.head)
-            await _record(app, recorder, LmtpDelivery(mail, verdict, auth, homes, original, replies, None))
+            await _record(app, recorder, LmtpDelivery(mail, verdict, auth, targets, originals, replies, None))
             failpoint.reach("lmtp.recorded")
             # A temporary reply is no result: Dovecot may answer 421 (shutting down) for a message that it has saved.
-            ended = [mailbox_id for mailbox_id, reply in replies.items() if reply.is_positive or reply.is_permanent]
-            recorder.journal.end(mail.queue_id, ended)
+            with_result = [mailbox for mailbox, reply in replies.items() if reply.is_positive or reply.is_permanent]
+            recorder.journal.end(mail.queue_id, with_result)
         finally:
-            recorder.journal.leave(mail.queue_id, homes)
+            recorder.journal.abandon(mail.queue_id, targets)
     removed: set[str] = set()
     if mail.source == "smtp" and not rules.is_spam(mail.head):
         removed = await _record_removed_mailboxes(
@@ -126,7 +127,7 @@ async def _deliver(
 
 
 async def _record_removed_mailboxes(app: App, mail: InboundMail, recipients: Sequence[LmtpRecipient]) -> set[str]:
-    """Record recipients whose mailboxes were removed after Postfix had accepted the message; returns them."""
+    """Record recipients whose mailboxes were removed after Postfix accepted the message; returns their addresses."""
     reply, at = receiving.smtp_reply("unknown_user"), app.clock()
     removed: set[str] = set()
     for each in recipients:
@@ -141,15 +142,15 @@ async def _record_removed_mailboxes(app: App, mail: InboundMail, recipients: Seq
 async def _hand_over(
     journal: Journal, mail: InboundMail, addresses: Mapping[UUID, str], hand_over: Handover
 ) -> dict[UUID, SmtpReply]:
-    """Dovecot's reply for each mailbox. Raises as `Handover` does."""
-    earlier = journal.begin(mail.queue_id, addresses, rules.read_arrival_time(mail.head))
-    if earlier:
-        log.info("a message is delivered again", queue_id=mail.queue_id)
-        await asyncio.sleep(earlier.not_before - time.monotonic())
+    """Pass the message to Dovecot; returns its reply for each mailbox. Raises as `Handover` does, and `Unavailable`."""
+    uncertain = journal.begin(mail.queue_id, addresses, rules.read_arrival_time(mail.head))
+    if uncertain:
+        log.info("a message is delivered again: Dovecot may have it from an earlier attempt", queue_id=mail.queue_id)
+        await asyncio.sleep(uncertain.not_before - time.monotonic())
     try:
-        replies = await hand_over(list(addresses.values()), earlier.since if earlier else None)
-    except (ConnectionLost, SmtpRefusal) as wrong:
-        if wrong.stage in _EARLY and not earlier:
+        replies = await hand_over(list(addresses.values()), uncertain.since if uncertain else None)
+    except (ConnectionLost, SmtpRefusal) as failure:
+        if failure.stage in _STAGES_BEFORE_CONTENT and not uncertain:
             journal.end(mail.queue_id, addresses)
         raise
     return dict(zip(addresses, replies, strict=True))
@@ -162,18 +163,19 @@ def _reply(mail: InboundMail, mailbox: LocalMailbox | None, replies: dict[UUID, 
         return receiving.smtp_reply("domain_inactive")
     if mailbox.recorded:
         return _DELIVERED
-    reply = replies[mailbox.home.mailbox_id]
-    # Postfix has accepted it: a refusal would bounce to the alleged sender of another server's mail.
+    reply = replies[mailbox.target.mailbox_id]
+    # Postfix has accepted the message: it would send a bounce to the alleged sender of another server's mail.
     return _DISCARDED if reply.is_permanent and mail.source == "smtp" else reply
 
 
 async def _find_mailboxes(app: App, queue_id: str, recipients: Sequence[LmtpRecipient]) -> dict[str, LocalMailbox]:
+    """The mailboxes by the recipients' addresses; addresses without a mailbox are missing."""
     parts: dict[str, tuple[str, str]] = {}
     for each in recipients:
         local, _, domain = unquote_local_part(each.address).rpartition("@")
         parts[each.address] = (local, domain)
-    found = await app.write_in_batch(_query_mailboxes, (queue_id, list(dict.fromkeys(parts.values()))))
-    return {address: found[key] for address, key in parts.items() if key in found}
+    mailboxes = await app.write_in_batch(_query_mailboxes, (queue_id, list(dict.fromkeys(parts.values()))))
+    return {address: mailboxes[key] for address, key in parts.items() if key in mailboxes}
 
 
 async def _query_mailboxes(
@@ -184,12 +186,12 @@ async def _query_mailboxes(
 
 
 async def _record(app: App, recorder: DeliveryRecorder, delivery: LmtpDelivery) -> None:
-    """Record a delivery that has a result for a mailbox; the message is parsed if a webhook needs its content."""
-    accepted = [delivery.homes[mailbox_id] for mailbox_id, reply in delivery.replies.items() if reply.is_positive]
+    """Record a delivery unless all replies are temporary; the message is parsed if a webhook needs its content."""
+    accepted = [delivery.targets[mailbox_id] for mailbox_id, reply in delivery.replies.items() if reply.is_positive]
     if not accepted and all(not reply.is_permanent for reply in delivery.replies.values()):
         return
     async with AsyncExitStack() as stack:
-        if any(home.wants_full for home in accepted):
+        if any(target.wants_full for target in accepted):
             parsed = await receiving.parse_message(app, delivery.mail, stack)
             delivery = replace(delivery, parsed=parsed)
         await recorder.record(delivery)
@@ -201,16 +203,16 @@ async def _record_batch(app: App, deliveries: Sequence[LmtpDelivery]) -> list[No
     is_single_statement = not any(delivery.parsed for delivery in deliveries)
     async with app.db.autocommit() if is_single_statement else app.db.tx() as conn:
         copies = [_copy(delivery, message) for delivery, message in messages]
-        fresh = await receiving.record_copies(conn, app.clock(), copies)
+        new_ids = await receiving.record_copies(conn, app.clock(), copies)
     for delivery in deliveries:
-        statuses = [message.status for owner, message in messages if owner is delivery and message.id in fresh]
+        statuses = [message.status for each, message in messages if each is delivery and message.id in new_ids]
         receiving.count_deliveries(app, delivery.mail.source, statuses)
     return [None] * len(deliveries)
 
 
 def _copy(delivery: LmtpDelivery, message: Message) -> MailboxCopy:
     assert message.mailbox_id is not None
-    wants_full = delivery.homes[message.mailbox_id].wants_full and message.status == "received"
+    wants_full = delivery.targets[message.mailbox_id].wants_full and message.status == "received"
     parsed = delivery.parsed if wants_full else None
     rcpt_to = delivery.recipients[message.mailbox_id]
     return MailboxCopy(delivery.mail, message, rcpt_to, delivery.verdict or HAM, parsed)
@@ -222,19 +224,19 @@ def _save_contents(app: App, messages: Sequence[tuple[LmtpDelivery, Message]]) -
 
 
 def _build_messages(app: App, delivery: LmtpDelivery) -> list[Message]:
-    """A row for each mailbox that accepted or permanently refused the message."""
+    """The history's row for each mailbox that accepted or permanently refused the message."""
     return [
-        _build_message(app, delivery, delivery.homes[mailbox_id], reply)
+        _build_message(app, delivery, delivery.targets[mailbox_id], reply)
         for mailbox_id, reply in delivery.replies.items()
         if reply.is_positive or reply.is_permanent
     ]
 
 
-def _build_message(app: App, delivery: LmtpDelivery, home: TargetMailbox, reply: SmtpReply) -> Message:
+def _build_message(app: App, delivery: LmtpDelivery, target: TargetMailbox, reply: SmtpReply) -> Message:
     server_reply = ServerReply(reply.code, reply.enhanced or None, reply.text)
     status = "received" if reply.is_positive else "rejected"
     recipients = [
-        Recipient(address, status, 1, server_reply) for address in dict.fromkeys(delivery.recipients[home.mailbox_id])
+        Recipient(address, status, 1, server_reply) for address in dict.fromkeys(delivery.recipients[target.mailbox_id])
     ]
-    message = receiving.inbound_message(app.clock(), delivery.mail, home, recipients, delivery.verdict)
+    message = receiving.inbound_message(app.clock(), delivery.mail, target, recipients, delivery.verdict)
     return replace(message, auth=delivery.auth)

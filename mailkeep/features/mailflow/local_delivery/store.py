@@ -15,8 +15,8 @@ MailboxLookup = tuple[str, Sequence[tuple[str, str]]]
 async def find_mailboxes(
     conn: Conn, lookups: Sequence[MailboxLookup], *, always_full: bool
 ) -> list[dict[tuple[str, str], LocalMailbox]]:
-    """For each message the mailboxes of its addresses, which may have a tag."""
-    each = [(number, queue_id, *pair) for number, (queue_id, pairs) in enumerate(lookups) for pair in pairs]
+    """For each lookup, the mailboxes by address. Addresses may have a tag; those without a mailbox are missing."""
+    addresses = [(number, queue_id, *pair) for number, (queue_id, pairs) in enumerate(lookups) for pair in pairs]
     cursor = await conn.execute(
         """
         SELECT a.number, a.local, a.domain, m.id AS mailbox_id, d.id AS domain_id, d.name AS domain_name, m.quota_bytes,
@@ -29,22 +29,15 @@ async def find_mailboxes(
         LEFT JOIN inbound_claims s ON s.queue_id = a.queue_id AND s.recipient = m.id::text
         """,
         {
-            "numbers": [number for number, *_ in each],
-            "queue_ids": [queue_id for _, queue_id, *_ in each],
-            "locals": [local for *_, local, _ in each],
-            "domains": [domain for *_, domain in each],
+            "numbers": [number for number, *_ in addresses],
+            "queue_ids": [queue_id for _, queue_id, *_ in addresses],
+            "locals": [local for *_, local, _ in addresses],
+            "domains": [domain for *_, domain in addresses],
             "always_full": always_full,
         },
     )
-    found: list[dict[tuple[str, str], LocalMailbox]] = [{} for _ in lookups]
+    mailboxes: list[dict[tuple[str, str], LocalMailbox]] = [{} for _ in lookups]
     for row in await cursor.fetchall():
-        home = TargetMailbox(
-            row["mailbox_id"],
-            row["domain_id"],
-            row["domain_name"],
-            row["quota_bytes"],
-            row["used_bytes"],
-            row["wants_full"],
-        )
-        found[row["number"]][row["local"], row["domain"]] = LocalMailbox(home, row["active"], row["recorded"])
-    return found
+        target = TargetMailbox(**{name: row[name] for name in TargetMailbox.__slots__})
+        mailboxes[row["number"]][row["local"], row["domain"]] = LocalMailbox(target, row["active"], row["recorded"])
+    return mailboxes
