@@ -9,7 +9,9 @@ from mailkeep.features.directory.routing.model import Route
 
 @dataclass(slots=True)
 class Transaction:
-    """The recipients of a message so far, and the routes of those that have external copies or a small quota."""
+    """The recipients of a message so far, and the routes of those that have external copies or whose quota the message
+    may exceed. `instance`: Postfix's ID of the transaction.
+    """
 
     instance: str
     recipients: list[str] = field(default_factory=list[str])

@@ -1,4 +1,4 @@
-"""Replies of the policy server, and what it reads from Postfix's attributes."""
+"""The policy server's replies to Postfix, and how it reads the attributes of requests."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ ACCESS_LOST = "421 4.7.0 Your password or access has changed: log in again"
 SENDING_DISABLED = "550 5.7.1 Sending is disabled for this domain"
 DOMAIN_INACTIVE = "450 4.2.1 The sender's domain is inactive"
 UNKNOWN_SENDER = "553 5.1.7 The sender address does not exist on this server"
-FORWARD_LIMIT = "450 4.7.1 The domain forwards too much mail at present, try again later"
 UNKNOWN_USER = "550 5.1.1 User unknown"
 EXTERNAL = Route("deliver", (), 1)
 """The route of an external recipient of redirected mail: one external copy."""
 _SENDER_FIELD = "X-Mailkeep-Sender"
 
 
-def prepend_sender(mark: str, sender: str) -> str:
-    """The action that passes the rewritten sender to the filter in a header field; `mark` proves its origin."""
-    return f"PREPEND {_SENDER_FIELD}: {mark} {b64encode(sender.encode()).decode()}"
+def prepend_sender(secret: str, sender: str) -> str:
+    """The action that passes the rewritten sender to Rspamd in a header field; `secret` proves its origin."""
+    return f"PREPEND {_SENDER_FIELD}: {secret} {b64encode(sender.encode()).decode()}"
 
 
 def refusal_action(refusal: Refusal) -> str:
@@ -56,6 +55,8 @@ def parse_number(text: str | None) -> int:
 
 
 def count_recipients(request: Mapping[str, str], recipients: list[str]) -> int:
-    """The number of recipients to count: Postfix's or that of the collected ones, whichever is larger, at least 1."""
+    """The number of recipients to count: Postfix's, or that of `recipients` (collected at RCPT) if it is larger; at
+    least 1.
+    """
     text = request.get("recipient_count", "")
     return max(parse_number(text) if len(text) < 9 else 0, len(recipients), 1)

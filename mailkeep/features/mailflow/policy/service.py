@@ -22,6 +22,7 @@ from mailkeep.features.mailflow.delivery_status.model import SubmissionEnvelope
 from mailkeep.features.mailflow.policy import rules
 from mailkeep.features.mailflow.policy.model import Transaction
 from mailkeep.features.mailflow.receiving import service as receiving
+from mailkeep.features.mailflow.receiving.rules import FORWARDS_TOO_MUCH
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix.policy import DUNNO
 from mailkeep.mail.postfix.socketmap import Table
@@ -29,11 +30,11 @@ from mailkeep.mail.postfix.submission_login import parse_login
 
 log = structlog.get_logger("mailkeep.policy")
 
-_MAX_TRANSACTIONS = 10_000  # far above the number of Postfix processes; the oldest are dropped
+_MAX_TRANSACTIONS = 10_000  # far above the number of Postfix processes; the least recently used are dropped
 
 
 class PolicyServer:
-    """Answers policy requests. Keeps the transaction of each Postfix process between its requests."""
+    """Answers policy requests. Keeps the transaction of each Postfix process from one request to the next."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -41,22 +42,22 @@ class PolicyServer:
         self._transactions: OrderedDict[str, Transaction] = OrderedDict()
 
     async def answer(self, request: Mapping[str, str]) -> str:
-        """The action for a request; a temporary failure if the database is away or the request fails."""
+        """The action for a request (access(5)); a temporary failure if the database is not available or on an error."""
         try:
             return await self._answer(request)
         except Unavailable:
-            log.warning("a submission is deferred: the database is not available")
+            log.warning("a message or recipient is deferred: the database is not available")
         except Exception:
-            log.exception("a submission is deferred: its policy request failed")
+            log.exception("a message or recipient is deferred: its policy request failed")
         return rules.UNAVAILABLE
 
     async def _answer(self, request: Mapping[str, str]) -> str:
         instance, context = request.get("instance", ""), request.get("policy_context", "")
-        # On port 25 the context ends with a secret: the filter trusts the field with the rewritten sender only with it.
-        context, _, mark = context.partition("/")
+        # On port 25 the context ends with a secret. Rspamd trusts the field with the rewritten sender only with it.
+        context, _, secret = context.partition("/")
         match request.get("protocol_state"):
             case "RCPT" if context == "expanding":
-                return await self._check_recipient(request, mark)
+                return await self._check_recipient(request, secret)
             case "RCPT" if context == "redirect":
                 return await self._check_redirect(request)
             case "RCPT":
@@ -72,7 +73,9 @@ class PolicyServer:
                 return DUNNO
 
     async def _end_message(self, request: Mapping[str, str], transaction: Transaction, context: str) -> str:
-        """Count the copies, then the sender: a message that is refused for its copies does not count for the sender."""
+        """The action for a message. Copies are counted first: a message refused for its copies does not count for the
+        sender.
+        """
         routes = transaction.routes
         action = await self._charge_copies(request, routes) if routes else DUNNO
         if action != DUNNO or context in ("inbound", "redirect"):
@@ -88,31 +91,31 @@ class PolicyServer:
         async with self._app.db.autocommit() as conn:
             return await mailbox_sessions.may_submit(conn, login.address, login.version)
 
-    async def _check_recipient(self, request: Mapping[str, str], mark: str = "") -> str:
+    async def _check_recipient(self, request: Mapping[str, str], secret: str = "") -> str:
         """The action for a recipient whose route may have external copies or mailboxes that are nearly full.
 
-        `mark`: the secret for the field with the rewritten sender (SRS), "" where senders are not rewritten.
+        `secret`: for the field with the rewritten sender (SRS), "" where senders are not rewritten.
         """
         address = request.get("recipient", "")
-        if mark and self._rewriter.restore(address, self._app.clock()):
-            return self._rewrite_sender(request, mark)
+        if secret and self._rewriter.restore(address, self._app.clock()):
+            return self._rewrite_sender(request, secret)
         routes = self._transaction(request.get("instance", "")).routes
         size = rules.parse_number(request.get("size"))
         reply, route = await receiving.check_recipient(
             self._app, address, size, receiving.count_copies(self._app, routes)
         )
         if not reply.is_positive:
-            return f"{reply.code} {reply.enhanced} {reply.text}"
+            return str(reply)
         if route.external or route.depends_on_size:
             has_external = any(each.external for each in routes.values())
             routes[address] = route
-            if mark and route.external and not has_external:
-                return self._rewrite_sender(request, mark)
+            if secret and route.external and not has_external:
+                return self._rewrite_sender(request, secret)
         return DUNNO
 
-    def _rewrite_sender(self, request: Mapping[str, str], mark: str) -> str:
+    def _rewrite_sender(self, request: Mapping[str, str], secret: str) -> str:
         rewritten = self._rewriter.rewrite(request.get("sender", ""), self._app.clock())
-        return DUNNO if rewritten is None else rules.prepend_sender(mark, rewritten)
+        return DUNNO if rewritten is None else rules.prepend_sender(secret, rewritten)
 
     async def _check_redirect(self, request: Mapping[str, str]) -> str:
         """The action for a recipient of mail that Sieve sends. External recipients of redirected mail count as copies.
@@ -134,12 +137,12 @@ class PolicyServer:
         copies = receiving.count_copies(self._app, {**routes, key: rules.EXTERNAL}).get(sender.domain, 1)
         async with self._app.db.autocommit() as conn:
             if not await abuse.may_forward(conn, self._app.clock(), sender.domain, copies, limit):
-                return rules.FORWARD_LIMIT
+                return str(FORWARDS_TOO_MUCH)
         routes[key] = rules.EXTERNAL
         return DUNNO
 
     def _transaction(self, instance: str) -> Transaction:
-        """The transaction of this instance. A Postfix process has one at a time: a new one replaces the one before."""
+        """The transaction with this instance. A Postfix process has one at a time: a new one replaces the last."""
         process = instance.partition(".")[0]
         transaction = self._transactions.get(process)
         if transaction is None or transaction.instance != instance:
@@ -155,18 +158,23 @@ class PolicyServer:
         return transaction
 
     async def _charge_copies(self, request: Mapping[str, str], routes: Mapping[str, Route]) -> str:
-        """Check the quotas, since the size is known now, and count the external copies."""
+        """Check the quotas with the size, which is known now, and count the external copies; returns the action.
+
+        Postfix can refuse only the whole message: it is refused if no recipient has room for it.
+        """
         size = rules.parse_number(request.get("size"))
-        sized = [address for address, route in routes.items() if route.depends_on_size]
-        if sized and str(len(sized)) == request.get("recipient_count"):
-            replies = [(await receiving.check_recipient(self._app, address, size))[0] for address in sized]
+        addresses = [address for address, route in routes.items() if route.depends_on_size]
+        if addresses and str(len(addresses)) == request.get("recipient_count"):
+            replies = [(await receiving.check_recipient(self._app, address, size))[0] for address in addresses]
             if not any(reply.is_positive for reply in replies):
-                return f"{replies[0].code} {replies[0].enhanced} {replies[0].text}"
+                return str(replies[0])
         refusal = await receiving.charge_copies(self._app, request.get("queue_id") or None, routes)
         return DUNNO if refusal is None else rules.refusal_action(refusal)
 
     async def _check_submission(self, request: Mapping[str, str], collected: list[str]) -> str:
-        """The action for a submitted message; if it may be sent, it is counted and its envelope stored."""
+        """The action for a submitted message; if it may be sent, it is counted and its envelope stored. `collected`:
+        the recipients from RCPT.
+        """
         app, at = self._app, self._app.clock()
         if not await self._may_submit(request):
             return rules.ACCESS_LOST
@@ -178,16 +186,17 @@ class PolicyServer:
         mailbox = rules.parse_sender(login, "") or sender
         async with app.db.autocommit() as conn:
             domain = await domains.find_by_name(conn, sender.domain)
-            home = domain if mailbox.domain == sender.domain else await domains.find_by_name(conn, mailbox.domain)
-        if domain is None or home is None:
+            same_domain = mailbox.domain == sender.domain
+            mailbox_domain = domain if same_domain else await domains.find_by_name(conn, mailbox.domain)
+        if domain is None or mailbox_domain is None:
             return rules.UNKNOWN_SENDER
         if action := rules.domain_action(domain):
             return action
-        single = request.get("recipient", "")
-        recipients = collected or ([single] if single else [])
+        only_recipient = request.get("recipient", "")  # Postfix sends it if the message has one recipient
+        recipients = collected or ([only_recipient] if only_recipient else [])
         count = rules.count_recipients(request, recipients)
         who = Principal(None, login or sender.text, Role.DOMAIN_ADMIN, ActorType.SYSTEM, ip_address=client or None)
-        (refusal,) = await abuse.count(app, who, at, [SendCharge(mailbox, home.id, count, written=sender)])
+        (refusal,) = await abuse.count(app, who, at, [SendCharge(mailbox, mailbox_domain.id, count, written=sender)])
         if refusal:
             return rules.refusal_action(refusal)
         await self._record_envelope(request, login, recipients, client, at)
@@ -196,9 +205,9 @@ class PolicyServer:
     async def _record_envelope(
         self, request: Mapping[str, str], login: str, recipients: list[str], client: str, at: datetime
     ) -> None:
-        """Store the envelope if all recipients are known; else the history takes them from Postfix's log.
+        """Store the envelope if all recipients are known; otherwise the history takes them from Postfix's log.
 
-        With the envelope the count can be reversed if the filter refuses the message.
+        The envelope is also needed to uncount the message if Rspamd refuses it.
         """
         queue_id = request.get("queue_id", "")
         if queue_id and recipients and str(len(recipients)) == request.get("recipient_count"):
@@ -207,7 +216,10 @@ class PolicyServer:
 
 
 def sender_tables(app: App) -> dict[str, Table]:
-    """Postfix's lookup tables for rewritten senders (SRS), to which bounces are addressed."""
+    """Postfix's lookup tables for rewritten senders (SRS), to which bounces are addressed, by name (socketmap).
+
+    `original`: the original sender; `access`: OK or 550; `passed_back`: the restrictions for such a recipient, or 550.
+    """
     rewriter = srs.rewriter(app.vault, app.settings)
 
     def original(address: str) -> str | None:

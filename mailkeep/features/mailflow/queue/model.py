@@ -34,7 +34,7 @@ class QueueSelection:
 
 @dataclass(frozen=True, slots=True)
 class QueueRecipient:
-    """A recipient who is still waiting, and the last reason; empty before the first attempt."""
+    """A recipient who is still waiting; `reason`: of the last deferral, empty before the first attempt."""
 
     address: str
     reason: str
@@ -55,7 +55,7 @@ class QueueEntry:
 
 @dataclass(frozen=True, slots=True)
 class QueueSlice:
-    """A part of the list in order of arrival: up to `limit` entries after the position `after` (arrival, queue ID)."""
+    """A page of the list in order of arrival: up to `limit` entries after the position `after` (arrival, queue ID)."""
 
     limit: int
     descending: bool

@@ -7,22 +7,22 @@ from mailkeep.core.errors import ApiKeyDomainScope, InvalidPagination
 from mailkeep.features.mailflow.queue import service, wire
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
-_FULL = (
+_AVAILABILITY = (
     " Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away "
-    "if the agent of the mail server's node does not answer within ten seconds."
+    "if the process `node` does not answer within ten seconds."
 )
 
 
 async def _list(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
     query: wire.QueueQuery = call.query
-    page = await service.page(app, wire.filter_of(query), call.page)
-    return HttpResponse([wire.message(each) for each in page.rows], page)
+    page = await service.page(app, wire.read_filter(query), call.page)
+    return HttpResponse([wire.to_record(each) for each in page.rows], page)
 
 
 async def _act(app: App, call: Call) -> HttpResponse:
     body: wire.QueueAction = call.body
-    affected = await service.act(app, call.caller(), body.action, wire.selection(body), dry_run=body.dry_run)
+    affected = await service.act(app, call.caller(), body.action, wire.read_selection(body), dry_run=body.dry_run)
     return HttpResponse(wire.QueueActionResponse(affected, body.dry_run))
 
 
@@ -33,7 +33,8 @@ ENDPOINTS = (
         handler=_list,
         action="queue.list",
         summary="List the mail server's queue",
-        description="Messages waiting for delivery, newest first, with the last reason for each recipient." + _FULL,
+        description="Messages waiting for delivery, newest first, with the last reason for each recipient."
+        + _AVAILABILITY,
         tag="Queue",
         query=wire.QueueQuery,
         listing=Listing(("arrived_at",)),
@@ -50,8 +51,9 @@ ENDPOINTS = (
         resource="queue",
         summary="Flush, hold, release or delete queued mail",
         description=(
-            "By `ids` or by `filter` (`{}`: all). `flush` retries now, `hold` keeps messages until `release`, `delete` "
-            "removes them, and their remaining recipients fail (`mail.failed`). `dry_run` only counts." + _FULL
+            "Selects messages by `ids` or by `filter` (`{}`: all). `flush` retries now, `hold` keeps messages until "
+            "`release`, `delete` removes them, and their remaining recipients fail (`mail.failed`). `dry_run` only "
+            "counts." + _AVAILABILITY
         ),
         tag="Queue",
         body=wire.QueueAction,

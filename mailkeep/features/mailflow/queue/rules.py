@@ -1,4 +1,4 @@
-"""Filter, select and paginate queue entries; tell deferrals by our own services from those by remote servers."""
+"""Filter, select and paginate queue entries; distinguish deferrals by this server from those by remote servers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Iterable
 
 from mailkeep.features.mailflow.queue.model import QueueEntry, QueueFilter, QueueRecipient, QueueSelection, QueueSlice
-from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.mail.postfix.queue import PostqueueEntry, PostqueueRecipient
 
-# Reasons with which Postfix defers recipients because of this server: look-ups, processes, disk. These are complete
-# reasons; the reply of a remote server follows "host ... said:".
+# How Postfix's reasons begin if it defers recipients because of this server (lookups, processes, disk). The replies of
+# remote servers follow "host ... said:".
 _LOCAL_REASONS = (
     "address resolver failure",
     "bounce or trace service failure",
@@ -23,69 +23,68 @@ _SUSPENDED = "delivery temporarily suspended: "
 _MAILBOX_STATE = re.compile(r" said: 4\d\d[ -]4\.2\.[12] ")
 
 
-def queue_entry(found: postfix_queue.PostqueueEntry) -> QueueEntry:
+def queue_entry(message: PostqueueEntry) -> QueueEntry:
     """The queue entry of a message in Postfix's listing."""
-    recipients = [QueueRecipient(each.address, each.delay_reason) for each in found.recipients]
-    return QueueEntry(found.queue_id, found.queue_name, found.arrived_at, found.message_size, found.sender, recipients)
+    to = [QueueRecipient(each.address, each.delay_reason) for each in message.recipients]
+    return QueueEntry(
+        message.queue_id, message.queue_name, message.arrived_at, message.message_size, message.sender, to
+    )
 
 
-def select(
-    found: Iterable[postfix_queue.PostqueueEntry], selection: QueueSelection
-) -> list[postfix_queue.PostqueueEntry]:
-    """The messages of a queue in a selection."""
+def select(messages: Iterable[PostqueueEntry], selection: QueueSelection) -> list[PostqueueEntry]:
+    """Those of the messages that are in a selection."""
     if selection.filter is None:
         ids = set(selection.ids)
-        return [each for each in found if each.queue_id in ids]
-    return [each for each in found if matches(each, selection.filter)]
+        return [each for each in messages if each.queue_id in ids]
+    return [each for each in messages if matches(each, selection.filter)]
 
 
-def matches(found: postfix_queue.PostqueueEntry, filters: QueueFilter) -> bool:
+def matches(message: PostqueueEntry, filters: QueueFilter) -> bool:
     """Whether a message matches a filter."""
-    if filters.queue_id is not None and found.queue_id != filters.queue_id:
+    if filters.queue_id is not None and message.queue_id != filters.queue_id:
         return False
-    if filters.state is not None and found.queue_name != filters.state:
+    if filters.state is not None and message.queue_name != filters.state:
         return False
-    if filters.since is not None and found.arrived_at < filters.since:
+    if filters.since is not None and message.arrived_at < filters.since:
         return False
-    if filters.until is not None and found.arrived_at >= filters.until:
+    if filters.until is not None and message.arrived_at >= filters.until:
         return False
-    if filters.sender is not None and filters.sender.casefold() not in found.sender.casefold():
+    if filters.sender is not None and filters.sender.casefold() not in message.sender.casefold():
         return False
-    addresses = [each.address.casefold() for each in found.recipients]
+    addresses = [each.address.casefold() for each in message.recipients]
     if filters.recipient is not None and not any(filters.recipient.casefold() in each for each in addresses):
         return False
     return filters.domain is None or any(each.endswith("@" + filters.domain.casefold()) for each in addresses)
 
 
-def take_slice(found: Iterable[postfix_queue.PostqueueEntry], wanted: QueueSlice) -> list[postfix_queue.PostqueueEntry]:
-    """The entries of a slice, in its order, and the next one if there is one."""
+def sort_and_slice(messages: Iterable[PostqueueEntry], page: QueueSlice) -> list[PostqueueEntry]:
+    """The messages of a page, in its order, and the one that follows, which shows that there is a next page."""
 
-    def key(each: postfix_queue.PostqueueEntry) -> tuple[object, str]:
-        return each.arrived_at, each.queue_id
+    def position(message: PostqueueEntry) -> tuple[object, str]:
+        return message.arrived_at, message.queue_id
 
-    ordered = sorted(found, key=key, reverse=wanted.descending)
-    if wanted.after is not None:
-        after = wanted.after
-        ordered = [each for each in ordered if (key(each) < after if wanted.descending else key(each) > after)]
-    return ordered[: wanted.limit + 1]
+    ordered = sorted(messages, key=position, reverse=page.descending)
+    if page.after is not None:
+        after = page.after
+        ordered = [each for each in ordered if (position(each) < after if page.descending else position(each) > after)]
+    return ordered[: page.limit + 1]
 
 
-def is_local_deferral(message: postfix_queue.PostqueueEntry, managed: Collection[str], agent: str) -> bool:
+def is_local_deferral(message: PostqueueEntry, managed: Collection[str], lmtp_socket: str) -> bool:
     """Whether a message was deferred because of a service of this server, not because of a remote server.
 
-    `managed` are the recipients' domains whose mailboxes are here; `agent` is the socket of the LMTP agent, which
-    Postfix names in its reasons. A message without any reason could not be recorded as deferred: the disk was full, or
-    a bounce could not be written.
+    `managed`: those of the recipients' domains that are managed; `lmtp_socket`: the path of the socket of the process
+    `lmtp`, which is in Postfix's reasons. If no recipient has a reason, Postfix could not write it: the disk was full.
     """
     if message.queue_name != "deferred":
         return False
     reasons = [each for each in message.recipients if each.delay_reason]
-    return not reasons or any(_is_local(each, managed, agent) for each in reasons)
+    return not reasons or any(_is_local(each, managed, lmtp_socket) for each in reasons)
 
 
-def _is_local(waiting: postfix_queue.PostqueueRecipient, managed: Collection[str], agent: str) -> bool:
-    reason = waiting.delay_reason.removeprefix(_SUSPENDED)
+def _is_local(recipient: PostqueueRecipient, managed: Collection[str], lmtp_socket: str) -> bool:
+    reason = recipient.delay_reason.removeprefix(_SUSPENDED)
     if reason.startswith(_LOCAL_REASONS):
         return True
-    domain = waiting.address.rpartition("@")[2].lower()
-    return (domain in managed or f"[{agent}]" in reason) and not _MAILBOX_STATE.search(reason)
+    domain = recipient.address.rpartition("@")[2].lower()
+    return (domain in managed or f"[{lmtp_socket}]" in reason) and not _MAILBOX_STATE.search(reason)

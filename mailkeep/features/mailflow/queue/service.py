@@ -1,4 +1,4 @@
-"""Queue requests as node tasks, and their handlers in the agent of the node."""
+"""Queue requests as node tasks, and the handlers of these tasks in the process `node`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.mail.postfix.queue import PostqueueEntry
 
 _IDS_IN_AUDIT = 50
-_Listing = Callable[[], Awaitable[list[postfix_queue.PostqueueEntry]]]
+_ListQueue = Callable[[], Awaitable[list[PostqueueEntry]]]
 
 
 def expect_full_profile(app: App) -> None:
@@ -38,8 +39,8 @@ async def page(app: App, filters: QueueFilter, page_request: PageRequest) -> Pag
     """A page of the queue. UNAVAILABLE."""
     expect_full_profile(app)
     after = (page_request.after[0], str(page_request.after[1])) if page_request.after else None
-    wanted = QueueSlice(page_request.limit, page_request.order == "desc", after)
-    result = await node_tasks.run(app, "queue.list", {"filter": asdict(filters), "slice": asdict(wanted)})
+    queue_slice = QueueSlice(page_request.limit, page_request.order == "desc", after)
+    result = await node_tasks.run(app, "queue.list", {"filter": asdict(filters), "slice": asdict(queue_slice)})
     rows = msgspec.convert(result["messages"], list[QueueEntry])
     if len(rows) <= page_request.limit:
         return Page(rows, None)
@@ -48,7 +49,7 @@ async def page(app: App, filters: QueueFilter, page_request: PageRequest) -> Pag
 
 
 async def act(app: App, who: Principal, action: Action, selection: QueueSelection, *, dry_run: bool) -> int:
-    """Apply an action to messages of the queue; returns how many it applied to. UNAVAILABLE."""
+    """Apply an action to messages of the queue; returns to how many. `dry_run`: only count them. UNAVAILABLE."""
     expect_full_profile(app)
     argument = {"action": action, "selection": asdict(selection), "dry_run": dry_run}
     async with app.db.tx() as conn:
@@ -65,44 +66,44 @@ def _audit_action(action: Action, selection: QueueSelection) -> AuditAction:
     return AuditAction(f"queue.{action}", AuditTarget("queue", None), more=more)
 
 
-async def list_local_deferrals(app: App, listing: Sequence[postfix_queue.PostqueueEntry], agent: str) -> list[str]:
-    """The queue IDs of messages that were deferred because of our own services, oldest first. UNAVAILABLE.
+async def list_local_deferrals(app: App, messages: Sequence[PostqueueEntry], lmtp_socket: str) -> list[str]:
+    """The queue IDs of messages that were deferred because of services of this server, oldest first. UNAVAILABLE.
 
-    `agent` is the path of the LMTP agent's socket.
+    `lmtp_socket`: the path of the process `lmtp`'s socket.
     """
-    deferred = sorted((each for each in listing if each.queue_name == "deferred"), key=lambda each: each.arrival_time)
+    deferred = sorted((each for each in messages if each.queue_name == "deferred"), key=lambda each: each.arrival_time)
     names = {to.address.rpartition("@")[2].lower() for each in deferred for to in each.recipients}
     async with app.db.autocommit() as conn:
         managed = await domains.filter_managed(conn, sorted(names))
-    return [each.queue_id for each in deferred if rules.is_local_deferral(each, managed, agent)]
+    return [each.queue_id for each in deferred if rules.is_local_deferral(each, managed, lmtp_socket)]
 
 
-def task_handlers(conf: Path, queue: Path, original: Callable[[str], str | None]) -> Mapping[str, TaskHandler]:
+def task_handlers(conf: Path, queue: Path, restore_sender: Callable[[str], str | None]) -> Mapping[str, TaskHandler]:
     """The handlers of this feature's node tasks; `conf` and `queue` are Postfix's configuration and queue directories.
 
-    `original` returns the original sender of one that was rewritten (`mail/message/srs`).
+    `restore_sender` returns the original of a rewritten sender, or None (`mail/message/srs`).
     """
 
-    async def listing() -> list[postfix_queue.PostqueueEntry]:
-        found = await postfix_queue.list_queue(conf)
-        return [msgspec.structs.replace(each, sender=original(each.sender) or each.sender) for each in found]
+    async def list_queue() -> list[PostqueueEntry]:
+        messages = await postfix_queue.list_queue(conf)
+        return [msgspec.structs.replace(each, sender=restore_sender(each.sender) or each.sender) for each in messages]
 
-    return {"queue.list": partial(_list, listing, queue), "queue.act": partial(_act, listing, conf)}
+    return {"queue.list": partial(_list, list_queue, queue), "queue.act": partial(_act, list_queue, conf)}
 
 
-async def _list(listing: _Listing, queue: Path, argument: Mapping[str, Any]) -> Mapping[str, Any]:
-    filters, wanted = msgspec.convert(argument["filter"], QueueFilter), msgspec.convert(argument["slice"], QueueSlice)
-    found = rules.select(await listing(), QueueSelection(filter=filters))
-    entries = [rules.queue_entry(each) for each in rules.take_slice(found, wanted)]
+async def _list(list_queue: _ListQueue, queue: Path, argument: Mapping[str, Any]) -> Mapping[str, Any]:
+    filters, page = msgspec.convert(argument["filter"], QueueFilter), msgspec.convert(argument["slice"], QueueSlice)
+    messages = rules.select(await list_queue(), QueueSelection(filter=filters))
+    entries = [rules.queue_entry(each) for each in rules.sort_and_slice(messages, page)]
     deferred = [each.queue_id for each in entries if each.state == "deferred"]
-    due = await asyncio.to_thread(postfix_queue.next_attempts, queue, deferred)
-    return {"messages": [replace(each, next_attempt_at=due.get(each.queue_id)) for each in entries]}
+    next_attempts = await asyncio.to_thread(postfix_queue.next_attempts, queue, deferred)
+    return {"messages": [replace(each, next_attempt_at=next_attempts.get(each.queue_id)) for each in entries]}
 
 
-async def _act(listing: _Listing, conf: Path, argument: Mapping[str, Any]) -> Mapping[str, Any]:
+async def _act(list_queue: _ListQueue, conf: Path, argument: Mapping[str, Any]) -> Mapping[str, Any]:
     action: Action = msgspec.convert(argument["action"], Action)
     selection = msgspec.convert(argument["selection"], QueueSelection)
-    ids = postfix_queue.select_ids(action, rules.select(await listing(), selection))
+    ids = postfix_queue.select_ids(action, rules.select(await list_queue(), selection))
     if not argument["dry_run"]:
         await postfix_queue.apply_action(conf, action, ids)
     return {"affected": len(ids)}

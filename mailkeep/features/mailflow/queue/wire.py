@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
-from mailkeep.core.errors import MissingFields, invalid_field
-from mailkeep.features.mailflow.queue import model
+from mailkeep.core.errors import FieldError, MissingFields, invalid_field
+from mailkeep.features.mailflow.queue.model import Action, QueueEntry, QueueFilter, QueueSelection, State
 from mailkeep.web.fields import Body, Query, Text, Timestamp
 
 QueueId = Annotated[str, Meta(max_length=40, pattern=r"^[0-9A-Za-z]{5,40}$")]
-State = Literal["incoming", "active", "deferred", "hold"]
 
 
 class QueueRecipientResponse(Struct, frozen=True):
-    """A recipient who is still waiting; `reason` is the last one, empty before the first attempt."""
+    """A recipient who is still waiting; `reason`: of the last deferral, empty before the first attempt."""
 
     address: str
     reason: str
 
 
 class QueuedMessage(Struct, frozen=True):
-    """A message in the queue. `next_attempt_at` is null unless it is deferred, and during an attempt."""
+    """A message in the queue. `next_attempt_at` is null unless the message is deferred, and during an attempt."""
 
     queue_id: str
     state: State
@@ -48,7 +47,7 @@ class QueueQuery(Query, frozen=True):
 
 
 class QueueFilterRequest(Body, frozen=True):
-    """The filters of the list; without any, all messages match."""
+    """The filters of the list; without filters, all messages match."""
 
     queue_id: QueueId | None = None
     state: State | None = None
@@ -62,7 +61,7 @@ class QueueFilterRequest(Body, frozen=True):
 class QueueAction(Body, frozen=True):
     """An action on the messages with these IDs, or on those that match the filter."""
 
-    action: Literal["flush", "hold", "release", "delete"]
+    action: Action
     ids: Annotated[list[QueueId], Meta(max_length=1000)] | UnsetType = UNSET
     filter: QueueFilterRequest | UnsetType = UNSET
     dry_run: bool = False
@@ -75,9 +74,9 @@ class QueueActionResponse(Struct, frozen=True):
     dry_run: bool
 
 
-def filter_of(query: QueueQuery | QueueFilterRequest) -> model.QueueFilter:
+def read_filter(query: QueueQuery | QueueFilterRequest) -> QueueFilter:
     """The filter in a query or body."""
-    return model.QueueFilter(
+    return QueueFilter(
         queue_id=query.queue_id,
         state=query.state,
         sender=query.sender or None,
@@ -88,25 +87,25 @@ def filter_of(query: QueueQuery | QueueFilterRequest) -> model.QueueFilter:
     )
 
 
-def selection(body: QueueAction) -> model.QueueSelection:
+def read_selection(body: QueueAction) -> QueueSelection:
     """The messages of an action. MISSING_FIELDS without IDs and filter, INVALID_FIELD with both."""
     if isinstance(body.filter, UnsetType):
         if isinstance(body.ids, UnsetType) or not body.ids:
-            raise MissingFields(["ids"])
-        return model.QueueSelection(ids=body.ids)
+            raise MissingFields(["ids"], [FieldError(field="filter", reason="required without ids; {} selects all")])
+        return QueueSelection(ids=body.ids)
     if not isinstance(body.ids, UnsetType):
         raise invalid_field("filter", "can't be combined with ids: use one of them")
-    return model.QueueSelection(filter=filter_of(body.filter))
+    return QueueSelection(filter=read_filter(body.filter))
 
 
-def message(found: model.QueueEntry) -> QueuedMessage:
+def to_record(entry: QueueEntry) -> QueuedMessage:
     """The JSON of a queue entry."""
     return QueuedMessage(
-        queue_id=found.queue_id,
-        state=found.state,  # pyright: ignore[reportArgumentType] Postfix has no others
-        arrived_at=iso(found.arrived_at),
-        size=found.size,
-        sender=found.sender,
-        recipients=[QueueRecipientResponse(each.address, each.reason) for each in found.recipients],
-        next_attempt_at=iso_or_none(found.next_attempt_at),
+        queue_id=entry.queue_id,
+        state=entry.state,  # pyright: ignore[reportArgumentType] Postfix has no other queue names
+        arrived_at=iso(entry.arrived_at),
+        size=entry.size,
+        sender=entry.sender,
+        recipients=[QueueRecipientResponse(each.address, each.reason) for each in entry.recipients],
+        next_attempt_at=iso_or_none(entry.next_attempt_at),
     )
