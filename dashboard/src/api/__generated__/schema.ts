@@ -1107,7 +1107,7 @@ export interface paths {
         };
         /**
          * List the mail server's queue
-         * @description Messages waiting for delivery, newest first, with the last reason for each recipient. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the agent of the mail server's node does not answer within ten seconds.
+         * @description Messages waiting for delivery, newest first, with the last reason for each recipient. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer within ten seconds.
          */
         get: operations["getQueue"];
         put?: never;
@@ -1129,7 +1129,7 @@ export interface paths {
         put?: never;
         /**
          * Flush, hold, release or delete queued mail
-         * @description By `ids` or by `filter` (`{}`: all). `flush` retries now, `hold` keeps messages until `release`, `delete` removes them, and their remaining recipients fail (`mail.failed`). `dry_run` only counts. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the agent of the mail server's node does not answer within ten seconds.
+         * @description Selects messages by `ids` or by `filter` (`{}`: all). `flush` retries now, `hold` keeps messages until `release`, `delete` removes them, and their remaining recipients fail (`mail.failed`). `dry_run` only counts. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer within ten seconds.
          */
         post: operations["postQueueActions"];
         delete?: never;
@@ -1228,7 +1228,7 @@ export interface paths {
         };
         /**
          * Download an attachment of a message in the sandbox
-         * @description The decoded bytes, as a download with the original file name; `number` is that in `attachments`. NOT_FOUND also if its encoding is invalid.
+         * @description The decoded bytes, as a download with the original file name; `number` is that in `attachments`. NOT_FOUND also if the attachment's encoding is invalid or the message can't be parsed.
          */
         get: operations["getSandboxMessagesByIdAttachmentsByNumber"];
         put?: never;
@@ -2830,7 +2830,7 @@ export interface components {
             affected: number;
             dry_run: boolean;
         };
-        /** @description A message in the queue. `next_attempt_at` is null unless it is deferred, and during an attempt. */
+        /** @description A message in the queue. `next_attempt_at` is null unless the message is deferred, and during an attempt. */
         QueuedMessage: {
             /**
              * Format: date-time
@@ -2849,7 +2849,7 @@ export interface components {
             /** @enum {string} */
             state: "active" | "deferred" | "hold" | "incoming";
         };
-        /** @description The filters of the list; without any, all messages match. */
+        /** @description The filters of the list; without filters, all messages match. */
         QueueFilterRequest: {
             domain?: string | null;
             queue_id?: string | null;
@@ -2862,7 +2862,7 @@ export interface components {
             /** Format: date-time */
             until?: string | null;
         };
-        /** @description A recipient who is still waiting; `reason` is the last one, empty before the first attempt. */
+        /** @description A recipient who is still waiting; `reason`: of the last deferral, empty before the first attempt. */
         QueueRecipientResponse: {
             address: string;
             reason: string;
@@ -2993,8 +2993,8 @@ export interface components {
             size: number;
         };
         /**
-         * @description The content of a message. `parse_error`: it could not be parsed, so only the header is shown; `truncated`: it has
-         *         more content than fits.
+         * @description The content of a message. `parse_error`: why it could not be parsed; then only the header is here. `truncated`:
+         *         the content is too large, so the text may be cut and the HTML missing.
          */
         SandboxContentResponse: {
             attachments: components["schemas"]["SandboxAttachment"][];
