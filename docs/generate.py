@@ -84,7 +84,7 @@ def cli() -> str:
         "| 0 | done |",
         "| 1 | refused, or something is wrong |",
         "| 2 | the command was not understood |",
-        "| 75 | not now (the database is away, another command holds the data directory): try again |",
+        "| 75 | not now (the database is not available, another command holds the data directory): try again |",
     ]
     for name, command in commands(get_command(app), "mailkeep"):
         context = typer.Context(command, info_name=name, terminal_width=100, help_option_names=["-h", "--help"])

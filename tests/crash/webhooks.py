@@ -230,7 +230,7 @@ def _worker(folder: Path) -> subprocess.Popen[bytes]:
             stderr=subprocess.STDOUT,
         )
     deadline = time.monotonic() + 60
-    while b'"working"' not in path.read_bytes():
+    while b"the worker has started" not in path.read_bytes():
         assert process.poll() is None, path.read_text()
         assert time.monotonic() < deadline, path.read_text()
         time.sleep(0.02)

@@ -345,7 +345,7 @@ async def test_listen_does_not_wait_for_a_domain_list_without_end(monkeypatch: p
 async def test_status_does_not_wait_for_a_health_answer_without_end(
     script: Script, monkeypatch: pytest.MonkeyPatch, count: ReadCounter
 ):
-    monkeypatch.setattr(inspection, "_SECONDS", 0.5)
+    monkeypatch.setattr(inspection, "_TIMEOUT", 0.5)
     with run_hostile_server(script) as server:
         assert await inspection.fetch_health(f"http://127.0.0.1:{server.port}") == HealthSummary("unreachable")
         await left(server)

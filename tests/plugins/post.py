@@ -88,7 +88,7 @@ class Post:
 
         # A separate thread pool: the server in this process needs threads of the default one.
         result = await asyncio.get_running_loop().run_in_executor(_SMTP_CLIENTS, talk)
-        await self.inbound.settle()
+        await self.inbound.wait_for_records()
         return result
 
     def mail_of(self, mailbox_id: UUID) -> list[Message]:

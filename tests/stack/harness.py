@@ -32,7 +32,7 @@ from urllib.parse import quote, urlsplit
 
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.run.processes.node import NodeAgent, rotation_of
+from mailkeep.run.processes.node import NodeAgent, create_rotation
 from mailkeep.run.runtime.context import attach
 from tests.stack import names
 from tests.support.instance import PROGRAM, ROOT
@@ -376,13 +376,13 @@ async def reconcile(data_dir: Path) -> None:
     async with attach(data_dir, "tests") as app:
         node = NodeAgent(app, InstancePaths(data_dir, run_folder(data_dir)), grace=timedelta(0))
         for _ in range(2):
-            await node.settle_once()
+            await node.reconcile_once()
 
 
 async def rotate(data_dir: Path) -> None:
     """Rotate all logs, like the node agent once a day, and compress the logs rotated before."""
     async with attach(data_dir, "tests") as app:
-        rotation = rotation_of(app, InstancePaths(data_dir, run_folder(data_dir)))
+        rotation = create_rotation(app, InstancePaths(data_dir, run_folder(data_dir)))
         os.utime(data_dir / "log" / ".rotated", (0, 0))
         await rotation.run_once(time.time())
 
@@ -390,7 +390,7 @@ async def rotate(data_dir: Path) -> None:
 async def compress(data_dir: Path) -> None:
     """Compress rotated logs that are no longer read, like the node agent every half minute."""
     async with attach(data_dir, "tests") as app:
-        await rotation_of(app, InstancePaths(data_dir, run_folder(data_dir))).compress()
+        await create_rotation(app, InstancePaths(data_dir, run_folder(data_dir))).compress()
 
 
 def trusting() -> ssl.SSLContext:

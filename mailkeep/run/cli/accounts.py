@@ -63,13 +63,13 @@ def create_admin(
 ) -> None:
     """Create an administrator.
 
-    An admin may access all domains, a domain_admin those that are named. The password is generated and shown
-    once, unless you give one.
+    An admin may access all domains, a domain_admin only those of --domain. The password is generated and shown
+    once, unless you give one with --password-stdin.
     """
     names = domain or []
     role = role or (Role.DOMAIN_ADMIN if names else Role.ADMIN)
     if names and role is not Role.DOMAIN_ADMIN:
-        raise typer.BadParameter(f"--domain is for a domain_admin: {role.value} has all domains.")
+        raise typer.BadParameter(f"--domain requires the role domain_admin: {role.value} has access to all domains.")
     password = _read_password() if password_stdin else None
     run_command(as_json, _create_admin(data_dir, email, role, names, password))
 
@@ -79,7 +79,7 @@ def set_password(
 ) -> None:
     """Set a new password for an administrator.
 
-    It is generated and shown once, unless you give one. The account's sessions end.
+    The password is generated and shown once, unless you give one with --password-stdin. The account's sessions end.
     """
     run_command(as_json, _set_password(data_dir, email, _read_password() if password_stdin else None))
 
@@ -110,30 +110,30 @@ def create_key(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the key.")],
     admin: Annotated[str, typer.Option("--admin", metavar="EMAIL", help="The administrator whose rights the key has.")],
     domain: Annotated[
-        list[str] | None, typer.Option("--domain", metavar="NAME", help="Only for this domain; may be repeated.")
+        list[str] | None, typer.Option("--domain", metavar="NAME", help="Limit it to this domain; may be repeated.")
     ] = None,
     rate_limit: Annotated[
         int | None,
-        typer.Option("--rate-limit", min=0, max=1_000_000, help="Requests per minute, else 60; 0: no limit."),
+        typer.Option("--rate-limit", min=0, max=1_000_000, help="Requests per minute. Default: 60; 0: no limit."),
     ] = None,
     expires_in_days: Annotated[
-        int, typer.Option("--expires-in-days", min=0, max=36_500, help="0: it does not expire.")
+        int, typer.Option("--expires-in-days", min=0, max=36_500, help="Days until the key expires. 0: never.")
     ] = 0,
     network: Annotated[
         list[str] | None,
-        typer.Option("--network", metavar="CIDR", help="Network from which it may be used; may be repeated."),
+        typer.Option("--network", metavar="CIDR", help="Network that the key may be used from; may be repeated."),
     ] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Create an API key; it is shown once.
 
-    It acts for an administrator and always has that administrator's current rights.
+    The key acts for an administrator and always has that administrator's current rights.
     """
     if not (name.strip() and name.isprintable() and len(name) <= _NAME_CHARACTERS):
         raise typer.BadParameter(f"NAME takes 1 to {_NAME_CHARACTERS} printable characters.")
-    bounds = (rate_limit, expires_in_days, network or [])
-    run_command(as_json, _create_key(data_dir, name, admin, domain or [], bounds))
+    limits = (rate_limit, expires_in_days, network or [])
+    run_command(as_json, _create_key(data_dir, name, admin, domain or [], limits))
 
 
 async def _create_admin(
@@ -144,7 +144,7 @@ async def _create_admin(
 
     address = rules.parse_email(email)
     password, generated = _check_or_generate(password, address.text)
-    async with open_app(data_dir, make=True) as app:
+    async with open_app(data_dir, create=True) as app:
         password_hash = await service.hash_password(password)
         async with app.db.tx() as conn:
             new = NewAdmin(address, password_hash, role, await _domain_ids(conn, domain_names))
@@ -162,12 +162,12 @@ async def _set_password(data_dir: Path | None, email: str, password: str | None)
         password_hash = await service.hash_password(password)
         async with app.db.tx() as conn:
             admin = await service.set_password(conn, cli_principal(), app.clock(), admin.id, password_hash)
-    line = f"Administrator {admin.email} has a new password; its sessions have ended."
+    line = f"Administrator {admin.email} has a new password; all its sessions have ended."
     return _password_result(line, admin, generated)
 
 
 def _check_or_generate(password: str | None, email: str) -> tuple[str, str | None]:
-    """The checked password; and again, to be shown, if it was generated because none was given."""
+    """Check the password, or generate one if it is None; the password, and again if it was generated, to be shown."""
     from mailkeep.core.password import check_password
     from mailkeep.core.secret import new_password
 
@@ -187,7 +187,7 @@ async def _reset_factors(data_dir: Path | None, email: str) -> CommandResult:
         else:
             await service.delete_recovery_codes(conn, admin.id)
     data = {"id": admin.id, "email": admin.email, "totp_enabled": False, "passkeys": 0}
-    return CommandResult(data, [f"Administrator {admin.email} has no second factor now; its sessions have ended."])
+    return CommandResult(data, [f"Administrator {admin.email} has no second factor now; all its sessions have ended."])
 
 
 async def _disconnect(data_dir: Path | None, email: str) -> CommandResult:
@@ -196,7 +196,7 @@ async def _disconnect(data_dir: Path | None, email: str) -> CommandResult:
     async with open_app(data_dir) as app, app.db.tx() as conn:
         admin = await _admin_by_email(conn, email)
         await service.unlink(conn, cli_principal(), app.clock(), admin.id)
-    line = f"Administrator {admin.email} is no longer linked to an identity; its sessions have ended."
+    line = f"Administrator {admin.email} is no longer linked to an identity; all its sessions have ended."
     return CommandResult({"id": admin.id, "email": admin.email, "oidc_provider": None}, [line])
 
 
@@ -207,13 +207,13 @@ async def _list_admins(data_dir: Path | None) -> CommandResult:
         admins = await service.list_visible(conn, cli_principal())
     data = [_admin_json(admin) for admin in admins]
     rows = [
-        [one["email"], one["role"], len(one["domain_ids"]), one["last_login_at"] or "never", one["id"]] for one in data
+        [row["email"], row["role"], len(row["domain_ids"]), row["last_login_at"] or "never", row["id"]] for row in data
     ]
     return CommandResult({"admins": data}, table(["EMAIL", "ROLE", "DOMAINS", "LAST LOGIN", "ID"], rows))
 
 
 async def _create_key(
-    data_dir: Path | None, name: str, email: str, domain_names: list[str], bounds: tuple[int | None, int, list[str]]
+    data_dir: Path | None, name: str, email: str, domain_names: list[str], limits: tuple[int | None, int, list[str]]
 ) -> CommandResult:
     from datetime import timedelta
 
@@ -221,16 +221,16 @@ async def _create_key(
     from mailkeep.features.access.api_keys import rules, service
     from mailkeep.features.access.api_keys.model import NewApiKey
 
-    rate_limit, days, networks = bounds
+    rate_limit, days, networks = limits
     allowed_networks = rules.parse_networks(networks)
     async with open_app(data_dir) as app, app.db.tx() as conn:
         owner = await _admin_by_email(conn, email)
         at = app.clock()
         expires_at = at + timedelta(days=days) if days else None
         new = NewApiKey(name, await _domain_ids(conn, domain_names), rate_limit, expires_at, allowed_networks)
-        key, raw = await service.create(conn, cli_principal(), owner.id, at, new)
+        key, secret = await service.create(conn, cli_principal(), owner.id, at, new)
     data = {
-        "key": raw,
+        "key": secret,
         "id": key.id,
         "name": key.name,
         "admin_id": key.admin_id,
@@ -239,7 +239,7 @@ async def _create_key(
         "allowed_networks": key.allowed_networks,
         "expires_at": iso_or_none(key.expires_at),
     }
-    return CommandResult(data, [f"Key of {owner.email}, shown only once:", raw])
+    return CommandResult(data, [f"Key of {owner.email}, shown only once:", secret])
 
 
 async def _admin_by_email(conn: Conn, email: str) -> Admin:
@@ -248,7 +248,7 @@ async def _admin_by_email(conn: Conn, email: str) -> Admin:
 
     admin = await service.find_by_email(conn, rules.parse_email(email))
     if admin is None:
-        raise NotFound(f"There is no administrator {email}.")
+        raise NotFound(f"There is no administrator {email}; `mailkeep admin list` shows all.")
     return admin
 
 
@@ -256,13 +256,13 @@ async def _domain_ids(conn: Conn, names: list[str]) -> tuple[UUID, ...]:
     from mailkeep.core.errors import DomainNotFound
     from mailkeep.features.directory.domains import rules, service
 
-    found: dict[UUID, None] = {}
+    ids: dict[UUID, None] = {}
     for name in names:
         domain = await service.find_by_name(conn, rules.parse_name(name))
         if domain is None:
             raise DomainNotFound(f"There is no domain {name}.")
-        found[domain.id] = None
-    return tuple(found)
+        ids[domain.id] = None
+    return tuple(ids)
 
 
 def cli_principal() -> Principal:
@@ -303,4 +303,4 @@ def _read_password() -> str:
     try:
         return sys.stdin.buffer.read(_PASSWORD_BYTES).decode().rstrip("\r\n")
     except UnicodeDecodeError:
-        raise typer.BadParameter("Standard input is not UTF-8.") from None
+        raise typer.BadParameter("The password on standard input is not UTF-8.") from None

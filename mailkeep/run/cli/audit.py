@@ -55,17 +55,17 @@ def verify(
 ) -> None:
     """Verify that the audit log has not been changed.
 
-    Names entries that were altered, removed or inserted, in the log itself or, without a server, in an export.
+    Lists entries that were altered, removed or inserted, in the log itself or in an export (without a server).
     """
     if file is None:
         if public_key is not None:
-            raise typer.BadParameter("--public-key is for a file.")
+            raise typer.BadParameter("--public-key requires FILE.")
         run_command(as_json, _verify_log(data_dir))
     else:
-        run_command(as_json, _verify_file(data_dir, file, _key(public_key)))
+        run_command(as_json, _verify_file(data_dir, file, _parse_key(public_key)))
 
 
-def _key(text: str | None) -> bytes | None:
+def _parse_key(text: str | None) -> bytes | None:
     from base64 import b64decode
 
     if text is None:
@@ -84,68 +84,68 @@ async def _verify_log(data_dir: Path | None) -> CommandResult:
 
     async with open_app(data_dir) as app:
         verification = await service.verify(app)
-    return _result(verification, None)
+    return _verification_result(verification, None)
 
 
 async def _verify_file(data_dir: Path | None, file: Path, key: bytes | None) -> CommandResult:
     from mailkeep.core.errors import Failure
     from mailkeep.features.record.audit import service
 
-    key = key or _own_key(data_dir)
+    key = key or _load_own_key(data_dir)
     with file.open("rb") as lines:
         try:
             verification = service.verify_export(lines, key)
         except ValueError as error:
             raise Failure(f"{file} can't be verified: {error}.", permanent=True) from error
-    note = None if key else "The public key is the one in the file: compare it with the server's."
-    return _result(verification, note)
+    note = None if key else "Verified with the public key in the file: compare it with the server's."
+    return _verification_result(verification, note)
 
 
-def _own_key(data_dir: Path | None) -> bytes | None:
-    """The public key of the data directory, None without one. Fails if a data directory was named and is missing."""
+def _load_own_key(data_dir: Path | None) -> bytes | None:
+    """The public key of the data directory, None without one. Failure if the option names one that is missing."""
     from mailkeep.features.record.audit.model import SIGNED
     from mailkeep.run.runtime import context
     from mailkeep.settings import load_settings
 
-    place = context.resolve_data_dir(data_dir)
+    path = context.resolve_data_dir(data_dir)
     if data_dir is not None:
-        require_data_dir(place)
-    loaded = load_settings(place)
-    if not loaded.first_start.secret_file and not (place / context.SECRET).exists():
+        require_data_dir(path)
+    loaded = load_settings(path)
+    if not loaded.first_start.secret_file and not (path / context.SECRET).exists():
         return None
-    return context.open_vault(place, loaded).public_key(SIGNED)
+    return context.open_vault(path, loaded).public_key(SIGNED)
 
 
-def _result(found: Verification, note: str | None) -> CommandResult:
+def _verification_result(verification: Verification, note: str | None) -> CommandResult:
     from base64 import b64encode
 
     from mailkeep.core.clock import iso
 
-    head = found.head
+    head = verification.head
     data: dict[str, Any] = {
-        "ok": found.ok,
-        "checked": found.checked,
-        "unsealed": found.unsealed,
-        "first_bad": found.faults[0].id if found.faults else None,
-        "bad": [{"problem": one.problem, "id": one.id, "seal": one.seal} for one in found.faults],
-        "bad_count": found.fault_count,
+        "ok": verification.ok,
+        "checked": verification.checked,
+        "unsealed": verification.unsealed,
+        "first_bad": verification.faults[0].id if verification.faults else None,
+        "bad": [{"problem": fault.problem, "id": fault.id, "seal": fault.seal} for fault in verification.faults],
+        "bad_count": verification.fault_count,
         "head": head and {"sequence": head.sequence, "sealed_at": iso(head.sealed_at), "hash": head.hash.hex()},
-        "partial": found.partial,
-        "public_key": b64encode(found.public_key).decode(),
+        "partial": verification.partial,
+        "public_key": b64encode(verification.public_key).decode(),
     }
-    mark, style = ("ok:", "bold green") if found.ok else ("bad:", "bold red")
-    count = f"{found.checked} entries checked, {found.unsealed} not sealed yet"
-    lines: list[str | MarkedLine] = [MarkedLine(mark, style, count), *(_line(one) for one in found.faults)]
-    if found.fault_count > len(found.faults):
-        lines.append(f"and {found.fault_count - len(found.faults)} more")
+    mark, style = ("ok:", "bold green") if verification.ok else ("bad:", "bold red")
+    count = f"{verification.checked} entries checked, {verification.unsealed} not sealed yet"
+    lines: list[str | MarkedLine] = [MarkedLine(mark, style, count), *map(_fault_line, verification.faults)]
+    if verification.fault_count > len(verification.faults):
+        lines.append(f"and {verification.fault_count - len(verification.faults)} more")
     if head:
         lines.append(f"Newest seal: {head.sequence} of {iso(head.sealed_at)}, key {data['public_key']}")
-    if found.partial:
+    if verification.partial:
         lines.append("The export has filters: missing entries can't be detected.")
-    return CommandResult(data, [*lines, note] if note else lines, 0 if found.ok else REFUSED)
+    return CommandResult(data, [*lines, note] if note else lines, 0 if verification.ok else REFUSED)
 
 
-def _line(fault: ChainFault) -> str:
+def _fault_line(fault: ChainFault) -> str:
     if fault.problem == "truncated":
         return (
             f"  the log was cut off: seal {fault.seal} is not in it (after restoring an older database, remove the "

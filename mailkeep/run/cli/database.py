@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
 
 def migrate(
     data_dir: DataDir = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Try the migrations, and roll them back.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Apply the migrations, and roll them back.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Migrate the database schema to this version.
@@ -38,7 +38,7 @@ def show(
     defaults: Annotated[
         bool, typer.Option("--defaults", help="Show the defaults instead of the current values.")
     ] = False,
-    changed: Annotated[bool, typer.Option("--changed", help="Only what is set, by file or environment.")] = False,
+    changed: Annotated[bool, typer.Option("--changed", help="Only settings that are not the default.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show every setting and where it comes from.
@@ -54,12 +54,12 @@ async def _migrate(data_dir: Path | None, dry_run: bool) -> CommandResult:
     from mailkeep.run.runtime.context import resolve_data_dir
     from mailkeep.run.runtime.schema import migrate_data_dir
 
-    place = resolve_data_dir(data_dir)
+    path = resolve_data_dir(data_dir)
     if dry_run:
-        require_data_dir(place)
-    files = [step.file for step in await migrate_data_dir(place, dry_run=dry_run)]
+        require_data_dir(path)
+    files = [step.file for step in await migrate_data_dir(path, dry_run=dry_run)]
     head = "Would be applied:" if dry_run else "Applied:"
-    lines = [head, *(f"  {file}" for file in files)] if files else ["Nothing to apply: the schema is this version's."]
+    lines = [head, *(f"  {file}" for file in files)] if files else ["Nothing to apply: the schema is up to date."]
     return CommandResult({"dry_run": dry_run, "migrations": files}, lines)
 
 
@@ -67,38 +67,32 @@ async def _show(data_dir: Path | None, defaults: bool, changed: bool) -> Command
     from dataclasses import asdict
 
     from mailkeep.run.runtime.context import resolve_data_dir
-    from mailkeep.settings import (
-        SettingDescription,
-        SettingValue,
-        describe_settings,
-        list_settings as shown_settings,
-        load_settings,
-    )
+    from mailkeep.settings import SettingDescription, SettingValue, describe_settings, list_settings, load_settings
 
     settings: Sequence[SettingDescription | SettingValue]
     if defaults:
         settings = describe_settings()
     else:
-        settings = shown_settings(load_settings(resolve_data_dir(data_dir)), changed_only=changed)
+        settings = list_settings(load_settings(resolve_data_dir(data_dir)), changed_only=changed)
     lines = [
-        _line(one.key, one.default, "default")
-        if isinstance(one, SettingDescription)
-        else _line(one.key, one.value, one.source)
-        for one in settings
+        _line(setting.key, setting.default, "default")
+        if isinstance(setting, SettingDescription)
+        else _line(setting.key, setting.value, setting.source)
+        for setting in settings
     ]
     return CommandResult(
-        {"settings": [asdict(one) for one in settings]}, lines or ["Nothing is set; all settings have their defaults."]
+        {"settings": [asdict(setting) for setting in settings]}, lines or ["All settings have their defaults."]
     )
 
 
 def _line(key: str, value: object, source: str) -> str:
-    """A line of TOML; one with a masked secret in it is a comment."""
+    """A line of TOML; a line with a masked secret is a comment."""
     from mailkeep.settings.sources import MASK
 
-    written = f"{key} = {_toml(value)}"
-    if f'"{MASK}"' in written:
-        return f"# {written}  # {source}"
-    return written if source == "default" else f"{written}  # {source}"
+    text = f"{key} = {_toml(value)}"
+    if f'"{MASK}"' in text:
+        return f"# {text}  # {source}"
+    return text if source == "default" else f"{text}  # {source}"
 
 
 def _toml(value: object) -> str:

@@ -18,14 +18,14 @@ def register(app: typer.Typer) -> None:
 
 
 def dns(
-    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="A domain that is managed here.")],
+    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="A managed domain.")],
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Print the DNS records that a domain needs.
 
-    The output are lines for a zone file: MX, SPF, DKIM and DMARC. The server's name is server.hostname, else the
-    system's own; its addresses are server.addresses.
+    Prints lines for a zone file: MX, SPF, DKIM and DMARC. The server's name in them is the setting server.hostname,
+    else the system's host name; its addresses are the setting server.addresses.
     """
     run_command(as_json, _dns(data_dir, domain))
 
@@ -41,12 +41,12 @@ async def _dns(data_dir: Path | None, name: str) -> CommandResult:
     try:
         name = normalize_domain(name)
     except AddressError as error:
-        raise Failure(f"{name} is no domain: {error.reason}.", permanent=True) from None
+        raise Failure(f"{name} is not a domain name: {error.reason}.", permanent=True) from None
     async with open_app(data_dir) as app, app.db.autocommit() as conn:
-        found = await domains.find_by_name(conn, name)
-        if found is None:
-            raise Failure(f"{name} is not managed here.", permanent=True)
-        keys = await dkim.page(conn, found.id, PageRequest(100, "created_at", "asc", None))
+        domain = await domains.find_by_name(conn, name)
+        if domain is None:
+            raise Failure(f"There is no domain {name} on this server.", permanent=True)
+        keys = await dkim.page(conn, domain.id, PageRequest(100, "created_at", "asc", None))
         server = app.settings.server
     hostname = server.name
     if "." not in hostname or hostname.startswith("localhost."):
@@ -58,11 +58,12 @@ async def _dns(data_dir: Path | None, name: str) -> CommandResult:
     records = rules.required_records(name, hostname, addresses, keys.rows)
     lines: list[str] = []
     for record in records:
-        lines += [f"; {record.purpose}", f"{record.name}. 3600 IN {record.type} {_in_zone(record.type, record.value)}"]
+        value = _to_zone_value(record.type, record.value)
+        lines += [f"; {record.purpose}", f"{record.name}. 3600 IN {record.type} {value}"]
     return CommandResult({"domain": name, "records": [asdict(record) for record in records]}, lines)
 
 
-def _in_zone(kind: str, value: str) -> str:
+def _to_zone_value(kind: str, value: str) -> str:
     """A value for a zone file: TXT as strings of at most 255 octets (RFC 1035 §3.3.14)."""
     if kind != "TXT":
         return value

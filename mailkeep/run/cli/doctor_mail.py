@@ -22,31 +22,31 @@ from mailkeep.settings import Settings
 
 
 async def run_checks(data_dir: Path, settings: Settings, at: datetime) -> list[Finding]:
-    """The findings on a machine that can run the full profile."""
+    """The findings of all checks; call it only on a machine that can run the full profile."""
     paths = InstancePaths(data_dir, run_folder(data_dir)) if (data_dir / "postfix").is_dir() else None
-    findings = [_hostname(settings), *await _sending(settings)]
+    findings = [_check_hostname(settings), *await _check_sending_addresses(settings)]
     if paths:
-        findings += [_certificate(settings, paths, at), _queue(paths)]
+        findings += [_check_certificate(settings, paths, at), _check_queue(paths)]
     elif settings.tls.certificate_file:
-        findings.append(_first_certificate(settings, at))
+        findings.append(_check_first_certificate(settings, at))
     return findings
 
 
-def _hostname(settings: Settings) -> Finding:
+def _check_hostname(settings: Settings) -> Finding:
     name = "host name"
     if settings.server.hostname:
         return Finding(name, Level.OK, f"server.hostname is {settings.server.hostname}.")
-    message = "server.hostname is not set: greetings have the system's own name."
+    message = "server.hostname is not set: SMTP greetings use the system's host name."
     return Finding(name, Level.WARNING, message, "Set server.hostname to the name in this server's PTR record.")
 
 
-async def _sending(settings: Settings) -> list[Finding]:
+async def _check_sending_addresses(settings: Settings) -> list[Finding]:
     findings: list[Finding] = []
-    for each in await node_health.find_sending_addresses(settings):
-        problem = rules.sending_problem(each, settings.server.hostname)
-        name = f"PTR of {each.address}"
+    for sending in await node_health.find_sending_addresses(settings):
+        problem = rules.sending_problem(sending, settings.server.hostname)
+        name = f"PTR of {sending.address}"
         if problem is None:
-            message = f"{each.address} and {settings.server.hostname} resolve to each other."
+            message = f"{sending.address} and {settings.server.hostname} resolve to each other."
             findings.append(Finding(name, Level.OK, message))
         else:
             message, _, advice = problem.partition(": ")
@@ -54,18 +54,18 @@ async def _sending(settings: Settings) -> list[Finding]:
     return findings
 
 
-def _certificate(settings: Settings, paths: InstancePaths, at: datetime) -> Finding:
+def _check_certificate(settings: Settings, paths: InstancePaths, at: datetime) -> Finding:
     name = "certificate"
     try:
-        found = node_health.find_certificate(settings, paths.tls, at)
+        served = node_health.find_certificate(settings, paths.tls, at)
     except (OSError, Failure) as error:
-        return Finding(name, Level.WARNING, f"The certificate could not be read: {error}", "Run as root.")
-    if found is None:
-        return Finding(name, Level.OK, "There is none yet; the first `mailkeep up --profile full` creates it.")
-    return _finding(name, f"It is valid until {iso(found.not_after)}.", rules.certificates(found, at))
+        return Finding(name, Level.WARNING, f"The certificate can't be read: {error}", "Run the command as root.")
+    if served is None:
+        return Finding(name, Level.OK, "There is none yet; the first `mailkeep up --profile full` creates one.")
+    return _to_finding(name, f"The certificate is valid until {iso(served.not_after)}.", rules.certificates(served, at))
 
 
-def _first_certificate(settings: Settings, at: datetime) -> Finding:
+def _check_first_certificate(settings: Settings, at: datetime) -> Finding:
     """Check the operator's files before the first start of the full profile."""
     name = "certificate"
     if not settings.tls.key_file:
@@ -75,22 +75,22 @@ def _first_certificate(settings: Settings, at: datetime) -> Finding:
     except Failure as failure:
         return Finding(name, Level.WRONG, str(failure), "Set tls.certificate_file and tls.key_file to a valid pair.")
     if begins > at:
-        advice = "Replace its files, or set the clock."
+        advice = "Set tls.certificate_file and tls.key_file to a valid pair, or correct the system clock."
         return Finding(name, Level.WRONG, f"The certificate is valid only from {iso(begins)}.", advice)
     valid = Certificate(begins, ends, self_signed=False, problem=None)
-    return _finding(name, f"It is valid until {iso(ends)}.", rules.certificates(valid, at))
+    return _to_finding(name, f"The certificate is valid until {iso(ends)}.", rules.certificates(valid, at))
 
 
-def _queue(paths: InstancePaths) -> Finding:
+def _check_queue(paths: InstancePaths) -> Finding:
     name = "queue"
     try:
         counts = postfix_queue.count_by_state(paths.postfix_queue)
     except OSError as error:
-        return Finding(name, Level.WARNING, f"The queue could not be read: {error.strerror}.", "Run as root.")
+        return Finding(name, Level.WARNING, f"The queue can't be read: {error.strerror}.", "Run the command as root.")
     message = ", ".join(f"{count} {state}" for state, count in counts.items())
-    return _finding(name, f"Messages in the queue: {message}.", rules.queue(counts))
+    return _to_finding(name, f"Messages in the queue: {message}.", rules.queue(counts))
 
 
-def _finding(name: str, message: str, found: Component) -> Finding:
-    level = {"down": Level.WRONG, "degraded": Level.WARNING}.get(found.status, Level.OK)
-    return Finding(name, level, message, found.advice)
+def _to_finding(name: str, message: str, component: Component) -> Finding:
+    level = {"down": Level.WRONG, "degraded": Level.WARNING}.get(component.status, Level.OK)
+    return Finding(name, level, message, component.advice)

@@ -34,15 +34,15 @@ from mailkeep.features.record.events.service import StreamReader
 from mailkeep.net.client import OutboundClient, OutboundError, OutboundRequest
 from mailkeep.net.connection import BoundedConnector
 
-_FULL = "mail.received.full"
+_FULL_KIND = "mail.received.full"
 _ALL_NETWORKS = (ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0"))
 _SILENCE_SECONDS = 20.0  # a stream sends something every 5 seconds
 _DECODE_ERRORS = (msgspec.DecodeError, ValueError)
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
-# For the head of the stream's answer, and for the whole answer to other calls.
+# Time for the head of the stream's answer, and for the whole answer to other calls.
 _ANSWER_SECONDS = 30.0
-_LONGEST_ANSWER = 4 << 20
-_LONGEST_BLOCK = 4 << 20
+_MAX_ANSWER_BYTES = 4 << 20
+_MAX_BLOCK_BYTES = 4 << 20
 
 
 class _Domain(msgspec.Struct):
@@ -102,12 +102,12 @@ def is_selected(kinds: Collection[str], kind: str) -> bool:
 
 
 async def forward(source: Source, url: str, secret: str, kinds: Collection[str]) -> AsyncIterator[ForwardResult]:
-    """Post the events of these kinds to `url`, one after the other, once each; yields the results."""
+    """Post each event of these kinds once to `url`, in order; yields the results."""
     client = OutboundClient()
     try:
-        async for one in source:
-            if is_selected(kinds, one.content.kind):
-                yield await _post(client, url, secret, one)
+        async for event in source:
+            if is_selected(kinds, event.content.kind):
+                yield await _post(client, url, secret, event)
     finally:
         await client.close()
 
@@ -127,31 +127,31 @@ async def _post(client: OutboundClient, url: str, secret: str, event: SourceEven
     started = clock()
     try:
         answer = await client.send(request)
-    except OutboundError as failed:
-        return ForwardResult(content, None, round((clock() - started) * 1000), f"{failed.kind}: {failed.detail}")
+    except OutboundError as error:
+        return ForwardResult(content, None, round((clock() - started) * 1000), f"{error.kind}: {error.detail}")
     return ForwardResult(content, answer.status, answer.duration_ms, None)
 
 
-async def local(app: App, principal: Principal, domain_id: UUID | None, report: SourceCallbacks) -> Source:
-    """Events of the data directory's database from now on."""
+async def read_local(app: App, principal: Principal, domain_id: UUID | None, callbacks: SourceCallbacks) -> Source:
+    """New events of the data directory's database."""
     filter_by = EventFilter(principal.domains(), domain_id=domain_id)
     async with app.db.autocommit() as conn:
         start = await events.start_stream(conn, principal, filter_by, FeedStart(None, app.clock()))
-    report.on_start()
+    callbacks.on_start()
 
     async def authenticate_again() -> Principal:
         return principal
 
-    with app.streams.open(UUID(int=0), max_streams=1, max_per_caller=1) as place:
-        reader = StreamReader(place, authenticate_again, filter_by, inf)
+    with app.streams.open(UUID(int=0), max_streams=1, max_per_caller=1) as stream:
+        reader = StreamReader(stream, authenticate_again, filter_by, inf)
         async for page in events.follow(app, reader, start.position):
             for event in page:
-                data = await _add_content(app, event.data) if event.kind == _FULL else event.data
+                data = await _add_content(app, event.data) if event.kind == _FULL_KIND else event.data
                 yield SourceEvent(EventContent(event.id, event.kind, event.message_id, "", event.created_at), data)
 
 
 async def _add_content(app: App, data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Add the message content, which feeds omit; `truncated` if it is no longer stored."""
+    """Add the message content, which feeds omit; `truncated` is true if it is no longer stored."""
     original = dict(data)
     try:
         async with app.db.autocommit() as conn:
@@ -168,25 +168,23 @@ class RemoteServer:
     url: str
     key: str
 
-    def call(self, session: aiohttp.ClientSession, path: str, **options: Any) -> Any:
-        """A GET under /api/v1."""
+    def get(self, session: aiohttp.ClientSession, path: str, **options: Any) -> Any:
+        """Send a GET request for a path under /api/v1."""
         fields = {"authorization": f"Bearer {self.key}", **options.pop("headers", {})}
         return session.get(f"{self.url}/api/v1{path}", headers=fields, allow_redirects=False, **options)
 
 
 def _open_session() -> aiohttp.ClientSession:
-    """A session without proxies of the environment, and without a total timeout: streams are endless."""
+    """A session that ignores proxies of the environment and has no total timeout, because streams are endless."""
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=_SILENCE_SECONDS)
     connector = BoundedConnector(max_read=None)
     return aiohttp.ClientSession(connector=connector, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar())
 
 
 @asynccontextmanager
-async def _answer(call: AbstractAsyncContextManager[aiohttp.ClientResponse]) -> AsyncGenerator[aiohttp.ClientResponse]:
-    """The answer to a call with status 200, whose head arrives within 30 s. Raises TimeoutError, `_TemporaryError`, and
-    Failure for other statuses.
-    """
-    async with asyncio.timeout(_ANSWER_SECONDS) as deadline, call as answer:
+async def _call(get: AbstractAsyncContextManager[aiohttp.ClientResponse]) -> AsyncGenerator[aiohttp.ClientResponse]:
+    """The answer, whose head must arrive within 30 s. Raises TimeoutError, and like `_raise_for_status`."""
+    async with asyncio.timeout(_ANSWER_SECONDS) as deadline, get as answer:
         await _raise_for_status(answer)
         deadline.reschedule(None)
         yield answer
@@ -196,23 +194,23 @@ class _AnswerTooLarge(Exception):
     """The body of an answer exceeds the limit."""
 
 
-async def _body(answer: aiohttp.ClientResponse) -> bytes:
+async def _read_body(answer: aiohttp.ClientResponse) -> bytes:
     """The body of an answer, within 30 s and 4 MiB. Raises TimeoutError, _AnswerTooLarge."""
     body = bytearray()
     async with asyncio.timeout(_ANSWER_SECONDS):
         while piece := await answer.content.readany():
             body += piece
-            if len(body) > _LONGEST_ANSWER:
-                raise _AnswerTooLarge(f"the answer is larger than {_LONGEST_ANSWER >> 20} MiB")
+            if len(body) > _MAX_ANSWER_BYTES:
+                raise _AnswerTooLarge(f"the answer is larger than {_MAX_ANSWER_BYTES >> 20} MiB")
     return bytes(body)
 
 
 async def find_domain(server: RemoteServer, name: str) -> UUID:
-    """The ID of a domain that the key can access, by its name. Failure without one, temporary if the server is busy."""
+    """The ID of a domain by its name. Failure if the key can't access it; temporary if the server does not answer."""
     async with _open_session() as session:
         try:
-            async with _answer(server.call(session, "/domains", params={"name": name, "limit": "200"})) as answer:
-                domains = msgspec.json.decode(await _body(answer), type=_Domains).data
+            async with _call(server.get(session, "/domains", params={"name": name, "limit": "200"})) as answer:
+                domains = msgspec.json.decode(await _read_body(answer), type=_Domains).data
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Failure(f"{server.url} does not answer: {error}") from error
         except _TemporaryError as error:
@@ -227,27 +225,27 @@ async def find_domain(server: RemoteServer, name: str) -> UUID:
     raise Failure(f"There is no domain {name}, or this key has no access to it.", permanent=True)
 
 
-async def remote(server: RemoteServer, domain_id: UUID | None, report: SourceCallbacks) -> Source:
-    """Events of a server from now on; reconnects as often as necessary. Failure if the key is refused."""
-    last, wait = "", _FIRST_WAIT
+async def read_remote(server: RemoteServer, domain_id: UUID | None, callbacks: SourceCallbacks) -> Source:
+    """New events of a server; reconnects as often as necessary. Failure if the key is refused."""
+    last_id, wait = "", _FIRST_WAIT
     async with _open_session() as session:
         while True:
             problem = "The stream ended"
             try:
                 params = {"domain_id": str(domain_id)} if domain_id else {}
-                fields = {"last-event-id": last} if last else {}
-                async with _answer(server.call(session, "/events/stream", params=params, headers=fields)) as answer:
-                    async for block in _blocks(answer.content):
+                fields = {"last-event-id": last_id} if last_id else {}
+                async with _call(server.get(session, "/events/stream", params=params, headers=fields)) as answer:
+                    async for block in _read_blocks(answer.content):
                         wait = _FIRST_WAIT
-                        if not last:
-                            report.on_start()
+                        if not last_id:
+                            callbacks.on_start()
                         if block.name == "stream.truncated":
-                            report.on_problem("Events were lost: the server deleted them before the reconnect.")
+                            callbacks.on_problem("Events were lost: the server deleted them before the reconnect.")
                         elif block.name == "stream.end":
                             problem = f"The stream ended ({msgspec.json.decode(block.data, type=_End).message})"
                         elif block.data:
-                            yield _source_event(msgspec.json.decode(block.data, type=_Event))
-                        last = block.id or last
+                            yield _to_source_event(msgspec.json.decode(block.data, type=_Event))
+                        last_id = block.id or last_id
             except (aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError, ConnectionError):
                 problem = "The connection was lost"
             except TimeoutError:
@@ -258,12 +256,12 @@ async def remote(server: RemoteServer, domain_id: UUID | None, report: SourceCal
                 raise Failure("The server sent an invalid event stream.", permanent=True) from error
             wait = min(2 * wait, _LONGEST_WAIT)
             pause = wait * (0.5 + random.random() / 2)  # noqa: S311
-            report.on_problem(f"{problem}; connecting again in {pause:.1f} s.")
+            callbacks.on_problem(f"{problem}; connecting again in {pause:.1f} s.")
             await asyncio.sleep(pause)
 
 
 class _TemporaryError(Exception):
-    """An answer that permits a retry."""
+    """The server answered with an error; a retry may succeed."""
 
 
 async def _raise_for_status(answer: aiohttp.ClientResponse) -> None:
@@ -271,7 +269,7 @@ async def _raise_for_status(answer: aiohttp.ClientResponse) -> None:
     if answer.status == 200:
         return
     try:
-        error = msgspec.json.decode(await _body(answer))["error"]
+        error = msgspec.json.decode(await _read_body(answer))["error"]
         message = f"{answer.url.host} answers {error['code']}: {error['message']}"
     except (_AnswerTooLarge, ValueError, KeyError, TypeError):
         message = f"{answer.url.host} answers status {answer.status}"
@@ -287,27 +285,27 @@ class _Block:
     data: str
 
 
-async def _blocks(content: aiohttp.StreamReader) -> AsyncIterator[_Block]:
+async def _read_blocks(content: aiohttp.StreamReader) -> AsyncIterator[_Block]:
     """The blocks of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html), lines ending with LF."""
-    waiting = bytearray()
+    buffer = bytearray()
     async for piece in content.iter_any():
-        # The end of a block may be split between two pieces; searched bytes are not searched again.
-        start = max(0, len(waiting) - 1)
-        waiting += piece
-        if waiting.find(b"\n\n", start) < 0:
-            whole: list[bytearray] = []
+        # The end of a block may be split between two pieces; bytes are not searched twice.
+        start = max(0, len(buffer) - 1)
+        buffer += piece
+        if buffer.find(b"\n\n", start) < 0:
+            blocks: list[bytearray] = []
         else:
-            *whole, waiting = waiting.split(b"\n\n")
-        for block in whole:
+            *blocks, buffer = buffer.split(b"\n\n")
+        for block in blocks:
             lines = block.decode().split("\n")
             fields = dict(line.split(": ", 1) for line in lines if line and not line.startswith(":"))
             if fields:
                 yield _Block(fields.get("event", ""), fields.get("id", ""), fields.get("data", ""))
-        if len(waiting) > _LONGEST_BLOCK:
+        if len(buffer) > _MAX_BLOCK_BYTES:
             raise Failure("The server sent an invalid event stream.", permanent=True)
 
 
-def _source_event(event: _Event) -> SourceEvent:
+def _to_source_event(event: _Event) -> SourceEvent:
     content = EventContent(event.id, event.kind, event.message_id, "", event.created_at)
     # Feeds omit the content of messages.
-    return SourceEvent(content, {**event.data, "truncated": True} if event.kind == _FULL else event.data)
+    return SourceEvent(content, {**event.data, "truncated": True} if event.kind == _FULL_KIND else event.data)

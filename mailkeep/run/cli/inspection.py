@@ -1,4 +1,4 @@
-"""Looks at a running instance from outside: its memory, database and health."""
+"""Inspects a running instance from outside: its memory, database and health."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from mailkeep.db import postgres
 from mailkeep.net.client import OutboundClient, OutboundError, OutboundRequest
 from mailkeep.settings import load_settings
 
-_SECONDS = 3
+_TIMEOUT = 3
 _MAX_HEALTH = 100_000
-_EVERYWHERE = (ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0"))
+_ALL_NETWORKS = (ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0"))
 _PROC = Path("/proc")
 _PSS = re.compile(rb"^Pss:\s+(\d+) kB", re.MULTILINE)
 
@@ -41,9 +41,9 @@ class HealthSummary:
 def tree_memory_bytes(pid: int) -> int | None:
     """Memory of a process and its descendants (PSS: shared memory counts once); None without the right to read it."""
     total = 0
-    for one in [pid, *_descendants(pid)]:
+    for process in [pid, *_descendants(pid)]:
         try:
-            total += process_memory_bytes(one)
+            total += process_memory_bytes(process)
         except PermissionError:
             return None
     return total or None
@@ -55,37 +55,37 @@ def process_memory_bytes(pid: int) -> int:
         rollup = (_PROC / str(pid) / "smaps_rollup").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return 0
-    found = _PSS.search(rollup)
-    return int(found[1]) * 1024 if found else 0
+    match = _PSS.search(rollup)
+    return int(match[1]) * 1024 if match else 0
 
 
 def _descendants(pid: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for path in _PROC.glob("[0-9]*/stat"):
         try:
-            # The name, in parentheses, may hold spaces and parentheses; state and parent follow it.
+            # The process name is in parentheses and may contain spaces and parentheses; state and parent follow it.
             parent = int(path.read_bytes().rpartition(b")")[2].split()[1])
         except (FileNotFoundError, ProcessLookupError, IndexError):
             continue
         children.setdefault(parent, []).append(int(path.parent.name))
-    found: list[int] = []
-    waiting = [pid]
-    while waiting:
-        below = children.get(waiting.pop(), [])
-        found += below
-        waiting += below
-    return found
+    descendants: list[int] = []
+    unvisited = [pid]
+    while unvisited:
+        child_pids = children.get(unvisited.pop(), [])
+        descendants += child_pids
+        unvisited += child_pids
+    return descendants
 
 
 async def find_database_problem(data_dir: Path) -> str | None:
-    """None if the instance's database answers within three seconds, else the error."""
+    """Why the instance's database does not answer within three seconds; None if it does."""
     url = load_settings(data_dir).settings.database.url
     urls = None if url else postgres.running_urls(data_dir)
     if not url and urls is None:
         return "Mailkeep has stopped."
     try:
         async with await psycopg.AsyncConnection.connect(
-            url or (urls.app if urls else ""), connect_timeout=_SECONDS, options=f"-c statement_timeout={_SECONDS}s"
+            url or (urls.app if urls else ""), connect_timeout=_TIMEOUT, options=f"-c statement_timeout={_TIMEOUT}s"
         ) as conn:
             await conn.execute("SELECT 1")
     except psycopg.Error as error:
@@ -99,15 +99,15 @@ async def fetch_health(url: str) -> HealthSummary:
     request = OutboundRequest(
         method="GET",
         url=f"{url}/health",
-        allowed_networks=_EVERYWHERE,
-        timeout=_SECONDS,
+        allowed_networks=_ALL_NETWORKS,
+        timeout=_TIMEOUT,
         max_answer=_MAX_HEALTH,
         allow_http=True,
     )
     try:
         body: Any = msgspec.json.decode((await outbound.send(request)).body)
         report = body["data"] or body["error"]["details"]
-        checks = (ComponentStatus(str(each["component"]), str(each["status"])) for each in report["checks"])
+        checks = (ComponentStatus(str(check["component"]), str(check["status"])) for check in report["checks"])
         return HealthSummary(str(report["status"]), tuple(checks))
     except (OutboundError, ValueError, KeyError, TypeError):
         return HealthSummary("unreachable")

@@ -26,16 +26,16 @@ PACKAGES = (
     "dovecot-sieve", "postfix", "postfix-pgsql", "redis-server", "rspamd",
 )  # fmt: skip
 _UNITS = ("postfix", "dovecot", "dovecot.socket", "redis-server", "rspamd")
-# Debian's package writes no main.cf.
-_ANSWERS = "postfix postfix/main_mailer_type select No configuration\n"
-_POLICY = Path("/usr/sbin/policy-rc.d")
+# With this answer Debian's package writes no main.cf.
+_DEBCONF_ANSWERS = "postfix postfix/main_mailer_type select No configuration\n"
+_POLICY_SCRIPT = Path("/usr/sbin/policy-rc.d")
 _MINUTE = 60
 _ENVIRONMENT = {"DEBIAN_FRONTEND": "noninteractive", "LC_ALL": "C.UTF-8", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Packages and accounts that are missing."""
+    """The packages and accounts to be installed."""
 
     packages: tuple[str, ...]
     accounts: tuple[str, ...]
@@ -54,41 +54,41 @@ def make_plan() -> Plan:
 
 
 def install() -> Plan:
-    """Install what is missing; the plan that was carried out. Failure without root or apt, or if apt fails."""
-    todo = make_plan()
-    if not todo.steps:
-        return todo
+    """Install what is missing; returns the plan that was carried out. Failure without root or apt, or if apt fails."""
+    plan = make_plan()
+    if not plan.steps:
+        return plan
     if os.geteuid() != 0:
-        raise Failure(f"Only root can install: {'; '.join(todo.steps)}.", permanent=True)
-    if todo.packages:
+        raise Failure(f"`mailkeep install` must run as root: {'; '.join(plan.steps)}.", permanent=True)
+    if plan.packages:
         if not shutil.which("apt-get"):
-            raise Failure("The full profile's packages come from Debian; there is no apt-get here.", permanent=True)
+            raise Failure("The full profile needs Debian's packages, and this machine has no apt-get.", permanent=True)
         with _prevent_service_starts():
-            _run(["debconf-set-selections"], _ANSWERS)
+            _run(["debconf-set-selections"], _DEBCONF_ANSWERS)
             _run(["apt-get", "update", "-qq"])
-            _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *todo.packages])
+            _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *plan.packages])
         if Path("/run/systemd/system").is_dir():
             _run(["systemctl", "disable", "--quiet", "--now", *_UNITS])
-    for name in todo.accounts:
+    for name in plan.accounts:
         _run(["useradd", "--system", "--user-group", "--home-dir", "/nonexistent", "--no-create-home",
               "--shell", "/usr/sbin/nologin", name])  # fmt: skip
-    return todo
+    return plan
 
 
 def require_installed() -> None:
     """Fail permanently if something is missing."""
-    if todo := make_plan().steps:
-        raise Failure(f"This machine lacks what the full profile needs. `mailkeep install` would: {'; '.join(todo)}.",
+    if steps := make_plan().steps:
+        raise Failure(f"The full profile is not installed: run `mailkeep install`, which will {'; '.join(steps)}.",
                       permanent=True)  # fmt: skip
 
 
 def _is_installed(package: str) -> bool:
     command = ["dpkg-query", "-W", "-f", "${db:Status-Status}", package]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_MINUTE)
+        result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_MINUTE)
     except FileNotFoundError:
         return False
-    return done.stdout == "installed"
+    return result.stdout == "installed"
 
 
 def _has_account(name: str) -> bool:
@@ -101,20 +101,20 @@ def _has_account(name: str) -> bool:
 
 @contextlib.contextmanager
 def _prevent_service_starts() -> Generator[None]:
-    """Let no service start while the block lasts; an existing policy stays."""
-    if _POLICY.exists():
+    """Let no service start while the block lasts (exit status 101 of policy-rc.d); an existing policy stays."""
+    if _POLICY_SCRIPT.exists():
         yield
         return
-    _POLICY.write_text("#!/bin/sh\nexit 101\n")
-    _POLICY.chmod(0o755)
+    _POLICY_SCRIPT.write_text("#!/bin/sh\nexit 101\n")
+    _POLICY_SCRIPT.chmod(0o755)
     try:
         yield
     finally:
-        _POLICY.unlink()
+        _POLICY_SCRIPT.unlink()
 
 
 def _run(argv: Sequence[str], text: str = "") -> None:
-    done = subprocess.run(
+    result = subprocess.run(
         argv,
         input=text,
         capture_output=True,
@@ -124,6 +124,6 @@ def _run(argv: Sequence[str], text: str = "") -> None:
         timeout=15 * _MINUTE,
         env=_ENVIRONMENT,
     )
-    if done.returncode != 0:
-        output = " / ".join((done.stderr or done.stdout).strip().splitlines()[-3:])
-        raise Failure(f"{' '.join(argv[:2])} failed with status {done.returncode}: {output}")
+    if result.returncode != 0:
+        output = " / ".join((result.stderr or result.stdout).strip().splitlines()[-3:])
+        raise Failure(f"{' '.join(argv[:2])} failed with status {result.returncode}: {output}")

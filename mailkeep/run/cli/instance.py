@@ -44,7 +44,7 @@ ListenInternal = Annotated[
 
 
 Profile = Annotated[
-    Literal["embedded", "full"], typer.Option("--profile", help="Everything in one process, or a real mail server.")
+    Literal["embedded", "full"], typer.Option("--profile", help="One process for development, or a real mail server.")
 ]
 
 
@@ -74,8 +74,8 @@ def up(
 ) -> None:
     """Start Mailkeep in the foreground.
 
-    Stop it with Ctrl-C, SIGTERM or `mailkeep down`. Port 0 is a free port. With --json it prints one object with
-    the addresses as soon as they are served. The profile `full` is a real mail server: run it as root, after
+    Stop it with Ctrl-C, SIGTERM or `mailkeep down`. Port 0 means any free port. With --json it prints one object with
+    the addresses once it accepts connections. The profile `full` is a real mail server: run it as root, after
     `mailkeep install`; its ports are settings (`ports.*`).
     """
     options = {"http.listen": http, "smtp.listen": smtp, "http.internal": internal}
@@ -87,9 +87,9 @@ def up(
         else:
             from mailkeep.run.profiles import embedded as instance
 
-        place = data_dir_to_start(data_dir, profile)
-        with contextlib.redirect_stdout(_Announcement(place, sys.stdout)) if as_json else contextlib.nullcontext():
-            code = instance.run(place, {key: text for key, text in options.items() if text is not None})
+        path = data_dir_to_start(data_dir, profile)
+        with contextlib.redirect_stdout(_StateOutput(path, sys.stdout)) if as_json else contextlib.nullcontext():
+            code = instance.run(path, {key: text for key, text in options.items() if text is not None})
         raise typer.Exit(code)
 
 
@@ -97,7 +97,7 @@ def install(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be done, and change nothing.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Install what the full profile needs: Debian packages and the system accounts.
+    """Install what the full profile needs: Debian packages and system accounts.
 
     Needs root. Starts nothing, and changes neither Debian's configuration nor what is already installed.
     """
@@ -107,13 +107,13 @@ def install(
 def down(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Stop the running Mailkeep.
 
-    Waits for at most 15 seconds until it has stopped. The exit code is 0 if it did not run.
+    Waits for at most 15 seconds until it has stopped. The exit code is 0 if it was not running.
     """
     run_command(as_json, _down(data_dir))
 
 
 def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Show whether Mailkeep runs, and its health.
+    """Show whether Mailkeep is running, and its health.
 
     Exit codes: 0 running and healthy, 1 not running, 75 starting or not healthy.
     """
@@ -128,7 +128,7 @@ def doctor(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     run_command(as_json, _doctor(data_dir))
 
 
-class _Announcement(io.TextIOBase):
+class _StateOutput(io.TextIOBase):
     """Replaces standard output for `up --json`: text goes to standard error, and once the instance has written its
     state, the state goes to `stdout` as JSON.
     """
@@ -142,13 +142,13 @@ class _Announcement(io.TextIOBase):
         from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
         from mailkeep.run.runtime import state
 
-        running = None if self._is_printed else state.read(self._data_dir)
-        if running and running.pid == os.getpid():
+        instance = None if self._is_printed else state.read(self._data_dir)
+        if instance and instance.pid == os.getpid():
             self._is_printed = True
-            password = self._data_dir / INITIAL_ADMIN_FILE
-            data: dict[str, Any] = asdict(running) | {
+            password_file = self._data_dir / INITIAL_ADMIN_FILE
+            data: dict[str, Any] = asdict(instance) | {
                 "data_dir": str(self._data_dir),
-                "initial_admin_file": str(password) if password.exists() else None,
+                "initial_admin_file": str(password_file) if password_file.exists() else None,
             }
             print(to_json(data), file=self._stdout, flush=True)
         return sys.stderr.write(text)
@@ -174,22 +174,22 @@ async def _down(data_dir: Path | None) -> CommandResult:
     from mailkeep.db.instance import lock_holder
     from mailkeep.run.runtime.context import resolve_data_dir
 
-    place = resolve_data_dir(data_dir)
-    pid = lock_holder(place)
+    path = resolve_data_dir(data_dir)
+    pid = lock_holder(path)
     try:
-        handle = os.pidfd_open(pid) if pid else None
+        process_handle = os.pidfd_open(pid) if pid else None
     except ProcessLookupError:
-        handle = None
-    if handle is None or lock_holder(place) != pid:
-        return CommandResult({"was_running": False, "pid": None}, [f"Mailkeep does not run on {place}."])
-    with contextlib.closing(os.fdopen(handle, "rb", buffering=0)):
+        process_handle = None
+    if process_handle is None or lock_holder(path) != pid:
+        return CommandResult({"was_running": False, "pid": None}, [f"Mailkeep is not running on {path}."])
+    with contextlib.closing(os.fdopen(process_handle, "rb", buffering=0)):
         try:
-            signal.pidfd_send_signal(handle, signal.SIGTERM)
+            signal.pidfd_send_signal(process_handle, signal.SIGTERM)
         except PermissionError:
-            raise Failure(f"Process {pid} belongs to another account.", permanent=True) from None
+            raise Failure(f"Process {pid} belongs to another account: run this as root.", permanent=True) from None
         except ProcessLookupError:
             pass
-        if not select.select([handle], [], [], _DOWN_SECONDS)[0]:
+        if not select.select([process_handle], [], [], _DOWN_SECONDS)[0]:
             raise Failure(f"Mailkeep (process {pid}) still runs {_DOWN_SECONDS:.0f} s after SIGTERM; see its log.")
     return CommandResult({"was_running": True, "pid": pid}, [f"Mailkeep (process {pid}) has stopped."])
 
@@ -200,35 +200,35 @@ async def _status(data_dir: Path | None) -> CommandResult:
     from mailkeep.run.runtime import service_status, state
     from mailkeep.run.runtime.context import resolve_data_dir
 
-    place = resolve_data_dir(data_dir)
-    pid, running = lock_holder(place), state.read(place)
+    path = resolve_data_dir(data_dir)
+    pid, instance = lock_holder(path), state.read(path)
     if pid is None:
-        result: dict[str, Any] = {"running": False, "data_dir": str(place)}
-        return CommandResult(result, [f"Mailkeep does not run on {place}."], REFUSED)
-    if running is None:
-        result = {"running": False, "data_dir": str(place), "pid": pid}
+        result: dict[str, Any] = {"running": False, "data_dir": str(path)}
+        return CommandResult(result, [f"Mailkeep is not running on {path}."], REFUSED)
+    if instance is None:
+        result = {"running": False, "data_dir": str(path), "pid": pid}
         return CommandResult(
-            result, [f"Mailkeep is starting, or a command is using {place} (process {pid})."], TRY_AGAIN
+            result, [f"Mailkeep is starting, or a command is using {path} (process {pid})."], TRY_AGAIN
         )
-    database = await inspection.find_database_problem(place)
-    health = await inspection.fetch_health(running.http)
-    memory = inspection.tree_memory_bytes(running.pid)
-    services = service_status.list_services(run_folder(place)) if running.profile == "full" else []
+    database_problem = await inspection.find_database_problem(path)
+    health = await inspection.fetch_health(instance.http)
+    memory = inspection.tree_memory_bytes(instance.pid)
+    services = service_status.list_services(run_folder(path)) if instance.profile == "full" else []
     result = {
         "running": True,
-        "data_dir": str(place),
-        **asdict(running),
-        "database": {"up": database is None, "error": database},
+        "data_dir": str(path),
+        **asdict(instance),
+        "database": {"up": database_problem is None, "error": database_problem},
         "memory_bytes": memory,
         "health": asdict(health),
         "services": [asdict(service) for service in services],
     }
     lines = [
-        f"Mailkeep {running.version} runs on {place}: process {running.pid}, since {running.started_at}.",
-        f"  API       {running.http}",
-        f"  SMTP      {running.smtp}",
-        f"  internal  {running.internal}",
-        f"  database  {'up' if database is None else f'not available: {database}'}",
+        f"Mailkeep {instance.version} is running on {path}: process {instance.pid}, since {instance.started_at}.",
+        f"  API       {instance.http}",
+        f"  SMTP      {instance.smtp}",
+        f"  internal  {instance.internal}",
+        f"  database  {'up' if database_problem is None else f'not available: {database_problem}'}",
         f"  memory    {'unknown' if memory is None else f'{memory / 2**20:.0f} MiB'}",
         f"  health    {health.status}",
         *(f"    {check.component:13}{check.status}" for check in health.checks),
@@ -238,22 +238,23 @@ async def _status(data_dir: Path | None) -> CommandResult:
             for service in services
         ),
     ]
-    well = database is None and health.status == "ok" and all(service.pid for service in services)
-    return CommandResult(result, lines, DONE if well else TRY_AGAIN)
+    is_healthy = database_problem is None and health.status == "ok" and all(service.pid for service in services)
+    return CommandResult(result, lines, DONE if is_healthy else TRY_AGAIN)
 
 
 async def _doctor(data_dir: Path | None) -> CommandResult:
     from mailkeep.run.cli.doctor_checks import Level, run_checks
     from mailkeep.run.runtime.context import resolve_data_dir
 
-    place = resolve_data_dir(data_dir)
-    findings = await run_checks(place)
+    path = resolve_data_dir(data_dir)
+    findings = await run_checks(path)
     styles = {Level.OK: "green", Level.WARNING: "yellow", Level.WRONG: "bold red"}
     lines: list[str | MarkedLine] = []
-    for each in findings:
-        lines.append(MarkedLine(f"{each.level.value:8}", styles[each.level], f"{each.check}: {each.message}"))
-        lines += [f"         → {each.advice}"] if each.advice else []
-    wrong = sum(each.level is Level.WRONG for each in findings)
-    lines.append(f"{wrong} of {len(findings)} checks found a problem." if wrong else "No problems found.")
-    data = {"data_dir": str(place), "ok": not wrong, "checks": [asdict(each) for each in findings]}
-    return CommandResult(data, lines, REFUSED if wrong else DONE)
+    for finding in findings:
+        text = f"{finding.check}: {finding.message}"
+        lines.append(MarkedLine(f"{finding.level.value:8}", styles[finding.level], text))
+        lines += [f"         → {finding.advice}"] if finding.advice else []
+    problems = sum(finding.level is Level.WRONG for finding in findings)
+    lines.append(f"{problems} of {len(findings)} checks found a problem." if problems else "No problems found.")
+    data = {"data_dir": str(path), "ok": not problems, "checks": [asdict(finding) for finding in findings]}
+    return CommandResult(data, lines, REFUSED if problems else DONE)

@@ -35,26 +35,27 @@ def register(app: typer.Typer) -> None:
 def listen(
     forward: Annotated[str, typer.Option("--forward", metavar="URL", help="Where to post each event, http or https.")],
     events: Annotated[str, typer.Option("--events", metavar="KINDS", help="Event kinds, separated by commas.")] = "*",
-    domain: Annotated[str | None, typer.Option("--domain", metavar="NAME", help="Only of this domain.")] = None,
-    url: Annotated[str | None, typer.Option("--url", metavar="URL", help="Another server, with --key-file.")] = None,
+    domain: Annotated[str | None, typer.Option("--domain", metavar="NAME", help="Only events of this domain.")] = None,
+    url: Annotated[str | None, typer.Option("--url", metavar="URL", help="Events of another server.")] = None,
     key_file: Annotated[
-        Path | None, typer.Option("--key-file", metavar="FILE", help="Holds an API key of that server.")
+        Path | None, typer.Option("--key-file", metavar="FILE", help="File with an API key of the server of --url.")
     ] = None,
     data_dir: DataDir = None,
     as_json: AsLines = False,
 ) -> None:
     """Forward events to a program under development.
 
-    Events are posted and signed as for a webhook. The secret is printed first and stays the same for this data
-    directory or this key. Each new event is posted once, in order, whatever the answer is; a line shows the result.
+    Each new event is posted once, in order, and signed like a webhook; a line shows the result. A post that fails is
+    not repeated. The secret for the signature is printed first; it stays the same for a data directory or an API key.
     The command reconnects when the server comes back. Stop it with Ctrl-C.
     """
     import asyncio
 
     if (url is None) != (key_file is None):
-        raise typer.BadParameter("--url and --key-file go together.")
-    server = _server_url(url) if url else None
-    options = _ListenOptions(_forward_url(forward), _kinds(events), domain, server, key_file, data_dir, as_json)
+        raise typer.BadParameter("--url and --key-file must be given together.")
+    server = _parse_server_url(url) if url else None
+    target, kinds = _parse_forward_url(forward), _parse_kinds(events)
+    options = _ListenOptions(target, kinds, domain, server, key_file, data_dir, as_json)
     with report_errors(as_json):
         asyncio.run(_listen(options))
 
@@ -72,23 +73,23 @@ class _ListenOptions:
     as_json: bool
 
 
-def _forward_url(text: str) -> str:
+def _parse_forward_url(text: str) -> str:
     from mailkeep.net.url import MalformedUrl, parse_url
 
     try:
         return parse_url(text, allow_http=True).url
     except MalformedUrl as error:
-        raise typer.BadParameter(f"The URL {error}.") from None
+        raise typer.BadParameter(f"The URL of --forward {error}.") from None
 
 
-def _server_url(text: str) -> str:
+def _parse_server_url(text: str) -> str:
     """The checked URL of a server that the API key is sent to."""
     from mailkeep.net.url import MalformedUrl, parse_url
 
     try:
         target = parse_url(text, allow_http=True)
     except MalformedUrl as error:
-        raise typer.BadParameter(f"The URL {error}.") from None
+        raise typer.BadParameter(f"The URL of --url {error}.") from None
     if target.path not in ("", "/"):
         raise typer.BadParameter("--url must have no path.")
     address = target.host.address
@@ -97,15 +98,15 @@ def _server_url(text: str) -> str:
     return target.url.removesuffix("/")
 
 
-def _kinds(text: str) -> Sequence[str]:
+def _parse_kinds(text: str) -> Sequence[str]:
     from typing import get_args
 
     from mailkeep.features.record.events.model import Kind
 
-    known: tuple[str, ...] = get_args(Kind)
+    all_kinds: tuple[str, ...] = get_args(Kind)
     kinds = [each.strip() for each in text.split(",") if each.strip()]
-    if not kinds or not {*kinds} <= {*known, "*"}:
-        raise typer.BadParameter(f"--events takes {', '.join(known)} or *, separated by commas.")
+    if not kinds or not {*kinds} <= {*all_kinds, "*"}:
+        raise typer.BadParameter(f"--events takes {', '.join(all_kinds)} or *, separated by commas.")
     return kinds
 
 
@@ -117,12 +118,12 @@ async def _listen(options: _ListenOptions) -> None:
 
     logs.configure("error")
     async with AsyncExitStack() as stack:
-        source, secret = await _source(options, stack)
+        source, secret = await _open_source(options, stack)
         await _print_until_interrupted(options, forward(source, options.forward, secret, options.kinds))
 
 
-async def _source(options: _ListenOptions, stack: AsyncExitStack) -> tuple[Source, str]:
-    """The source of events, and the secret that signs them."""
+async def _open_source(options: _ListenOptions, stack: AsyncExitStack) -> tuple[Source, str]:
+    """Open the source of events; the source, and the secret that signs them."""
     import hmac
 
     from mailkeep.core.errors import Failure
@@ -131,15 +132,15 @@ async def _source(options: _ListenOptions, stack: AsyncExitStack) -> tuple[Sourc
     if options.server and options.key_file:
         key = options.key_file.read_text("ascii", "replace").strip()
         if not key.startswith("svc_") or not key.isascii() or not key.isprintable():
-            raise Failure(f"{options.key_file} holds no API key.", permanent=True)
+            raise Failure(f"{options.key_file} does not contain an API key (svc_…).", permanent=True)
         server = event_forwarder.RemoteServer(options.server, key)
         domain_id = await event_forwarder.find_domain(server, options.domain) if options.domain else None
-        secret = _secret(hmac.digest(key.encode(), b"mailkeep listen", "sha256"))
-        return event_forwarder.remote(server, domain_id, _callbacks(options, secret, server.url)), secret
-    return await _local(options, stack)
+        secret = _to_secret(hmac.digest(key.encode(), b"mailkeep listen", "sha256"))
+        return event_forwarder.read_remote(server, domain_id, _callbacks(options, secret, server.url)), secret
+    return await _open_local_source(options, stack)
 
 
-async def _local(options: _ListenOptions, stack: AsyncExitStack) -> tuple[Source, str]:
+async def _open_local_source(options: _ListenOptions, stack: AsyncExitStack) -> tuple[Source, str]:
     import asyncio
 
     from mailkeep.core.errors import DomainNotFound, Failure
@@ -152,11 +153,11 @@ async def _local(options: _ListenOptions, stack: AsyncExitStack) -> tuple[Source
     from mailkeep.run.runtime import state
     from mailkeep.run.runtime.context import resolve_data_dir
 
-    place = resolve_data_dir(options.data_dir)
-    require_data_dir(place)
-    running = state.read(place)
+    path = resolve_data_dir(options.data_dir)
+    require_data_dir(path)
+    running = state.read(path)
     if running is None:
-        raise Failure(f"Mailkeep does not run on {place}: start it with `mailkeep up`.")
+        raise Failure(f"Mailkeep is not running on {path}: start it with `mailkeep up`.")
     app = await stack.enter_async_context(open_app(options.data_dir))
     domain_id = None
     if options.domain:
@@ -169,11 +170,12 @@ async def _local(options: _ListenOptions, stack: AsyncExitStack) -> tuple[Source
     stack.callback(watching.cancel)
     signature = decode_base64url(app.vault.sign("listen", b""))
     assert signature is not None
-    secret = _secret(signature)
-    return event_forwarder.local(app, cli_principal(), domain_id, _callbacks(options, secret, running.http)), secret
+    secret = _to_secret(signature)
+    callbacks = _callbacks(options, secret, running.http)
+    return event_forwarder.read_local(app, cli_principal(), domain_id, callbacks), secret
 
 
-def _secret(key: bytes) -> str:
+def _to_secret(key: bytes) -> str:
     from base64 import b64encode
 
     return "whsec_" + b64encode(key).decode()
@@ -196,8 +198,8 @@ async def _print_until_interrupted(options: _ListenOptions, results: AsyncIterat
 
     printing = asyncio.create_task(print_results())
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, printing.cancel)
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(signal_number, printing.cancel)
     with contextlib.suppress(asyncio.CancelledError):
         await printing
     _print_end(options, forwarded, failed)
@@ -216,7 +218,7 @@ def _print_start(options: _ListenOptions, secret: str, server: str) -> None:
         start = {"from": server, "forward": options.forward, "events": options.kinds, "secret": secret}
         print(to_json({"listening": start}), flush=True)
         return
-    print(f"Events of {server} go to {options.forward}, signed with the secret {secret}", flush=True)
+    print(f"Forwarding events of {server} to {options.forward}, signed with the secret {secret}", flush=True)
     print("Stop with Ctrl-C.", flush=True)
 
 
@@ -247,7 +249,7 @@ def _print_end(options: _ListenOptions, forwarded: int, failed: int) -> None:
     if options.as_json:
         print(to_json({"ended": {"forwarded": forwarded, "failed": failed}}), flush=True)
     else:
-        print(f"Forwarded {forwarded}; {failed} of them failed.", flush=True)
+        print(f"Events posted: {forwarded}; failed: {failed}.", flush=True)
 
 
 def _print_problem(line: str) -> None:

@@ -1,6 +1,6 @@
 """The output of commands, for people or, with `--json`, for programs, and their exit codes.
 
-0: done. 1: refused, or something is wrong. 2: usage error. 75 (EX_TEMPFAIL): temporary failure; try again.
+0: done. 1: refused, or a problem. 2: usage error. 75 (EX_TEMPFAIL): temporary failure; try again.
 """
 
 from __future__ import annotations
@@ -53,19 +53,19 @@ class CommandResult:
 
 
 def examples(*lines: str) -> str:
-    """The end of a command's help: examples, each on its own line."""
+    """The last paragraph of a command's help: examples, each on its own line (click wraps other paragraphs)."""
     return "\n".join(["\b", "Example:" if len(lines) == 1 else "Examples:", *(f"  {line}" for line in lines)])
 
 
-def run_command(as_json: bool, work: Coroutine[Any, Any, CommandResult]) -> None:
+def run_command(as_json: bool, command: Coroutine[Any, Any, CommandResult]) -> None:
     """Run a command, print its result, and exit with its code."""
     import asyncio
 
     _silence_libraries()
     with report_errors(as_json):
-        answer = asyncio.run(work)
-        print_result(answer, as_json)
-        raise typer.Exit(answer.code)
+        result = asyncio.run(command)
+        print_result(result, as_json)
+        raise typer.Exit(result.code)
 
 
 def print_result(result: CommandResult, as_json: bool) -> None:
@@ -116,35 +116,35 @@ def report_errors(as_json: bool) -> Generator[None]:
 
 
 @asynccontextmanager
-async def open_app(data_dir: Path | None, *, make: bool = False) -> AsyncGenerator[App]:
-    """The App for a command; without `make` the data directory must exist.
+async def open_app(data_dir: Path | None, *, create: bool = False) -> AsyncGenerator[App]:
+    """The App for a command; without `create` the data directory must exist.
 
-    If another command has locked the data directory, the failure is temporary.
+    The Failure is temporary if another command has locked the data directory since this one started.
     """
     import os
 
     from mailkeep.db.instance import lock_holder
     from mailkeep.run.runtime import context
 
-    place = context.resolve_data_dir(data_dir)
-    if not make:
-        require_data_dir(place)
-    free, entered = not place.is_dir() or lock_holder(place) is None, False
+    path = context.resolve_data_dir(data_dir)
+    if not create:
+        require_data_dir(path)
+    was_unlocked, is_open = not path.is_dir() or lock_holder(path) is None, False
     try:
-        async with context.open_app(place) as app:
-            entered = True
+        async with context.open_app(path) as app:
+            is_open = True
             yield app
     except Failure as failure:
-        if free and not entered and lock_holder(place) not in (None, os.getpid()):
-            raise Failure(str(failure)) from failure
+        if was_unlocked and not is_open and lock_holder(path) not in (None, os.getpid()):
+            raise Failure(str(failure)) from failure  # not permanent
         raise
 
 
-def require_data_dir(place: Path) -> None:
-    """Fail if there is no data directory: a typing error must not create a new instance."""
-    if not place.is_dir():
+def require_data_dir(path: Path) -> None:
+    """Fail if there is no data directory: a typo must not create a new instance."""
+    if not path.is_dir():
         raise Failure(
-            f"There is no data directory {place}: `mailkeep up` creates it, or name another with --data-dir.",
+            f"There is no data directory {path}: `mailkeep up` creates it, or name another with --data-dir.",
             permanent=True,
         )
 
@@ -173,7 +173,7 @@ def _print(line: str | MarkedLine, stream: TextIO) -> None:
         from rich.console import Console
         from rich.text import Text
 
-        # rich leaves the colour out where NO_COLOR or the terminal asks for it.
+        # rich omits colours if NO_COLOR is set or the terminal has none.
         text = Text.assemble((line.mark, line.style), " ", line.text)
         Console(file=stream, highlight=False).print(text, soft_wrap=True)
     else:

@@ -24,13 +24,13 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(
-    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="local@domain, tag and all.")],
+    address: Annotated[str, typer.Argument(metavar="ADDRESS", help="The whole address, with its tag if it has one.")],
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Explain the routing of an address, step by step.
 
-    The mail server uses the same function.
+    The mail server decides with the same database function.
     """
     run_command(as_json, _explain(data_dir, address))
 
@@ -53,45 +53,47 @@ async def _explain(data_dir: Path | None, address: str) -> CommandResult:
     from mailkeep.run.cli.accounts import cli_principal
 
     async with open_app(data_dir) as app, app.db.autocommit() as conn:
-        found = await service.explain(conn, cli_principal(), address)
+        explanation = await service.explain(conn, cli_principal(), address)
     data = {
         "address": address,
-        "decision": found.route.decision,
+        "decision": explanation.route.decision,
         "steps": [
-            {"step": one.step, "result": one.result, "address": one.address, "row": one.row} for one in found.steps
+            {"step": each.step, "result": each.result, "address": each.address, "row": each.row}
+            for each in explanation.steps
         ],
         "deliveries": [
-            {"type": one.type, "address": one.address, "mailbox_id": one.mailbox_id} for one in found.route.deliveries
+            {"type": each.type, "address": each.address, "mailbox_id": each.mailbox_id}
+            for each in explanation.route.deliveries
         ],
-        "warnings": found.warnings,
+        "warnings": explanation.warnings,
     }
-    return CommandResult(data, _explanation(found))
+    return CommandResult(data, _format_explanation(explanation))
 
 
-def _explanation(found: RouteExplanation) -> list[str]:
+def _format_explanation(explanation: RouteExplanation) -> list[str]:
     steps = table(
         ["STEP", "RESULT", "ADDRESS", "MATCH"],
-        [[one.step, one.result, one.address, _row(one.row)] for one in found.steps],
+        [[each.step, each.result, each.address, _format_match(each.row)] for each in explanation.steps],
     )
     return [
         *steps,
         "",
-        f"Decision: {found.route.decision}",
+        f"Decision: {explanation.route.decision}",
         *(
-            f"  {'to mailbox' if one.type == 'mailbox' else 'outside to'} {one.address}"
-            for one in found.route.deliveries
+            f"  to {'mailbox' if each.type == 'mailbox' else 'external address'} {each.address}"
+            for each in explanation.route.deliveries
         ),
-        *(f"Warning: {warning}" for warning in found.warnings),
+        *(f"Warning: {warning}" for warning in explanation.warnings),
     ]
 
 
-def _row(row: Mapping[str, Any] | None) -> str:
+def _format_match(row: Mapping[str, Any] | None) -> str:
     if not row:
         return ""
     if "destinations" in row:
         return ", ".join(row["destinations"])
     address = str(row.get("address") or row.get("name") or row.get("id"))
-    return f"*{address}" if address.startswith("@") else address
+    return f"*{address}" if address.startswith("@") else address  # a catch-all is shown as *@domain
 
 
 async def _openapi() -> CommandResult:

@@ -1,4 +1,4 @@
-"""`mailkeep queue`: lists the mail server's queue and acts on messages in it, by the node agent."""
+"""`mailkeep queue`: lists the mail server's queue and acts on messages in it, through the process `node`."""
 
 from __future__ import annotations
 
@@ -71,20 +71,20 @@ def act(
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
-    """Flush, hold, release or delete messages: by id, by address, or all."""
+    """Flush, hold, release or delete messages: by queue ID, by address, or all."""
     from mailkeep.features.mailflow.queue.model import QueueFilter
 
     if bool(ids) + bool(recipient or sender) + everything != 1:
-        raise typer.BadParameter("Name queue IDs, an address to search for, or --all.")
+        raise typer.BadParameter("Give queue IDs, --recipient or --sender, or --all.")
     filter_by = None if ids else QueueFilter(recipient=recipient, sender=sender)
     run_command(as_json, _act(data_dir, action, (ids or [], filter_by), dry_run))
 
 
 @asynccontextmanager
 async def _open_queue(data_dir: Path | None) -> AsyncGenerator[App]:
-    """The App in the mode of the running instance: the profile is an option of `up`, not a setting.
+    """The App with `mta.mode` of the running instance: the profile is an option of `up`, not a setting.
 
-    Failure if none runs; permanent if it is the embedded profile.
+    Failure if no instance is running; permanent if it has the embedded profile.
     """
     from dataclasses import replace
 
@@ -92,14 +92,14 @@ async def _open_queue(data_dir: Path | None) -> AsyncGenerator[App]:
     from mailkeep.run.runtime import state
     from mailkeep.run.runtime.context import resolve_data_dir
 
-    place = resolve_data_dir(data_dir)
-    require_data_dir(place)
-    running = state.read(place)
-    if running is None:
-        raise Failure(f"Mailkeep does not run on {place}: start it with `mailkeep up --profile full`.")
-    if running.profile != "full":
-        raise Failure(f"Mailkeep on {place} is the embedded profile, which has no queue.", permanent=True)
-    async with open_app(place) as app:
+    path = resolve_data_dir(data_dir)
+    require_data_dir(path)
+    instance = state.read(path)
+    if instance is None:
+        raise Failure(f"Mailkeep is not running on {path}: start it with `mailkeep up --profile full`.")
+    if instance.profile != "full":
+        raise Failure(f"Mailkeep on {path} has the embedded profile, which has no queue.", permanent=True)
+    async with open_app(path) as app:
         app.settings = replace(app.settings, mta=replace(app.settings.mta, mode="postfix"))
         yield app
 
@@ -113,33 +113,33 @@ async def _list(data_dir: Path | None, filter_by: QueueFilter, limit: int) -> Co
         page = await service.page(app, filter_by, PageRequest(limit, "arrived_at", "desc", None))
     rows = [
         {
-            "queue_id": each.queue_id,
-            "state": each.state,
-            "arrived_at": iso(each.arrived_at),
-            "size": each.size,
-            "sender": each.sender,
-            "recipients": [{"address": one.address, "reason": one.reason} for one in each.recipients],
-            "next_attempt_at": iso_or_none(each.next_attempt_at),
+            "queue_id": message.queue_id,
+            "state": message.state,
+            "arrived_at": iso(message.arrived_at),
+            "size": message.size,
+            "sender": message.sender,
+            "recipients": [{"address": each.address, "reason": each.reason} for each in message.recipients],
+            "next_attempt_at": iso_or_none(message.next_attempt_at),
         }
-        for each in page.rows
+        for message in page.rows
     ]
     lines = table(
-        ["QUEUE ID", "STATE", "ARRIVED", "NEXT TRY", "SENDER", "RECIPIENT", "REASON"],
+        ["QUEUE ID", "STATE", "ARRIVED", "NEXT ATTEMPT", "SENDER", "RECIPIENT", "REASON"],
         [
             [
-                each.queue_id,
-                each.state,
-                iso(each.arrived_at),
-                iso_or_none(each.next_attempt_at) or "-",
-                each.sender or "<>",
-                one.address,
-                one.reason[:80],
+                message.queue_id,
+                message.state,
+                iso(message.arrived_at),
+                iso_or_none(message.next_attempt_at) or "-",
+                message.sender or "<>",
+                recipient.address,
+                recipient.reason[:80],
             ]
-            for each in page.rows
-            for one in each.recipients
+            for message in page.rows
+            for recipient in message.recipients
         ],
     )
-    more = ["There are more: use a filter, or raise --limit."] if page.next_key else []
+    more = ["There are more messages: use a filter, or raise --limit."] if page.next_key else []
     return CommandResult({"messages": rows, "more": page.next_key is not None}, [*lines, *more])
 
 

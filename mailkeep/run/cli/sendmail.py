@@ -1,7 +1,7 @@
 """`mailkeep sendmail`: a replacement for /usr/sbin/sendmail that hands a message to the running server.
 
-It needs no right but to connect to the server's socket, and imports only the standard library, because programs call it
-for each message. Options are those of sendmail; exit codes are those of sysexits.h.
+It needs only the right to connect to the server's socket. It imports only the standard library, to start fast: programs
+call it for each message. Options are those of sendmail; exit codes are those of sysexits.h.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 USAGE, NOINPUT, OSERR, TEMPFAIL = 64, 66, 71, 75
 SOCKET_VARIABLE = "MAILKEEP_SENDMAIL_SOCKET"
-WELL_KNOWN = Path("/run/mailkeep/sendmail.sock")
+DEFAULT_SOCKET = Path("/run/mailkeep/sendmail.sock")
 HELP = """\
 Usage: mailkeep sendmail [OPTIONS] [RECIPIENT...] < message
 
@@ -34,7 +34,7 @@ Send a message: a replacement for /usr/sbin/sendmail. Link this program there un
   -F NAME            full name, for a message without From
   -bm                send a message (default)
   --key-file FILE    send with the API key in this file, as an address that the key may use
-  --data-dir DIR     the server's data directory, if it is not the machine's main one
+  --data-dir DIR     the server's data directory (default: the server that owns the default socket)
   --socket PATH      the server's socket (default: $MAILKEEP_SENDMAIL_SOCKET, then /run/mailkeep/sendmail.sock)
 
 An account sends as account@ the server's host name. Other addresses need an API key, or an entry in the setting
@@ -48,9 +48,9 @@ Examples:
   echo "Subject: Done" | mailkeep sendmail admin@example.com
   mailkeep sendmail -t -i -f shop@example.com --key-file /etc/shop/key < message.eml
 """
-_WITH_VALUE = "BCFNORVXfhopr"  # single letters whose value stands beside or behind them
+_WITH_VALUE = "BCFNORVXfhopr"  # options with a value
 _IGNORED = "GUmnv"
-_FLAGS = {"t": "extract", "i": "ignore_dots", "I": "nothing"}
+_FLAGS = {"t": "extract", "i": "ignore_dots", "I": "does_nothing"}
 _UNSUPPORTED = {
     "q": "-q is not supported: the server runs its queue itself",
     "bs": "-bs is not supported: use SMTP submission",
@@ -58,16 +58,16 @@ _UNSUPPORTED = {
     "bd": "-bd is not supported: the server is `mailkeep up`",
     "bv": "-bv is not supported: use `mailkeep routing explain`",
 }
-_FRAME = 64 << 10
+_FRAME_BYTES = 64 << 10
 
 
 class UsageError(ValueError):
-    """The options make no sense."""
+    """The command line is invalid."""
 
 
 @dataclass(slots=True)
 class SendmailArguments:
-    """What the command line says."""
+    """The options and recipients of the command line."""
 
     sender: str | None = None
     name: str = ""
@@ -77,23 +77,23 @@ class SendmailArguments:
     data_dir: str | None = None
     socket: str | None = None
     help: bool = False
-    nothing: bool = False  # -bi, -I: there is no alias database to build
+    does_nothing: bool = False  # -bi, -I: there is no alias database to build
     recipients: list[str] = field(default_factory=list[str])
 
 
 def parse(arguments: Sequence[str]) -> SendmailArguments:
-    """The options, read as sendmail does: letters may be joined, a value beside or behind its letter."""
+    """Parse options as sendmail does: letters can be combined; a value is the rest of the word or the next argument."""
     options = SendmailArguments()
-    rest = list(arguments)
-    while rest:
-        word = rest.pop(0)
+    remaining = list(arguments)
+    while remaining:
+        word = remaining.pop(0)
         if word == "--":
-            options.recipients += rest
+            options.recipients += remaining
             break
         if word.startswith("--"):
-            _long(options, word, rest)
+            _parse_long_option(options, word, remaining)
         elif word.startswith("-") and len(word) > 1:
-            _letters(options, word[1:], rest)
+            _parse_letters(options, word[1:], remaining)
         else:
             options.recipients.append(word)
     for text in (options.name, options.sender or "", *options.recipients):
@@ -102,7 +102,7 @@ def parse(arguments: Sequence[str]) -> SendmailArguments:
     return options
 
 
-def _long(options: SendmailArguments, word: str, rest: list[str]) -> None:
+def _parse_long_option(options: SendmailArguments, word: str, remaining: list[str]) -> None:
     name, equals, value = word.partition("=")
     if name == "--help":
         options.help = True
@@ -110,40 +110,40 @@ def _long(options: SendmailArguments, word: str, rest: list[str]) -> None:
     if name not in ("--key-file", "--data-dir", "--socket"):
         raise UsageError(f"unknown option {name}")
     if not equals:
-        if not rest:
+        if not remaining:
             raise UsageError(f"{name} needs a value")
-        value = rest.pop(0)
+        value = remaining.pop(0)
     setattr(options, name[2:].replace("-", "_"), value)
 
 
-def _letters(options: SendmailArguments, letters: str, rest: list[str]) -> None:
+def _parse_letters(options: SendmailArguments, letters: str, remaining: list[str]) -> None:
     while letters:
         letter, letters = letters[0], letters[1:]
         if letter in _FLAGS:
             setattr(options, _FLAGS[letter], True)
         elif letter == "b":
-            _mode(options, letters[:1])
+            _set_mode(options, letters[:1])
             letters = letters[1:]
         elif letter == "A" and letters[:1] in ("c", "m"):
             letters = letters[1:]
         elif letter in _WITH_VALUE:
-            value = letters or (rest.pop(0) if rest else None)
+            value = letters or (remaining.pop(0) if remaining else None)
             if value is None:
                 raise UsageError(f"-{letter} needs a value")
-            _value(options, letter, value)
+            _set_value(options, letter, value)
             return
         elif letter not in _IGNORED:
             raise UsageError(_UNSUPPORTED.get(letter, f"unknown option -{letter}"))
 
 
-def _mode(options: SendmailArguments, mode: str) -> None:
+def _set_mode(options: SendmailArguments, mode: str) -> None:
     if mode == "i":
-        options.nothing = True
+        options.does_nothing = True
     elif mode != "m":
         raise UsageError(_UNSUPPORTED.get(f"b{mode}", f"-b{mode} is not supported"))
 
 
-def _value(options: SendmailArguments, letter: str, value: str) -> None:
+def _set_value(options: SendmailArguments, letter: str, value: str) -> None:
     if letter in "fr":
         value = value.strip()
         options.sender = value[1:-1].strip() if value.startswith("<") and value.endswith(">") else value
@@ -154,13 +154,13 @@ def _value(options: SendmailArguments, letter: str, value: str) -> None:
 
 
 def run(arguments: Sequence[str], source: IO[bytes]) -> int:
-    """Send what `source` has; the exit code."""
+    """Send the message that `source` contains; the exit code."""
     try:
         options = parse(arguments)
         if options.help:
             print(HELP, end="")
             return 0
-        if options.nothing:
+        if options.does_nothing:
             return 0
         if not options.recipients and not options.extract:
             raise UsageError("no recipient: name one, or use -t (--help shows all options)")
@@ -182,9 +182,9 @@ def run(arguments: Sequence[str], source: IO[bytes]) -> int:
         return _print_error(TEMPFAIL, f"the server is not running, or its socket can't be reached: {error}")
     with connection:
         try:
-            return _submit(connection, request, _lines(source, ignore_dots=options.ignore_dots))
-        except _InputError as failed:
-            return _print_error(NOINPUT, f"the message can't be read: {failed}")
+            return _submit(connection, request, _read_message(source, ignore_dots=options.ignore_dots))
+        except _InputError as error:
+            return _print_error(NOINPUT, f"the message can't be read: {error}")
         except (OSError, ValueError) as error:
             return _print_error(TEMPFAIL, f"the connection to the server failed: {error}")
 
@@ -200,10 +200,10 @@ def _submit(connection: socket.socket, request: Mapping[str, object], pieces: It
             _send(connection, piece)
         _send(connection, b"")
     except (BrokenPipeError, ConnectionResetError):
-        pass  # the server has answered early
+        pass  # the server has answered before the end of the message
     line = connection.makefile("rb").readline()
     if not line.endswith(b"\n"):
-        raise OSError("no answer")
+        raise OSError("it was closed without an answer")
     answer = json.loads(line)
     if answer["text"]:
         _print_error(0, answer["text"])
@@ -214,13 +214,13 @@ def _send(connection: socket.socket, frame: bytes) -> None:
     connection.sendall(len(frame).to_bytes(4, "big") + frame)
 
 
-def _lines(source: IO[bytes], *, ignore_dots: bool) -> Iterator[bytes]:
-    """The message in pieces, up to a line with a single dot unless these are ignored."""
+def _read_message(source: IO[bytes], *, ignore_dots: bool) -> Iterator[bytes]:
+    """The message in pieces; a line with a single dot ends it, unless `ignore_dots`."""
     buffered: list[bytes] = []
     size = 0
     try:
         if ignore_dots:
-            while piece := source.read(_FRAME):
+            while piece := source.read(_FRAME_BYTES):
                 yield piece
             return
         for line in source:
@@ -228,7 +228,7 @@ def _lines(source: IO[bytes], *, ignore_dots: bool) -> Iterator[bytes]:
                 break
             buffered.append(line)
             size += len(line)
-            if size >= _FRAME:
+            if size >= _FRAME_BYTES:
                 yield from _split(b"".join(buffered))
                 buffered, size = [], 0
     except OSError as error:
@@ -237,12 +237,12 @@ def _lines(source: IO[bytes], *, ignore_dots: bool) -> Iterator[bytes]:
 
 
 def _split(content: bytes) -> Iterator[bytes]:
-    for at in range(0, len(content), _FRAME):
-        yield content[at : at + _FRAME]
+    for start in range(0, len(content), _FRAME_BYTES):
+        yield content[start : start + _FRAME_BYTES]
 
 
 def _connect(options: SendmailArguments) -> socket.socket:
-    failure: OSError = FileNotFoundError(f"no {WELL_KNOWN}; --data-dir or --socket name another")
+    failure: OSError = FileNotFoundError(f"no {DEFAULT_SOCKET}; --data-dir or --socket name another")
     for path in _socket_paths(options):
         connection = socket.socket(socket.AF_UNIX)
         connection.settimeout(1200)
@@ -257,19 +257,19 @@ def _connect(options: SendmailArguments) -> socket.socket:
 
 
 def _socket_paths(options: SendmailArguments) -> Iterator[Path]:
-    """Where the socket may be. Below /tmp only the data directory's owner is trusted."""
+    """The paths where the socket may be. A folder in /tmp must belong to the data directory's owner."""
     if options.socket:
         yield Path(options.socket)
         return
     if options.data_dir is None:
-        yield Path(os.environ.get(SOCKET_VARIABLE) or WELL_KNOWN)
+        yield Path(os.environ.get(SOCKET_VARIABLE) or DEFAULT_SOCKET)
         return
-    data = Path(options.data_dir)
-    owner, name = data.stat().st_uid, (data / "instance-id").read_text("utf-8").strip()
-    yield WELL_KNOWN.parent / name / "local" / WELL_KNOWN.name
+    data_dir = Path(options.data_dir)
+    owner, name = data_dir.stat().st_uid, (data_dir / "instance-id").read_text("utf-8").strip()
+    yield DEFAULT_SOCKET.parent / name / "local" / DEFAULT_SOCKET.name
     temporary = Path(f"/tmp/mailkeep-{owner}")  # noqa: S108 - its owner is checked
     if temporary.is_dir() and stat.S_ISDIR(temporary.lstat().st_mode) and temporary.lstat().st_uid == owner:
-        yield temporary / name / "local" / WELL_KNOWN.name
+        yield temporary / name / "local" / DEFAULT_SOCKET.name
 
 
 def _print_error(code: int, text: str) -> int:
@@ -278,15 +278,15 @@ def _print_error(code: int, text: str) -> int:
 
 
 def register(app: typer.Typer) -> None:
-    """Make the command known to --help; `run.cli` runs it without this command line."""
+    """Add the command to --help. `run.cli.main` runs it without typer."""
     usage, *paragraphs = HELP.strip().split("\n\n")
-    # \b: click leaves the lines as they are.
-    epilog = "\n\n".join(f"\b\n{each}" for each in (usage, *paragraphs[1:]))
+    # \b: click does not rewrap the paragraph.
+    epilog = "\n\n".join(f"\b\n{paragraph}" for paragraph in (usage, *paragraphs[1:]))
     app.command("sendmail", add_help_option=False, help="Send a message, as /usr/sbin/sendmail does.", epilog=epilog)(
         lambda: None
     )
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Called as `sendmail`, or as `mailkeep sendmail`."""
+    """The entry point of `sendmail` and `mailkeep sendmail`; the exit code."""
     return run(arguments, sys.stdin.buffer)

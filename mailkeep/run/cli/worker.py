@@ -15,9 +15,9 @@ def register(app: typer.Typer) -> None:
 def worker(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Deliver webhooks in an additional process, in the foreground.
 
-    A running Mailkeep has a worker; you can start more. They share the work through the database; another worker
-    takes over the work of one that dies within 30 seconds. Stop it with Ctrl-C or SIGTERM. With --json it prints one
-    object with its process ID when it works.
+    A running Mailkeep has one worker; you can start more, which share the work through the database. If a worker
+    dies, the others take over its work within 30 seconds. Stop it with Ctrl-C or SIGTERM. With --json it prints one
+    object with its process ID once it is running.
     """
     with report_errors(as_json):
         import os
@@ -25,10 +25,10 @@ def worker(data_dir: DataDir = None, as_json: AsJson = False) -> None:
         from mailkeep.run.processes import worker as process
         from mailkeep.run.runtime.context import resolve_data_dir
 
-        place = resolve_data_dir(data_dir)
+        path = resolve_data_dir(data_dir)
 
         def print_pid() -> None:
             if as_json:
-                print(to_json({"pid": os.getpid(), "data_dir": str(place)}), flush=True)
+                print(to_json({"pid": os.getpid(), "data_dir": str(path)}), flush=True)
 
-        raise typer.Exit(process.run(place, print_pid))
+        raise typer.Exit(process.run(path, print_pid))

@@ -3,14 +3,14 @@
 A request is a line with a path, percent-encoded. The answer is a line with a status (as in HTTP) and JSON.
 
 `/keys/DOMAIN`, for mail by the API: all active DKIM keys of the domain. They are decrypted in memory for each message
-and never stored decrypted. 404 without active keys, 503 without the database: the filter defers unsigned mail. The
+and never stored decrypted. 404 without active keys, 503 without the database: Rspamd then defers the message. The
 server's host name has no keys unless it is a managed domain: its mail, from local programs, is not signed.
 
 `/keys/ADDRESS/LOGIN`, for mail that a login submits with this single address in From: the keys of its domain, or 403
 with the text of the refusal (`refused`) if the login is not allowed to send as this address.
 
-`/homes/ADDRESS`: 200 if mail for this recipient is delivered to a mailbox here, 404 if it only leaves. Requested for
-spam only, which is refused if no recipient has a mailbox.
+`/homes/ADDRESS`: 200 if mail for this recipient is delivered to a mailbox here, 404 if it is only forwarded elsewhere.
+Rspamd requests it for spam only, which is refused if no recipient has a mailbox.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ log = structlog.get_logger("mailkeep.keys")
 
 _LINE_BYTES = 8192
 _IDLE_SECONDS = 300.0
-_NOT_YOURS = "You may not send as this address"
-_DISABLED = "Sending is disabled for this domain"
+_NOT_ALLOWED = "You may not send as this address"
+_SENDING_DISABLED = "Sending is disabled for this domain"
 
 
 async def serve(app: App, process: Process) -> None:
@@ -74,32 +74,32 @@ class KeysListener:
 
     async def answer(self, path: str) -> tuple[int, bytes]:
         """Status and body for a path."""
-        _, table, rest = path.split("/", 2) if path.count("/") >= 2 else ("", "", "")
+        _, table, argument = path.split("/", 2) if path.count("/") >= 2 else ("", "", "")
         if table not in ("keys", "homes"):
             return 400, b"{}"
         try:
             if table == "homes":
-                return await self._home(unquote(rest))
-            name, has_login, login = rest.partition("/")
-            return await (self._keys_for(name, login) if has_login else self._keys(name))
+                return await self._find_home(unquote(argument))
+            name, has_login, login = argument.partition("/")
+            return await (self._find_keys_for_login(name, login) if has_login else self._find_keys(name))
         except Unavailable:
             return 503, b"{}"
 
-    async def _keys_for(self, address: str, login: str) -> tuple[int, bytes]:
+    async def _find_keys_for_login(self, address: str, login: str) -> tuple[int, bytes]:
         try:
             sender = parse_address(unquote(address, errors="strict"))
             owner = parse_address(parse_login(unquote(login, errors="strict")).address)
         except (AddressError, UnicodeDecodeError):
-            return _refusal(_NOT_YOURS)
+            return _refusal(_NOT_ALLOWED)
         async with self._app.db.autocommit() as conn:
             if owner.key not in await routing.list_sender_logins(conn, sender):
-                return _refusal(_NOT_YOURS)
+                return _refusal(_NOT_ALLOWED)
             domain = await domains.find_by_name(conn, sender.domain)
         if domain is None or not domain.sending_enabled:
-            return _refusal(_DISABLED)
-        return await self._keys(sender.domain)
+            return _refusal(_SENDING_DISABLED)
+        return await self._find_keys(sender.domain)
 
-    async def _keys(self, name: str) -> tuple[int, bytes]:
+    async def _find_keys(self, name: str) -> tuple[int, bytes]:
         try:
             domain = normalize_domain(unquote(name))
         except AddressError:
@@ -117,7 +117,7 @@ class KeysListener:
             return 200, msgspec.json.encode({"domain": domain, "keys": [], "unsigned": True})
         return 404, b"{}"
 
-    async def _home(self, recipient: str) -> tuple[int, bytes]:
+    async def _find_home(self, recipient: str) -> tuple[int, bytes]:
         if "\0" in recipient:
             return 400, b"{}"
         async with self._app.db.autocommit() as conn:
@@ -134,6 +134,6 @@ def _key_json(key: SigningKey) -> dict[str, str]:
         return {"selector": key.selector, "algorithm": "rsa", "key": key.private_pem.decode()}
     private = load_pem_private_key(key.private_pem, None)
     assert isinstance(private, Ed25519PrivateKey)
-    # Rspamd accepts PEM only for RSA; an Ed25519 key is its seed of 32 bytes.
+    # Rspamd accepts PEM only for RSA keys; it expects an Ed25519 key as its seed of 32 bytes.
     seed = b64encode(private.private_bytes_raw()).decode()
     return {"selector": key.selector, "algorithm": "ed25519", "key": seed}

@@ -37,20 +37,20 @@ from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.lmtp")
 
-_GRACE = 4.0
+_GRACE_SECONDS = 4.0
 _RECIPIENTS = "recipients"
 _NO_MAILBOXES = SmtpReply(451, "4.3.0", "The mailboxes are not available, try again later")
 
 
 class LmtpHandler:
-    """Accepts every recipient, and decides when the message is read."""
+    """Accepts every recipient, and replies for each when it has read the message."""
 
     def __init__(
-        self, app: App, dovecot: LmtpClient, replying: LmtpClient, report_usage: inbox.ReportUsage, journal: Journal
+        self, app: App, dovecot: LmtpClient, verified: LmtpClient, report_usage: inbox.ReportUsage, journal: Journal
     ) -> None:
         self._app = app
         self._dovecot = dovecot
-        self._replying = replying
+        self._verified = verified
         self._recorder = inbox.DeliveryRecorder(app, report_usage, journal)
         self._rewriter = srs.rewriter(app.vault, app.settings)
 
@@ -65,12 +65,12 @@ class LmtpHandler:
         return RECIPIENT_OK
 
     async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply | Sequence[SmtpReply]:
-        """Deliver and file the message before the 250."""
+        """Deliver and record the message before the 250."""
         envelope = session.envelope
         assert envelope is not None
         head = parse_head(message.head(MAX_HEAD))
         mail = InboundMail(
-            # With a new ID a retry would create a second copy.
+            # A retry has the same queue ID; with a new one it would create a second copy.
             queue_id=read_queue_id(session.forwarded, head) or uuid7(self._app.clock()).hex,
             # SRS rewrites senders for external recipients only.
             mail_from=self._rewriter.restore(envelope.mail_from) or envelope.mail_from,
@@ -83,15 +83,15 @@ class LmtpHandler:
         try:
             recipients = _session_recipients(session)
             return await inbox.deliver(self._app, self._recorder, mail, recipients, partial(self._deliver, mail))
-        except (ConnectionLost, SmtpRefusal) as wrong:
-            log.warning("Dovecot did not accept a message", queue_id=mail.queue_id, why=str(wrong))
+        except (ConnectionLost, SmtpRefusal) as error:
+            log.warning("Dovecot did not accept a message", queue_id=mail.queue_id, why=str(error))
             return _NO_MAILBOXES
 
     async def _deliver(self, mail: InboundMail, addresses: Sequence[str], since: float | None) -> list[SmtpReply]:
         content = add_delivery_field(mail.queue_id, since, mail.content())
         # No script replies to the null sender; redirected mail with it must not be dropped as a reply.
         may_reply = not mail.mail_from or is_sender_authenticated(mail.head)
-        dovecot = self._replying if may_reply else self._dovecot
+        dovecot = self._verified if may_reply else self._dovecot
         return await dovecot.deliver(mail.mail_from, addresses, content)
 
     def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
@@ -99,23 +99,23 @@ class LmtpHandler:
 
 
 def _session_recipients(session: SmtpSession) -> list[LmtpRecipient]:
-    found = session.state[_RECIPIENTS]
-    assert isinstance(found, list)
-    return found  # pyright: ignore[reportUnknownVariableType] only this module puts it there
+    recipients = session.state[_RECIPIENTS]
+    assert isinstance(recipients, list)
+    return recipients  # pyright: ignore[reportUnknownVariableType] only this module puts it there
 
 
 async def serve(app: App, process: Process) -> None:
     """Serve until stopped; running deliveries get some seconds to finish."""
     hostname = app.settings.server.name
     dovecot = LmtpClient(process.paths.dovecot_lmtp, hostname)
-    replying = LmtpClient(process.paths.dovecot_lmtp_verified, hostname)
+    verified = LmtpClient(process.paths.dovecot_lmtp_verified, hostname)
     limits = SmtpLimits.for_postfix(app.settings, app.data_dir, mta_extensions=True)
     arrivals = ArrivalRecorder(app)
     try:
         journal = Journal(process.paths.lmtp_journal, app.clock)
     except OSError as error:
         raise Failure(f"The process lmtp can't open its journal: {error}") from error
-    server = SmtpServer(LmtpHandler(app, dovecot, replying, arrivals.add, journal), limits, "lmtp", hostname)
+    server = SmtpServer(LmtpHandler(app, dovecot, verified, arrivals.add, journal), limits, "lmtp", hostname)
     try:
         await server.listen_unix(process.paths.lmtp_socket, 0o660, grp.getgrnam("postfix").gr_gid)
     except (OSError, KeyError) as error:
@@ -123,8 +123,8 @@ async def serve(app: App, process: Process) -> None:
     writing = asyncio.create_task(arrivals.keep_writing())
     process.report_ready()
     await process.stop_requested.wait()
-    await server.close(_GRACE)
+    await server.close(_GRACE_SECONDS)
     await dovecot.close()
-    await replying.close()
+    await verified.close()
     await cancel_all(writing)
     journal.close()

@@ -20,16 +20,16 @@ from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.logs")
 
-NAME = "postfix"
-_PIECE = 512 << 10
-_PAUSE = 0.2  # batches lines: one transaction for a few lines would cost more than the lines
-_UNAVAILABLE_PAUSE = 0.5
+LOG_NAME = "postfix"
+_PIECE_BYTES = 512 << 10
+_PAUSE_SECONDS = 0.2  # batches lines: one transaction for a few lines would cost more than the lines
+_RETRY_SECONDS = 0.5
 _CAUGHT_UP_SECONDS = 5.0
 _PRUNE_SECONDS = 600.0
 
 
 class LogFollower:
-    """Reads a log from the position in the database. Its memory is a cache."""
+    """Reads a log from the position that is stored in the database; what it has in memory is a cache."""
 
     def __init__(self, app: App, path: Path) -> None:
         self._app = app
@@ -39,9 +39,9 @@ class LogFollower:
         self._caught_up_at = self._pruned_at = -_PRUNE_SECONDS
 
     async def read_next(self) -> bool:
-        """Process the next piece of the log; False after the last one. `Unavailable`: nothing was lost, try again."""
+        """Process the next piece of the log; False after the last. After `Unavailable` it can be called again."""
         if self._positions is None:
-            self._positions = await delivery_status.positions(self._app, NAME)
+            self._positions = await delivery_status.positions(self._app, LOG_NAME)
         at = self._app.clock()
         files = await asyncio.to_thread(log_files, self._path)
         for file in files:
@@ -51,12 +51,12 @@ class LogFollower:
             if start > file.size:
                 log.warning("the log was truncated", file=str(file.path), read_to=start, size=file.size)
                 self._positions = None
-                await delivery_status.skip_to_end(self._app, NAME, file)
+                await delivery_status.skip_to_end(self._app, LOG_NAME, file)
                 return True
-            piece = await asyncio.to_thread(read_piece, file, start, _PIECE)
+            piece = await asyncio.to_thread(read_piece, file, start, _PIECE_BYTES)
             if piece is None:
                 continue
-            positions, self._positions = self._positions, None  # if an error hides a commit, they are read again
+            positions, self._positions = self._positions, None  # after an error, read what was committed
             try:
                 positions[file.inode] = await self._process(piece)
             except delivery_status.PositionMoved:
@@ -68,7 +68,7 @@ class LogFollower:
         return False
 
     async def _process(self, piece: Piece) -> LogPosition:
-        """Process a piece. If that fails, process its lines one by one, and skip and log each that fails."""
+        """Process a piece. If that fails, process its lines one by one; log and skip each line that fails."""
         try:
             return await self._process_lines(piece)
         except (Unavailable, delivery_status.PositionMoved):
@@ -76,24 +76,24 @@ class LogFollower:
         except Exception:
             log.exception("a piece of the log could not be processed")
         position = LogPosition(piece.file.inode, piece.file.first_line, piece.start)
-        for single in split_lines(piece):
+        for line_piece in split_lines(piece):
             try:
-                position = await self._process_lines(single)
+                position = await self._process_lines(line_piece)
             except (Unavailable, delivery_status.PositionMoved):
                 raise
             except Exception:
-                log.exception("a line of the log is skipped", line=single.lines[0].decode("utf-8", "replace"))
-                position = await self._process_lines(replace(single, lines=[]))
+                log.exception("a line of the log is skipped", line=line_piece.lines[0].decode("utf-8", "replace"))
+                position = await self._process_lines(replace(line_piece, lines=[]))
         return position
 
     async def _process_lines(self, piece: Piece) -> LogPosition:
-        return await delivery_status.process_lines(self._app, NAME, piece, self._rejection_limit)
+        return await delivery_status.process_lines(self._app, LOG_NAME, piece, self._rejection_limit)
 
     async def _record_caught_up(self, inodes: list[int], at: datetime) -> None:
         now = asyncio.get_running_loop().time()
         if now - self._caught_up_at >= _CAUGHT_UP_SECONDS:
             self._caught_up_at = now
-            await delivery_status.record_caught_up(self._app, NAME, inodes, at)
+            await delivery_status.record_caught_up(self._app, LOG_NAME, inodes, at)
         if now - self._pruned_at >= _PRUNE_SECONDS:
             self._pruned_at = now
             await delivery_status.prune(self._app)
@@ -121,7 +121,7 @@ class LogFollower:
                 log.exception("the log could not be processed")
                 has_failed = True
             if not has_more:
-                await asyncio.sleep(_UNAVAILABLE_PAUSE if has_failed else _PAUSE)
+                await asyncio.sleep(_RETRY_SECONDS if has_failed else _PAUSE_SECONDS)
 
 
 async def serve(app: App, process: Process) -> None:

@@ -1,10 +1,10 @@
-"""The process `node`: the agent of a node, for everything that needs root or a daemon's tool. It
+"""The process `node`, for everything that needs root or a daemon's tool (the node agent). It
 
 - performs the tasks that the API requests (`record/node_tasks`);
 - reconciles the history with Postfix's queue;
 - clears Postfix's caches of senders and recipients when a domain was created, deleted or changed its state;
-- reloads Postfix and Dovecot when the database is back: otherwise they would retry a failed connection only after a
-  minute. That task has its own connection, so that neither running tasks nor the pool delay it;
+- reloads Postfix and Dovecot when the database is available again: otherwise they would retry a failed connection only
+  after a minute. This uses its own connection, so that neither running tasks nor the pool delay it;
 - ends sessions that lost their access (`run/runtime/session_ends`);
 - seals and prunes the audit log, and stores the newest seal outside the database;
 - removes the mail of deleted mailboxes, and the first administrator's password file when it was emptied;
@@ -54,25 +54,25 @@ from mailkeep.run.runtime.session_ends import SessionEnder
 
 log = structlog.get_logger("mailkeep.node")
 
-_LOOK_SECONDS = 1.0
+_CHECK_SECONDS = 1.0
 _RECONNECT_SECONDS = 0.1
 _FLUSH_SECONDS = 1.0  # batches changes of many domains; modification times have a resolution of a second
-_SETTLE_SECONDS = 600.0
-_REMOVE_SECONDS = 10.0
-_LOG_CHECKS = 15  # how often to check that the log is read up to the time of the listing
-_GRACE = timedelta(minutes=10)
+_RECONCILE_SECONDS = 600.0
+_REMOVE_MAIL_SECONDS = 10.0
+_LOG_CHECKS = 15  # how often to check whether the log is read up to the time of the listing
+_GRACE = timedelta(minutes=10)  # newer messages may be on their way into the queue
 
 
 @dataclass(slots=True)
 class NodeAgent:
-    """The agent of a node."""
+    """The state that the tasks of this process share."""
 
     app: App
     paths: InstancePaths
-    settle_seconds: float = _SETTLE_SECONDS
+    reconcile_seconds: float = _RECONCILE_SECONDS
     grace: timedelta = _GRACE
     session_ender: SessionEnder = field(init=False)
-    _database_away: bool = False
+    _is_database_away: bool = False
     _domains_changed: bool = True  # changes before the start are unknown
     _flushed_at: float = 0.0
     _task_requested: asyncio.Event = field(default_factory=asyncio.Event)
@@ -86,15 +86,15 @@ class NodeAgent:
         while True:
             try:
                 async with self.app.db.listen("mailkeep_node") as conn:
-                    if self._database_away:
-                        log.info("the database is back")
-                        self._database_away = False
+                    if self._is_database_away:
+                        log.info("the database is available again")
+                        self._is_database_away = False
                         await reload_daemons(self.paths)
                     await self._handle_notifications(conn)
             except (Unavailable, psycopg.OperationalError):
-                if not self._database_away:
-                    log.warning("waiting for the database")
-                self._database_away = True
+                if not self._is_database_away:
+                    log.warning("the database is not available; reconnecting")
+                self._is_database_away = True
             except Exception:
                 log.exception("handling notifications failed")
             await asyncio.sleep(_RECONNECT_SECONDS)
@@ -106,7 +106,7 @@ class NodeAgent:
         while True:
             if self._domains_changed and asyncio.get_running_loop().time() - self._flushed_at >= _FLUSH_SECONDS:
                 await self._flush_postfix_caches()
-            async for notification in conn.notifies(timeout=_LOOK_SECONDS, stop_after=1):
+            async for notification in conn.notifies(timeout=_CHECK_SECONDS, stop_after=1):
                 if notification.payload == "domains":
                     self._domains_changed = True
                 elif notification.payload == "session_ends":
@@ -122,7 +122,7 @@ class NodeAgent:
         )
         while True:
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(_LOOK_SECONDS):
+                async with asyncio.timeout(_CHECK_SECONDS):
                     await self._task_requested.wait()
             self._task_requested.clear()
             _remove_if_empty(self.app.data_dir / INITIAL_ADMIN_FILE)
@@ -141,20 +141,20 @@ class NodeAgent:
         except Failure as error:
             log.warning("Postfix's caches were not cleared after a change of domains", why=str(error))
 
-    async def keep_settling(self) -> None:
+    async def keep_reconciling(self) -> None:
         """Reconcile the history with the queue every ten minutes, until cancelled."""
         while True:
-            await asyncio.sleep(self.settle_seconds)
+            await asyncio.sleep(self.reconcile_seconds)
             try:
-                await self.settle_once()
+                await self.reconcile_once()
                 await node_tasks.clean_up(self.app)
             except Unavailable:
-                log.info("waiting for the database", task="settling")
+                log.info("waiting for the database", task="reconciliation")
             except Exception:
                 log.exception("the history was not reconciled with the queue")
 
-    async def settle_once(self) -> None:
-        """Record an unknown outcome for messages without one in the log that two listings in a row lack."""
+    async def reconcile_once(self) -> None:
+        """Set messages to `unknown` that two queue listings in a row lack and that have no outcome in the log."""
         listed_at: datetime = self.app.clock()
         queued = await asyncio.to_thread(postfix_queue.list_queue_ids, self.paths.postfix_queue)
         missing = await self._find_missing(queued, listed_at)
@@ -165,7 +165,7 @@ class NodeAgent:
     async def _find_missing(self, queued: Collection[str], listed_at: datetime) -> list[MissingMessage] | None:
         """Messages that are not in the queue but should be; None if the log is not read up to `listed_at` in time."""
         for _ in range(_LOG_CHECKS):
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_CHECK_SECONDS)
             missing = await delivery_status.find_missing(self.app, queued, listed_at, self.grace)
             if missing is not None:
                 return missing
@@ -178,12 +178,12 @@ def _remove_if_empty(path: Path) -> None:
             path.unlink()
 
 
-def rotation_of(app: App, paths: InstancePaths) -> Rotation:
-    """The rotation of all logs. Postfix renames its own log, which is compressed after `logs` has read it."""
+def create_rotation(app: App, paths: InstancePaths) -> Rotation:
+    """The rotation of all logs. Postfix renames its own log, which is compressed when `logs` has read all of it."""
 
     async def is_read(path: Path) -> bool:
         return not path.name.startswith(paths.mail_log.name) or await delivery_status.is_read(
-            app, logs_agent.NAME, path
+            app, logs_agent.LOG_NAME, path
         )
 
     return Rotation(
@@ -205,10 +205,10 @@ async def serve(app: App, process: Process) -> None:
         node.watch_database(),
         node.session_ender.run(),
         node.keep_performing_tasks(),
-        node.keep_settling(),
-        repeat(_REMOVE_SECONDS, "mail of deleted mailboxes", lambda: mailboxes.remove_mail(app)),
+        node.keep_reconciling(),
+        repeat(_REMOVE_MAIL_SECONDS, "mail of deleted mailboxes", lambda: mailboxes.remove_mail(app)),
         Recovery(app, process.paths).run(),
-        rotation_of(app, process.paths).run(),
+        create_rotation(app, process.paths).run(),
         node_health.keep_reporting(app, process.paths),
         usage.keep_counting_due(),
         usage.keep_counting_all(),

@@ -9,8 +9,8 @@ A temporary failure is retried after a second, then with growing pauses, for as 
 sender, the mailbox; with the null sender it is dropped and logged. Vacation replies and rejections to a sender that
 passed neither SPF nor DMARC, and may be forged, are dropped as well.
 
-Postfix asks the policy agent to count redirected copies (`run/processes/policy`), by the sender. A redirected message
-with the null sender is counted here, before it is submitted.
+Redirected copies count for the hourly limit of the domain that forwards them. The process `policy` counts them by the
+domain of the envelope sender; with the null sender they are counted here, before the message is submitted.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ from mailkeep.run.runtime.process import Process
 log = structlog.get_logger("mailkeep.reinjection")
 
 _CONNECTIONS = 4
-_LOOK_SECONDS = 5.0  # without a wakeup: a program may be killed before it writes one
+_CHECK_SECONDS = 5.0  # in case a program was killed before it wrote to the FIFO
 _FIRST_RETRY, _LAST_RETRY = 1.0, 300.0
-_UNREACHED_RETRY = 1.0  # Postfix is not running
+_UNREACHABLE_RETRY = 1.0  # Postfix is not running
 _CLEAN_SECONDS = 3600.0
 _STALE = timedelta(days=1)
 _DATABASE_AWAY = SmtpReply(451, "4.3.0", "The database is not available, try again later")
@@ -71,10 +71,10 @@ class Submitter:
     hostname: str
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _retries: dict[str, _Retry] = field(default_factory=dict[str, _Retry])
-    _unreached: bool = False
+    _is_unreachable: bool = False
 
     def wake(self) -> None:
-        """Look for messages now."""
+        """Check the spool now."""
         self._woken.set()
 
     async def keep_submitting(self) -> None:
@@ -85,13 +85,13 @@ class Submitter:
                 pause = await self.submit_waiting()
             except Exception:
                 log.exception("the spool could not be read")
-                pause = _LOOK_SECONDS
+                pause = _CHECK_SECONDS
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause):
                     await self._woken.wait()
 
     async def submit_waiting(self) -> float:
-        """Submit every message that is due; the seconds until the next look."""
+        """Submit every message that is due; returns the seconds until the next check."""
         loop = asyncio.get_running_loop()
         paths = await to_thread(sieve_spool.list_messages, self.spool)
         names = {path.name for path in paths}
@@ -99,18 +99,18 @@ class Submitter:
         waiting = {name for name, retry in self._retries.items() if retry.at > loop.time()}
         due = iter([path for path in paths if path.name not in waiting])
         # No task is cancelled: a message that Postfix has just accepted would be submitted again.
-        lost = await asyncio.gather(*(self._submit_all(due) for _ in range(_CONNECTIONS)))
-        if any(lost):
-            if not self._unreached:
-                log.warning("Postfix can't be reached; retrying every second", why=next(filter(None, lost)))
-            self._unreached = True
-            return _UNREACHED_RETRY
-        self._unreached = False
+        errors = await asyncio.gather(*(self._submit_all(due) for _ in range(_CONNECTIONS)))
+        if any(errors):
+            if not self._is_unreachable:
+                log.warning("Postfix can't be reached; retrying every second", why=next(filter(None, errors)))
+            self._is_unreachable = True
+            return _UNREACHABLE_RETRY
+        self._is_unreachable = False
         times = [retry.at for retry in self._retries.values()]
-        return max(0.0, min([loop.time() + _LOOK_SECONDS, *times]) - loop.time())
+        return max(0.0, min([loop.time() + _CHECK_SECONDS, *times]) - loop.time())
 
     async def _submit_all(self, due: Iterator[Path]) -> str:
-        """Submit messages until Postfix can't be reached; the reason for that, else an empty text."""
+        """Submit messages until Postfix can't be reached; returns why, else an empty text."""
         for path in due:
             try:
                 spooled = await to_thread(sieve_spool.read, path)
@@ -126,8 +126,8 @@ class Submitter:
                 continue
             try:
                 await self._submit(spooled)
-            except ConnectionLost as lost:
-                return str(lost)
+            except ConnectionLost as error:
+                return str(error)
         return ""
 
     async def _submit(self, spooled: SpooledMessage) -> None:
@@ -137,7 +137,7 @@ class Submitter:
         )
         refused: Mapping[str, SmtpReply]
         try:
-            if refusal := await self._charge(spooled):
+            if refusal := await self._count_copies(spooled):
                 await self._postpone(spooled, SmtpReply(450, "4.7.1", refusal.message))
                 return
         except Unavailable:
@@ -145,10 +145,10 @@ class Submitter:
             return
         try:
             refused = (await self.pool.submit(submission, spooled.content())).rejected
-        except ConnectionLost as lost:
-            if lost.stage in ("connect", "greeting", "ehlo"):
+        except ConnectionLost as error:
+            if error.stage in ("connect", "greeting", "ehlo"):
                 raise
-            await self._postpone(spooled, SmtpReply(451, "4.4.2", lost.why))
+            await self._postpone(spooled, SmtpReply(451, "4.4.2", error.why))
             return
         except SmtpRefusal as error:
             if not error.permanent:
@@ -159,8 +159,8 @@ class Submitter:
             refused = dict.fromkeys(spooled.recipients, SmtpReply(501, "5.1.3", str(error)))
         await self._finish(spooled, refused)
 
-    async def _charge(self, spooled: SpooledMessage) -> Refusal | None:
-        """Count the external copies of a redirected message with the null sender; why it has to wait. Idempotent."""
+    async def _count_copies(self, spooled: SpooledMessage) -> Refusal | None:
+        """Count external copies of a redirected message with the null sender; returns a limit's refusal. Idempotent."""
         if spooled.sender or not spooled.redirected_from:
             return None
         try:
@@ -168,8 +168,8 @@ class Submitter:
         except AddressError:
             return None
         async with self.app.db.autocommit() as conn:
-            routes = [await routing.route(conn, each) for each in spooled.recipients]
-        # Postfix asks about recipients that aliases and forwards lead outside.
+            routes = [await routing.route(conn, recipient) for recipient in spooled.recipients]
+        # Copies by aliases and forwards of managed recipients are counted by the policy service.
         copies = sum(route.decision == "not_managed" for route in routes)
         if not copies:
             return None
@@ -180,18 +180,18 @@ class Submitter:
         if age > self.app.settings.outbound.give_up_hours * 3600:
             await self._finish(spooled, dict.fromkeys(spooled.recipients, reply))
             return
-        before = self._retries.get(spooled.path.name)
-        pause = min(_LAST_RETRY, before.pause * 2) if before else _FIRST_RETRY
+        last_retry = self._retries.get(spooled.path.name)
+        pause = min(_LAST_RETRY, last_retry.pause * 2) if last_retry else _FIRST_RETRY
         self._retries[spooled.path.name] = _Retry(asyncio.get_running_loop().time() + pause, pause)
-        log.warning("a message waits", mailbox_id=spooled.mailbox_id, to=spooled.recipients, why=str(reply))
+        log.warning("retrying a message later", mailbox_id=spooled.mailbox_id, to=spooled.recipients, why=str(reply))
 
     async def _finish(self, spooled: SpooledMessage, refused: Mapping[str, SmtpReply]) -> None:
-        """Return it to its sender for the recipients that it is not submitted to, and remove it."""
+        """Remove a message from the spool. If recipients were refused, return it to its sender for these."""
         if refused:
-            why = {to: str(reply) for to, reply in refused.items()}
-            log.warning("a message is refused", mailbox_id=spooled.mailbox_id, why=why)
+            reasons = {to: str(reply) for to, reply in refused.items()}
+            log.warning("a message is refused", mailbox_id=spooled.mailbox_id, reasons=reasons)
             if len(refused) == len(spooled.recipients):
-                await self._take_back(spooled)
+                await self._uncount_copies(spooled)
         if refused and spooled.sender:
             at = self.app.clock()
             notice = await to_thread(delivery_notice.compose, spooled, refused, self.hostname, at)
@@ -199,7 +199,7 @@ class Submitter:
             self.wake()
         await to_thread(spooled.path.unlink, missing_ok=True)
 
-    async def _take_back(self, spooled: SpooledMessage) -> None:
+    async def _uncount_copies(self, spooled: SpooledMessage) -> None:
         with suppress(Unavailable):
             async with self.app.db.autocommit() as conn:
                 await abuse.uncount_forwards(conn, [_charge_id(spooled)])
@@ -213,19 +213,19 @@ def _charge_id(spooled: SpooledMessage) -> str:
 def _watch_fifo(spool: Path, wake: Callable[[], None]) -> Generator[None]:
     """Call `wake` whenever a program writes to the FIFO."""
     # Opened for writing too: without a writer a FIFO is always readable.
-    number = os.open(sieve_spool.wakeup_fifo(spool), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+    fifo = os.open(sieve_spool.wakeup_fifo(spool), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
     def read_and_wake() -> None:
-        os.read(number, 65536)
+        os.read(fifo, 65536)
         wake()
 
     loop = asyncio.get_running_loop()
-    loop.add_reader(number, read_and_wake)
+    loop.add_reader(fifo, read_and_wake)
     try:
         yield
     finally:
-        loop.remove_reader(number)
-        os.close(number)
+        loop.remove_reader(fifo)
+        os.close(fifo)
 
 
 async def serve(app: App, process: Process) -> None:
@@ -247,5 +247,5 @@ async def serve(app: App, process: Process) -> None:
             await process.stop_requested.wait()
             await cancel_all(*running)
     except OSError as error:
-        raise Failure(f"The spool {spool} can't be used: {error}") from error
+        raise Failure(f"The process reinjection can't use the spool {spool}: {error}") from error
     await pool.close()

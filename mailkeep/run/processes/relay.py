@@ -1,7 +1,7 @@
 """The process `relay`: accepts mail from Postfix over LMTP and submits it to the sender's relay (`directory/relays`).
 
-LMTP has a reply for each recipient, which is the relay's own: nothing is stored here, and what the relay has not
-accepted stays in Postfix's queue.
+In LMTP each recipient has its own reply, and Postfix gets the relay's: nothing is stored here, and a message that the
+relay has not accepted stays in Postfix's queue.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.relay")
 
-_GRACE = 4.0
-_TIMEOUT = 1140.0  # seconds for a message; Postfix waits 1200 s (master.cf)
+_GRACE_SECONDS = 4.0
+_SUBMIT_SECONDS = 1140.0  # seconds for a message; Postfix waits 1200 s (master.cf)
 
 
 class RelayHandler:
@@ -50,23 +50,23 @@ class RelayHandler:
         assert envelope is not None
         try:
             relay = await relays.choose_relay(self._app, envelope.mail_from)
-        except relays.NoRelay as missing:
-            return SmtpReply(451, "4.3.5", str(missing))
+        except relays.NoRelay as error:
+            return SmtpReply(451, "4.3.5", str(error))
         except Unavailable:
-            return SmtpReply(451, "4.3.0", "the database is not available")
+            return SmtpReply(451, "4.3.0", "The database is not available, try again later")
         submission = OutgoingEnvelope(
             envelope.mail_from, envelope.rcpt_to, None, envelope.body == "8BITMIME", envelope.smtputf8
         )
         try:
-            async with asyncio.timeout(_TIMEOUT):
+            async with asyncio.timeout(_SUBMIT_SECONDS):
                 result = await relays.submit(self._app, relay, submission, message.chunks(), stuffed=False)
         except TimeoutError:
-            return SmtpReply(451, "4.4.2", f"{relay.host} did not accept the message within {_TIMEOUT:g} s")
-        except (SmtpRefusal, ConnectionLost) as wrong:
-            log.warning("the relay did not accept a message", relay=relay.host, why=str(wrong))
-            result = wrong
-        except (BareNewline, ValueError) as wrong:
-            return SmtpReply(554, "5.6.0", f"the message can't be relayed: {wrong}")
+            return SmtpReply(451, "4.4.2", f"{relay.host} did not accept the message within {_SUBMIT_SECONDS:g} s")
+        except (SmtpRefusal, ConnectionLost) as error:
+            log.warning("the relay did not accept a message", relay=relay.host, why=str(error))
+            result = error
+        except (BareNewline, ValueError) as error:
+            return SmtpReply(554, "5.6.0", f"The message can't be relayed: {error}")
         return rules.to_replies(relay.host, envelope.rcpt_to, result)
 
     def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
@@ -83,5 +83,5 @@ async def serve(app: App, process: Process) -> None:
         raise Failure(f"The process relay can't listen: {error}", permanent=True) from error
     process.report_ready()
     await process.stop_requested.wait()
-    await server.close(_GRACE)
+    await server.close(_GRACE_SECONDS)
     await app.relay_pools.close()

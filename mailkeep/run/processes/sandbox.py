@@ -35,11 +35,11 @@ class SandboxHandler:
         envelope = session.envelope
         assert envelope is not None
         try:
-            caught = await service.accept(self._app, envelope.mail_from, list(envelope.rcpt_to), message)
-        except service.NoSigningKey as unsigned:
-            return SmtpReply(451, "4.7.1", f"There is no usable DKIM key of {unsigned.domain}")
+            stored = await service.accept(self._app, envelope.mail_from, list(envelope.rcpt_to), message)
+        except service.NoSigningKey as error:
+            return SmtpReply(451, "4.7.1", f"The domain {error.domain} has no usable DKIM key")
         self._wake.set()
-        return SmtpReply(250, "2.0.0", f"Ok: queued as {caught.queue_id}")
+        return SmtpReply(250, "2.0.0", f"Ok: queued as {stored.queue_id}")
 
     def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         """Do nothing: the sender gets the reply."""

@@ -1,8 +1,8 @@
 """The process `sendmail`: a Unix socket that every account of this machine may connect to (`mailflow/sendmail`).
 
 A connection carries one message: a frame with the options in JSON, frames of content, and an empty frame. A frame is
-its length (4 octets, big-endian) and that many octets; without the empty frame the client was cut off and nothing is
-sent. The answer is one line of JSON.
+its length (4 octets, big-endian) and that many octets. Without the empty frame nothing is sent: the client was
+interrupted. The answer is one line of JSON.
 """
 
 from __future__ import annotations
@@ -41,27 +41,27 @@ log = structlog.get_logger("mailkeep.sendmail")
 _MAX_OPTIONS = 256 << 10
 _MAX_FRAME = 128 << 10
 _IDLE_SECONDS = 300.0
-_PER_ACCOUNT, _ALTOGETHER = 10, 100
-_MEMORY = 256 << 10
+_MAX_PER_ACCOUNT, _MAX_TOTAL = 10, 100
+_MEMORY_BYTES = 256 << 10
 
 
 class SubmittedContent:
     """Collects content, with CRLF line ends."""
 
     def __init__(self, folder: Path, limit: int) -> None:
-        self._spool = Spool(folder, _MEMORY)
+        self._spool = Spool(folder, _MEMORY_BYTES)
         self._limit = limit
-        self._size = self._line = self._longest = 0
-        self._cr = self._is_8bit = False
-        self._utf8 = codecs.getincrementaldecoder("utf-8")()
+        self._size = self._line_length = self._longest_line = 0
+        self._ends_with_cr = self._is_8bit = False
+        self._utf8_decoder = codecs.getincrementaldecoder("utf-8")()
         self._is_utf8 = True
 
     async def write(self, chunk: bytes) -> None:
         """Add content; CR, LF and CRLF each end a line."""
-        if self._cr and chunk.startswith(b"\n"):
-            chunk, self._cr = chunk[1:], False
-        self._cr = chunk.endswith(b"\r") if chunk else self._cr
-        self._note(lines := chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+        if self._ends_with_cr and chunk.startswith(b"\n"):
+            chunk, self._ends_with_cr = chunk[1:], False
+        self._ends_with_cr = chunk.endswith(b"\r") if chunk else self._ends_with_cr
+        self._measure(lines := chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
         content = lines.replace(b"\n", b"\r\n")
         self._size += len(content)
         if self._size > self._limit:
@@ -70,27 +70,27 @@ class SubmittedContent:
         if self._spool.is_full:
             await asyncio.to_thread(self._spool.spill)
 
-    def _note(self, text: bytes) -> None:
+    def _measure(self, text: bytes) -> None:
         lines = text.split(b"\n")
-        self._line += len(lines[0])
-        self._longest = max(self._longest, self._line)
+        self._line_length += len(lines[0])
+        self._longest_line = max(self._longest_line, self._line_length)
         if len(lines) > 1:
-            self._longest = max(self._longest, *map(len, lines[1:]))
-            self._line = len(lines[-1])
+            self._longest_line = max(self._longest_line, *map(len, lines[1:]))
+            self._line_length = len(lines[-1])
         self._is_8bit = self._is_8bit or not text.isascii()
         if self._is_utf8:
             try:
-                self._utf8.decode(text)
+                self._utf8_decoder.decode(text)
             except UnicodeDecodeError:
                 self._is_utf8 = False
 
     async def finish(self) -> SendmailContent:
         """The complete content."""
-        if self._line:
+        if self._line_length:
             await self.write(b"\n")
         if self._spool.has_file:
             await asyncio.to_thread(self._spool.spill)
-        return SendmailContent(self._spool.finish(), self._is_8bit, self._is_utf8, self._longest)
+        return SendmailContent(self._spool.finish(), self._is_8bit, self._is_utf8, self._longest_line)
 
 
 class SendmailListener:
@@ -105,7 +105,7 @@ class SendmailListener:
         uid = _peer_uid(writer.get_extra_info("socket"))
         self._open[uid] += 1
         try:
-            if self._open[uid] > _PER_ACCOUNT or self._open.total() > _ALTOGETHER:
+            if self._open[uid] > _MAX_PER_ACCOUNT or self._open.total() > _MAX_TOTAL:
                 answer = SendmailReply(ExitCode.TEMPFAIL, "too many messages at the same time, try again later")
             else:
                 answer = await self._answer(reader, uid)
@@ -125,16 +125,16 @@ class SendmailListener:
                 account = pwd.getpwuid(uid)
             except KeyError:
                 raise SendmailError(ExitCode.NOPERM, f"the user ID {uid} has no account on this machine") from None
-            options = msgspec.json.decode(await _frame(reader, _MAX_OPTIONS), type=SendmailOptions)
+            options = msgspec.json.decode(await _read_frame(reader, _MAX_OPTIONS), type=SendmailOptions)
             limit = self._app.settings.limits.largest_message_bytes
-            incoming = SubmittedContent(self._app.data_dir / "tmp", limit)
-            while chunk := await _frame(reader, _MAX_FRAME):
-                await incoming.write(chunk)
-            return SendmailReply(ExitCode.OK, await service.send(self._app, account, options, await incoming.finish()))
-        except SendmailError as rejected:
-            return SendmailReply(rejected.code, rejected.reason)
+            content = SubmittedContent(self._app.data_dir / "tmp", limit)
+            while chunk := await _read_frame(reader, _MAX_FRAME):
+                await content.write(chunk)
+            return SendmailReply(ExitCode.OK, await service.send(self._app, account, options, await content.finish()))
+        except SendmailError as error:
+            return SendmailReply(error.code, error.reason)
         except msgspec.DecodeError:
-            return SendmailReply(ExitCode.USAGE, "the request is malformed; use a program of this version")
+            return SendmailReply(ExitCode.USAGE, "the request is malformed; use the server's version of sendmail")
         except OSError:
             raise
         except Exception:
@@ -142,11 +142,11 @@ class SendmailListener:
             return SendmailReply(ExitCode.TEMPFAIL, "internal error, try again later")
 
 
-async def _frame(reader: asyncio.StreamReader, limit: int) -> bytes:
+async def _read_frame(reader: asyncio.StreamReader, limit: int) -> bytes:
     async with asyncio.timeout(_IDLE_SECONDS):
         size = int.from_bytes(await reader.readexactly(4))
         if size > limit:
-            raise SendmailError(ExitCode.DATAERR, "a frame of the request is too large")
+            raise SendmailError(ExitCode.DATAERR, f"a frame of the request is larger than {limit} bytes")
         return await reader.readexactly(size)
 
 

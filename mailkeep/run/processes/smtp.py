@@ -33,12 +33,12 @@ _ROUTES = "routes"
 
 
 class InboundHandler:
-    """Checks each recipient at RCPT; delivers and files the message before the 250."""
+    """Checks each recipient at RCPT; delivers and records the message before the 250."""
 
     def __init__(self, app: App, metrics: Metrics | None = None) -> None:
         self._app = app
         self.metrics = metrics or Metrics()
-        self._writes: set[asyncio.Task[None]] = set()
+        self._records: set[asyncio.Task[None]] = set()
         self._rejection_limit = rejections.RejectionLimit()
 
     async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
@@ -48,7 +48,7 @@ class InboundHandler:
 
     async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
         """The reply of routing and quota for a recipient."""
-        size, routes = session.envelope.size if session.envelope else None, _routes(session)
+        size, routes = session.envelope.size if session.envelope else None, _session_routes(session)
         copies = service.count_copies(self._app, routes)
         reply, route = await service.check_recipient(self._app, address, size or 0, copies)
         if reply.is_positive:
@@ -57,22 +57,22 @@ class InboundHandler:
         return reply
 
     async def data(self, session: SmtpSession, message: ReceivedMessage) -> SmtpReply | Sequence[SmtpReply]:
-        """Deliver and file the message."""
+        """Deliver and record the message, without the `X-Mailkeep-*` fields that the sender wrote."""
         envelope = session.envelope
         assert envelope is not None
         failpoint.reach("inbound.data_read")
         content = partial(without_own_fields, message.chunks)
-        stripped = await asyncio.to_thread(own_field_octets, message.chunks())
+        removed_octets = await asyncio.to_thread(own_field_octets, message.chunks())
         at = self._app.clock()
         queue_id = uuid7(at).hex
-        routes = _routes(session)
+        routes = _session_routes(session)
         mail = InboundMail(
             queue_id=queue_id,
             mail_from=envelope.mail_from,
             recipients=[(address, routes[address]) for address in dict.fromkeys(envelope.rcpt_to)],
-            head=parse_head(first_octets(content(), MAX_HEAD) if stripped else message.head(MAX_HEAD)),
-            size=message.size - stripped,
-            content=content if stripped else message.chunks,
+            head=parse_head(first_octets(content(), MAX_HEAD) if removed_octets else message.head(MAX_HEAD)),
+            size=message.size - removed_octets,
+            content=content if removed_octets else message.chunks,
             source="smtp",
             trace=self._received_field(session, queue_id, at),
         )
@@ -82,12 +82,12 @@ class InboundHandler:
         """The Received field (RFC 5321 §4.4) with the protocol name of RFC 3848."""
         host = self._app.settings.server.name
         peer = session.peer[0]
-        literal = f"[IPv6:{peer}]" if ":" in peer else f"[{peer}]"
+        address_literal = f"[IPv6:{peer}]" if ":" in peer else f"[{peer}]"
         utf8 = bool(session.envelope and session.envelope.smtputf8)
         protocol = "UTF8SMTP" if utf8 else ("ESMTP" if session.extended else "SMTP")
         helo = session.helo if session.helo.isascii() and session.helo.isprintable() else "unknown"
         return (
-            f"Received: from {helo[:255]} ({literal})\r\n\tby {host} (Mailkeep) with {protocol} id {queue_id};"
+            f"Received: from {helo[:255]} ({address_literal})\r\n\tby {host} (Mailkeep) with {protocol} id {queue_id};"
             f"\r\n\t{date_text(at)}\r\n"
         ).encode()
 
@@ -96,29 +96,29 @@ class InboundHandler:
         self._app.counters.add("deliveries", "inbound", "rejected")
         if rcpt_to is None or not self._rejection_limit.allow(session.peer[0], self._app.clock()):
             return
-        rejected = RejectedRecipient(session.peer[0], mail_from, rcpt_to, reply.code, reply.enhanced, reply.text)
-        task = asyncio.create_task(self._record(rejected))
-        self._writes.add(task)
-        task.add_done_callback(self._writes.discard)
+        rejection = RejectedRecipient(session.peer[0], mail_from, rcpt_to, reply.code, reply.enhanced, reply.text)
+        task = asyncio.create_task(self._record(rejection))
+        self._records.add(task)
+        task.add_done_callback(self._records.discard)
 
-    async def _record(self, rejected: RejectedRecipient) -> None:
+    async def _record(self, rejection: RejectedRecipient) -> None:
         try:
-            await rejections.record_rejection(self._app, rejected)
+            await rejections.record_rejection(self._app, rejection)
         except Unavailable:
-            log.warning("a rejection was not recorded: the database is away", rcpt_to=rejected.rcpt_to)
+            log.warning("a rejection was not recorded: the database is not available", rcpt_to=rejection.rcpt_to)
         except Exception:
-            log.exception("a rejection was not recorded", rcpt_to=rejected.rcpt_to)
+            log.exception("a rejection was not recorded", rcpt_to=rejection.rcpt_to)
 
-    async def settle(self) -> None:
-        """Wait for the rejections that are being recorded."""
-        if self._writes:
-            await asyncio.wait(self._writes, timeout=2)
+    async def wait_for_records(self) -> None:
+        """Wait at most two seconds until all rejections are recorded."""
+        if self._records:
+            await asyncio.wait(self._records, timeout=2)
 
 
-def _routes(session: SmtpSession) -> dict[str, Route]:
-    found = session.state.setdefault(_ROUTES, {})
-    assert isinstance(found, dict)
-    return found  # pyright: ignore[reportUnknownVariableType] only this module puts it there
+def _session_routes(session: SmtpSession) -> dict[str, Route]:
+    routes = session.state.setdefault(_ROUTES, {})
+    assert isinstance(routes, dict)
+    return routes  # pyright: ignore[reportUnknownVariableType] only this module puts it there
 
 
 async def start(app: App, handler: InboundHandler) -> SmtpServer:

@@ -33,13 +33,13 @@ class WorkerProcess(Protocol):
         ...
 
     def report_ready(self) -> None:
-        """Report that the worker runs."""
+        """Report that the worker is running."""
         ...
 
 
 @contextlib.asynccontextmanager
 async def deliver_webhooks(app: App) -> AsyncGenerator[None]:
-    """Deliver while the block lasts. Unfinished deliveries then get two seconds, or are left to other workers."""
+    """Deliver while the block lasts. Deliveries in progress then have two seconds; other workers repeat the rest."""
     deliveries = DeliveryWorker(app)
     task = asyncio.create_task(deliveries.run())
     try:
@@ -64,11 +64,11 @@ def run(data_dir: Path, on_start: Callable[[], None]) -> int:
 
 
 async def _run(data_dir: Path, on_start: Callable[[], None]) -> None:
-    ended = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    stop_requested = asyncio.Event()
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(signal_number, stop_requested.set)
     async with attach(data_dir, "worker") as app, flush_counters(app), deliver_webhooks(app):
-        log.info("working")
+        log.info("the worker has started")
         on_start()
-        await ended.wait()
-        log.info("ending")
+        await stop_requested.wait()
+        log.info("the worker is stopping")

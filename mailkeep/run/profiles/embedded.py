@@ -59,8 +59,8 @@ from mailkeep.web.router import Router
 
 log = structlog.get_logger("mailkeep")
 
-_HTTP_GRACE = 4
-_SMTP_GRACE = 3.0
+_HTTP_GRACE_SECONDS = 4
+_SMTP_GRACE_SECONDS = 3.0
 
 
 def run(data_dir: Path, options: Mapping[str, str]) -> int:
@@ -72,10 +72,10 @@ def run(data_dir: Path, options: Mapping[str, str]) -> int:
 
 
 async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
-    ended = asyncio.Event()
+    stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, ended.set)
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signal_number, stop.set)
     async with contextlib.AsyncExitStack() as stack:
         make_data_dir(data_dir)
         stack.callback(acquire_lock(data_dir).release)
@@ -84,9 +84,9 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         settings = loaded.settings
         public = HttpListener.on_socket(http.bind(*parse_endpoint(settings.http.listen), http.API))
         internal = HttpListener.on_socket(http.bind_internal(loaded))
-        app = await stack.enter_async_context(_application(data_dir, loaded))
+        app = await stack.enter_async_context(_open_application(data_dir, loaded))
         await stack.enter_async_context(flush_counters(app))
-        first = await ensure_first_admin(app, loaded.first_start)
+        admin_line = await ensure_first_admin(app, loaded.first_start)
         wake = asyncio.Event()
         # No other process sends: unfinished sends are reconciled before their delivery outcomes arrive.
         await sending.reconcile(app, app.clock())
@@ -111,14 +111,14 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         stack.callback(state.remove, data_dir)
         gc.collect()
         gc.freeze()  # a full collection over all imported objects would block the event loop for 60 ms
-        print_banner(public.url, address, first)
-        await ended.wait()
-        log.info("ending")
+        print_banner(public.url, address, admin_line)
+        await stop.wait()
+        log.info("Mailkeep is stopping")
 
 
 @contextlib.asynccontextmanager
-async def _application(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[App]:
-    """The App with a migrated database; a private database server stops after it."""
+async def _open_application(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[App]:
+    """The App with a migrated database. A private database server runs as long as the block."""
     settings = loaded.settings
     vault = open_vault(data_dir, loaded)
     shutil.rmtree(data_dir / "tmp", ignore_errors=True)
@@ -149,16 +149,16 @@ async def _application(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator
         yield app
 
 
-async def ensure_first_admin(app: App, first: FirstStart) -> str | None:
-    """Create an administrator if there is none; the line to print about it."""
+async def ensure_first_admin(app: App, start: FirstStart) -> str | None:
+    """Create the first administrator if there is none; returns the line to print about it, None if there is one."""
     path = app.data_dir / INITIAL_ADMIN_FILE
     admin = await admins.ensure_first_admin(
-        app, first.admin_email, first.admin_password, lambda password: write_atomically(path, password + "\n", 0o600)
+        app, start.admin_email, start.admin_password, lambda password: write_atomically(path, password + "\n", 0o600)
     )
     if admin is None:
         return None
     if not admin.generated:
-        return f"First administrator: {admin.email}, with the given password."
+        return f"First administrator: {admin.email}, with the password of MAILKEEP_ADMIN_PASSWORD or its file."
     # Without a terminal the output may go to a log that others can read.
     if not sys.stdout.isatty():
         return f"First administrator: {admin.email}. Its password is in {path} until the first login."
@@ -173,7 +173,7 @@ async def _open_outbound_mail(app: App, wake: asyncio.Event, stack: contextlib.A
         return
     if mta.mode == "sandbox":
         server = await sandbox.start(app, wake)
-        stack.push_async_callback(server.close, _SMTP_GRACE)
+        stack.push_async_callback(server.close, _SMTP_GRACE_SECONDS)
         stack.enter_context(background(run_queue(app, wake)))
         relay = Relay("127.0.0.1", server.port, helo=hostname)
     else:
@@ -186,12 +186,12 @@ async def _open_outbound_mail(app: App, wake: asyncio.Event, stack: contextlib.A
 
 
 async def _listen(app: App, public: HttpListener, internal: HttpListener, stack: contextlib.AsyncExitStack) -> str:
-    """Open the listeners; the address of the SMTP listener."""
+    """Open the listeners; returns the address of the SMTP listener."""
     metrics = Metrics()
     inbound = smtp.InboundHandler(app, metrics)
     server = await smtp.start(app, inbound)
-    stack.push_async_callback(inbound.settle)
-    stack.push_async_callback(server.close, _SMTP_GRACE)
+    stack.push_async_callback(inbound.wait_for_records)
+    stack.push_async_callback(server.close, _SMTP_GRACE_SECONDS)
     await serve_http(app, public, internal, metrics, stack)
     return f"{parse_endpoint(app.settings.smtp.listen)[0]}:{server.port}"
 
@@ -202,12 +202,12 @@ async def serve_http(
     """Serve the API, the internal listener and event streams until the stack ends."""
     pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGE), ACCESS_CONTROL, metrics)
     stack.push_async_callback(pipeline.close)
-    served = internal_app(
+    metrics_app = internal_app(
         metrics, lambda: health.ready(app), lambda: counters.sums(app), token=app.settings.http.metrics_token
     )
-    await internal.start(served, grace_seconds=1)
+    await internal.start(metrics_app, grace_seconds=1)
     stack.push_async_callback(internal.stop)
-    await public.start(pipeline, grace_seconds=_HTTP_GRACE, limits=_http_limits(app))
+    await public.start(pipeline, grace_seconds=_HTTP_GRACE_SECONDS, limits=_http_limits(app))
     stack.push_async_callback(public.stop)
     stack.enter_context(background(events.watch(app)))
     stack.callback(app.streams.close)
@@ -244,11 +244,11 @@ def background(work: Coroutine[Any, Any, None]) -> Generator[None]:
         task.cancel()
 
 
-def print_banner(url: str, smtp_address: str, first: str | None) -> None:
+def print_banner(url: str, smtp_address: str, admin_line: str | None) -> None:
     """Print the addresses and the line about the first administrator."""
     print_line(f"Mailkeep {__version__} is up: {url} (dashboard, API, documentation at /docs), SMTP {smtp_address}")
-    if first:
-        print_line(first)
+    if admin_line:
+        print_line(admin_line)
 
 
 def print_line(line: str) -> None:

@@ -2,7 +2,7 @@
 
 Order of start: lock, ports, folders, database, schema, first administrator, configuration (rendered and checked), then
 in waves: Redis, Rspamd, Dovecot and most of our processes; Postfix; API, worker and sendmail. It stops in the reverse
-order within 10 seconds of SIGTERM or SIGINT. SIGHUP: look for a renewed certificate now (`certificate`).
+order within 10 seconds of SIGTERM or SIGINT. SIGHUP checks for a renewed certificate at once (`certificate`).
 It writes only to the data directory, the run folder and a cache of compiled patterns, and leaves Debian's own daemons
 alone.
 """
@@ -60,7 +60,7 @@ from mailkeep.settings import LoadedSettings, child_environment, load_settings, 
 
 log = structlog.get_logger("mailkeep.full")
 
-# The daemons have one connection for each map and process: 67 were measured under load.
+# Each process of a daemon has a connection for each of its maps: 67 were measured under load.
 _DATABASE = {"max_connections": "400", "shared_buffers": "128MB"}
 
 
@@ -76,13 +76,13 @@ def run(data_dir: Path, options: Mapping[str, str]) -> int:
 
 
 async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str]) -> None:
-    ended = asyncio.Event()
+    stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, ended.set)
-    # In a terminal, SIGHUP stops the instance, as usual.
-    look_again = asyncio.Event()
-    loop.add_signal_handler(signal.SIGHUP, ended.set if os.isatty(0) else look_again.set)
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signal_number, stop.set)
+    # In a terminal SIGHUP means that the terminal was closed, and stops the instance.
+    check_certificate = asyncio.Event()
+    loop.add_signal_handler(signal.SIGHUP, stop.set if os.isatty(0) else check_certificate.set)
     async with contextlib.AsyncExitStack() as stack:
         make_data_dir(data_dir)
         stack.callback(acquire_lock(data_dir).release)
@@ -94,60 +94,60 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         await supervisor.end_leftovers(["prefork", *services.ORDER, *process.MODULES])
         await ports.require_free(settings)
         folders.create(paths)  # after leftover processes are gone, which could move files meanwhile
-        sockets["keys"] = _listen_for_filter(paths, stack)
-        reads_all = _print_unreachable()
-        first = await stack.enter_async_context(_database(data_dir, loaded))
+        sockets["keys"] = _listen_for_rspamd(paths, stack)
+        reads_all_files = _warn_if_unreachable()
+        admin_line = await stack.enter_async_context(_database(data_dir, loaded))
         stack.callback(folders.remove_runtime_files, paths)
-        facts = collect_facts(paths, loaded, sockets)
-        await asyncio.to_thread(configuration.install, settings, facts)
+        config = make_config(paths, loaded, sockets)
+        await asyncio.to_thread(configuration.install, settings, config)
         stack.enter_context(background(postlog.keep_readable(paths.mail_log, pwd.getpwnam(install.ACCOUNT).pw_gid)))
         prefork = PreforkServer(child_environment(options), paths.log / "prefork.log")
         stack.callback(prefork.close)
         stack.push_async_callback(supervisor.stop)
-        all_services = services.all_services(facts, prefork, sockets, reads_all_files=reads_all)
+        all_services = services.define_services(config, prefork, sockets, reads_all_files=reads_all_files)
         stack.callback(service_status.remove, paths.run)
         stack.enter_context(background(service_status.keep_publishing(paths.run, supervisor.state)))
-        if not await _start_services(supervisor, all_services, ended):
+        if not await _start_services(supervisor, all_services, stop):
             return
         url = http.HttpListener.on_socket(sockets["public"]).url
         internal = http.HttpListener.on_socket(sockets["internal"]).url
-        address = f"{(settings.server.addresses or ('0.0.0.0',))[0]}:{settings.ports.smtp}"  # noqa: S104 - for display
+        smtp = f"{(settings.server.addresses or ('0.0.0.0',))[0]}:{settings.ports.smtp}"  # noqa: S104 - for display
         state.write(
-            data_dir, state.InstanceState(os.getpid(), __version__, iso(utc_now()), url, internal, address, "full")
+            data_dir, state.InstanceState(os.getpid(), __version__, iso(utc_now()), url, internal, smtp, "full")
         )
         stack.callback(state.remove, data_dir)
         renewal = certificate.Renewal(settings, paths.tls, partial(services.reload_daemons, paths))
-        stack.enter_context(background(renewal.keep_renewing(look_again)))
-        print_banner(url, address, first)
-        await ended.wait()
-        log.info("ending")
+        stack.enter_context(background(renewal.keep_renewing(check_certificate)))
+        print_banner(url, smtp, admin_line)
+        await stop.wait()
+        log.info("Mailkeep is stopping")
 
 
 def _listen(loaded: LoadedSettings, stack: contextlib.AsyncExitStack) -> dict[str, socket.socket]:
-    """The TCP listeners. `logins` is one because Dovecot reports logins only by HTTP over TCP."""
+    """The TCP listeners, by name. `logins` is for Dovecot, which reports logins only by HTTP over TCP."""
     sockets = {
         "public": http.bind(*parse_endpoint(loaded.settings.http.listen), http.API),
         "internal": http.bind_internal(loaded),
-        "logins": http.bind("127.0.0.1", 0, http.ListenerInfo("The listener of logins")),
+        "logins": http.bind("127.0.0.1", 0, http.ListenerInfo("The listener for Dovecot's reports of logins")),
     }
     for listening in sockets.values():
         stack.callback(listening.close)
     return sockets
 
 
-def _listen_for_filter(paths: InstancePaths, stack: contextlib.AsyncExitStack) -> socket.socket:
+def _listen_for_rspamd(paths: InstancePaths, stack: contextlib.AsyncExitStack) -> socket.socket:
     """The socket for Rspamd's requests for keys; in a folder of `folders.create`."""
     listening = unix_socket.bind_unix_socket(paths.keys_socket, 0o660, pwd.getpwnam("_rspamd").pw_gid)
     stack.callback(listening.close)
     return listening
 
 
-async def _start_services(supervisor: Supervisor, all_services: Sequence[Service], ended: asyncio.Event) -> bool:
-    """Start all services; False if the instance is asked to stop meanwhile."""
+async def _start_services(supervisor: Supervisor, all_services: Sequence[Service], stop: asyncio.Event) -> bool:
+    """Start all services; returns False if the instance is asked to stop meanwhile."""
     starting = asyncio.create_task(supervisor.start_all(all_services))
-    ending = asyncio.create_task(ended.wait())
-    await asyncio.wait({starting, ending}, return_when=asyncio.FIRST_COMPLETED)
-    ending.cancel()
+    stopping = asyncio.create_task(stop.wait())
+    await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
     if starting.done():
         await starting
         return True
@@ -180,13 +180,13 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[st
             async with app.db.tx() as conn:
                 await ensure_partitions(conn, app.clock())
                 await routing.apply_settings(conn, app.settings.server.name, app.settings.limits)
-            first = await ensure_first_admin(app, loaded.first_start)
+            admin_line = await ensure_first_admin(app, loaded.first_start)
         folders.change_owner(data_dir / INITIAL_ADMIN_FILE, pwd.getpwnam(install.ACCOUNT))
-        yield first
+        yield admin_line
 
 
-def _print_unreachable() -> bool:
-    """Whether our own processes keep the right to read every file; prints a line if so."""
+def _warn_if_unreachable() -> bool:
+    """Warn if the account of our processes can't reach the program; True then: they may read all files."""
     unreachable = privileges.find_unreachable(install.ACCOUNT)
     if unreachable:
         print_line(
@@ -197,8 +197,8 @@ def _print_unreachable() -> bool:
     return unreachable is not None
 
 
-def collect_facts(paths: InstancePaths, loaded: LoadedSettings, sockets: Mapping[str, socket.socket]) -> DaemonConfig:
-    """The values of this start for the daemons' configuration. Creates the token with which Dovecot reports logins."""
+def make_config(paths: InstancePaths, loaded: LoadedSettings, sockets: Mapping[str, socket.socket]) -> DaemonConfig:
+    """The values for the daemons' configuration. Installs the certificate and the token for reports of logins."""
     token = secrets.token_urlsafe(32)
     write_atomically(paths.run / usage.TOKEN_FILE, token + "\n", 0o600)
     folders.change_owner(paths.run / usage.TOKEN_FILE, pwd.getpwnam(install.ACCOUNT))

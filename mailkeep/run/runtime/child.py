@@ -27,7 +27,7 @@ _PROC = Path("/proc")
 _prctl = ctypes.CDLL(None, use_errno=True).prctl
 
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
-"""The environment of a Debian daemon: nothing of ours."""
+"""The environment of a Debian daemon: without Mailkeep's variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +41,19 @@ class Command:
 
 
 class Child(Protocol):
-    """A process that runs, however it was started."""
+    """A child process, spawned or forked."""
 
     @property
     def pid(self) -> int:
-        """Its process ID, which is also its session ID."""
+        """The process ID, which is also the session ID."""
         ...
 
     def poll(self) -> int | None:
-        """Its exit status, None while it runs."""
+        """The exit status, None while the process is running."""
         ...
 
     def wait(self) -> int:
-        """Wait until it has exited; its exit status."""
+        """Wait until the process has exited; returns its exit status."""
         ...
 
 
@@ -63,7 +63,7 @@ def spawn(command: Command) -> subprocess.Popen[bytes]:
 
     def end_with_parent() -> None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:  # it has already exited
+        if os.getppid() != parent:  # the parent has already exited
             os._exit(1)
 
     return LoggedProcess(
@@ -72,8 +72,8 @@ def spawn(command: Command) -> subprocess.Popen[bytes]:
         cwd="/",
         env=dict(command.environ),
         pass_fds=tuple(command.descriptors),
-        start_new_session=True,  # the terminal's Ctrl-C is for us, who then stop it in order
-        preexec_fn=end_with_parent,  # one system call, its function loaded beforehand
+        start_new_session=True,  # Ctrl-C in a terminal reaches only the supervisor, which stops its children in order
+        preexec_fn=end_with_parent,  # one system call; its library is already loaded
     )
 
 
@@ -83,55 +83,55 @@ def write_pid(pid_file: Path, pid: int) -> None:
 
 
 async def end(pid: int, seconds: float) -> None:
-    """Stop the session that this process leads: SIGTERM, and SIGKILL for what is left after `seconds`."""
+    """Stop the session that this process leads: SIGTERM, then SIGKILL for processes still running after `seconds`."""
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
     deadline = monotonic() + seconds
-    while left := list_session(pid):
+    while remaining := list_session(pid):
         if monotonic() > deadline:
-            for each in left:
+            for remaining_pid in remaining:
                 with suppress(ProcessLookupError):
-                    os.kill(each, signal.SIGKILL)
-        elif pid not in left:
-            # The leader is gone: stop the others too.
-            for each in left:
+                    os.kill(remaining_pid, signal.SIGKILL)
+        elif pid not in remaining:
+            # The leader has exited: send SIGTERM to the others too.
+            for remaining_pid in remaining:
                 with suppress(ProcessLookupError):
-                    os.kill(each, signal.SIGTERM)
+                    os.kill(remaining_pid, signal.SIGTERM)
         await asyncio.sleep(0.05)
 
 
 async def end_leftover(pid_file: Path, seconds: float) -> int | None:
-    """Stop what an earlier run left of the child with this pid file; its process ID, None if nothing was left."""
+    """Stop what an earlier run left of a child; returns its process ID, None if nothing was left."""
     try:
         pid, started = (int(word) for word in pid_file.read_text("ascii").split())
     except (FileNotFoundError, ValueError):
         return None
-    found = list_session(pid)
+    session = list_session(pid)
     # A reused process ID has a later start; if the leader is gone, so has its session.
-    if not found or (pid in found and _start_time(pid) != started) or min(map(_start_time, found)) < started:
+    if not session or (pid in session and _start_time(pid) != started) or min(map(_start_time, session)) < started:
         return None
     await end(pid, seconds)
     return pid
 
 
 def list_session(leader: int) -> list[int]:
-    """The living processes of a session, zombies left out."""
-    found: list[int] = []
-    for entry in _PROC.glob("[0-9]*/stat"):
-        fields = _stat(entry)
+    """The running processes of a session, without zombies."""
+    pids: list[int] = []
+    for stat_file in _PROC.glob("[0-9]*/stat"):
+        fields = _read_stat(stat_file)
         if fields and fields[3] == str(leader) and fields[0] not in ("Z", "X"):
-            found.append(int(entry.parent.name))
-    return found
+            pids.append(int(stat_file.parent.name))
+    return pids
 
 
 def _start_time(pid: int) -> int:
-    fields = _stat(_PROC / str(pid) / "stat")
+    fields = _read_stat(_PROC / str(pid) / "stat")
     return int(fields[19]) if fields else 0
 
 
-def _stat(path: Path) -> list[str]:
-    """The fields of /proc/PID/stat from the third (state) on; the name before may hold anything."""
+def _read_stat(stat_file: Path) -> list[str]:
+    """The fields of /proc/PID/stat from the third (state) on; empty if the process has exited."""
     try:
-        return path.read_bytes().rpartition(b")")[2].decode("ascii").split()
+        return stat_file.read_bytes().rpartition(b")")[2].decode("ascii").split()
     except (FileNotFoundError, ProcessLookupError):
         return []

@@ -21,45 +21,45 @@ from mailkeep.run.runtime.child import ENVIRONMENT
 from mailkeep.settings import Settings
 
 RSPAMD = "/etc/rspamd/rspamd.conf"
-_SECONDS = 60
+_TIMEOUT = 60
 
 
-def install(settings: Settings, facts: DaemonConfig) -> None:
-    """Render, check and install the configuration of every daemon. On a Failure none is changed."""
+def install(settings: Settings, config: DaemonConfig) -> None:
+    """Render, check and install the configuration of every daemon. After a Failure none is changed."""
     _require_addresses(settings.server.addresses)
-    paths = facts.paths
+    paths = config.paths
     configurations = (
-        (paths.redis_conf, render.render_redis(facts), "_rspamd"),
-        (paths.rspamd_conf, render.render_rspamd(settings, facts), "_rspamd"),
-        (paths.dovecot_conf, render.render_dovecot(settings, facts), facts.mail_account),
-        (paths.postfix_conf, render.render_postfix(settings, facts), "postfix"),
+        (paths.redis_conf, render.render_redis(config), "_rspamd"),
+        (paths.rspamd_conf, render.render_rspamd(settings, config), "_rspamd"),
+        (paths.dovecot_conf, render.render_dovecot(settings, config), config.mail_account),
+        (paths.postfix_conf, render.render_postfix(settings, config), "postfix"),
     )
     for folder, files, group in configurations:
-        _write(_draft(folder), files, group)
-    _check_rspamd(facts)
+        _write_files(_draft(folder), files, group)
+    _check_rspamd(config)
     _check("dovecot", ["doveconf", "-n", "-c", str(_draft(paths.dovecot_conf) / "dovecot.conf")])
-    _compile(_draft(paths.dovecot_conf), facts)
+    _compile(_draft(paths.dovecot_conf), config)
     _check("postfix", postfix_queue.generation_command(_draft(paths.postfix_conf)))
     # This also creates the queue's folders, with the right owners.
     _check("postfix", ["postfix", "-c", str(_draft(paths.postfix_conf)), "check"])
     for folder, _, _ in configurations:
         _swap(folder)
-    # Again in the final folder: a binary has the path of its source, or Dovecot would compile at every delivery.
-    _compile(paths.dovecot_conf, facts)
+    # Again in the final folder: with another path of the source, Dovecot would compile it at every delivery.
+    _compile(paths.dovecot_conf, config)
 
 
-def _compile(folder: Path, facts: DaemonConfig) -> None:
+def _compile(folder: Path, config: DaemonConfig) -> None:
     """Compile the global Sieve scripts, readable for the mailboxes' account."""
     for script in render.SIEVE:
         compiled = (folder / script).with_suffix(".svbin")
         compiled.unlink(missing_ok=True)
         _check("sievec", ["sievec", "-c", str(folder / "dovecot.conf"), str(folder / script)])
-        os.chown(compiled, -1, grp.getgrnam(facts.mail_account).gr_gid)
+        os.chown(compiled, -1, grp.getgrnam(config.mail_account).gr_gid)
 
 
-def rspamd_variables(facts: DaemonConfig, confdir: Path) -> list[str]:
-    """Options that make Debian's configuration use our folders."""
-    paths = facts.paths
+def rspamd_variables(config: DaemonConfig, confdir: Path) -> list[str]:
+    """Options that make Debian's configuration use the instance's folders."""
+    paths = config.paths
     variables = {
         "LOCAL_CONFDIR": confdir,
         "DBDIR": paths.rspamd_data,
@@ -70,29 +70,29 @@ def rspamd_variables(facts: DaemonConfig, confdir: Path) -> list[str]:
 
 
 def _require_addresses(addresses: Sequence[str]) -> None:
-    """Fail if no interface has an address: Postfix would exit and report it only in its log."""
+    """Fail if no interface has one of the addresses: Postfix would exit, and report it only in its log."""
     local = _local_addresses() if addresses else set[str]()
     for address in addresses:
         if str(ipaddress.ip_address(address)) not in local:
-            raise Failure(f"server.addresses: {address} is not an address of this machine.", permanent=True)
+            raise Failure(f"server.addresses: no interface of this machine has {address}.", permanent=True)
 
 
 def _local_addresses() -> set[str]:
     """The addresses of this machine's interfaces."""
-    trie = Path("/proc/net/fib_trie").read_text("ascii")
-    found = set(re.findall(r"\|-- ([0-9.]+)\n +/32 host LOCAL", trie))
+    routing_table = Path("/proc/net/fib_trie").read_text("ascii")
+    addresses = set(re.findall(r"\|-- ([0-9.]+)\n +/32 host LOCAL", routing_table))
     with contextlib.suppress(FileNotFoundError):  # without IPv6
         for line in Path("/proc/net/if_inet6").read_text("ascii").splitlines():
-            found.add(str(ipaddress.IPv6Address(int(line.split()[0], 16))))
-    return found
+            addresses.add(str(ipaddress.IPv6Address(int(line.split()[0], 16))))
+    return addresses
 
 
-def _check_rspamd(facts: DaemonConfig) -> None:
-    variables = rspamd_variables(facts, _draft(facts.paths.rspamd_conf))
+def _check_rspamd(config: DaemonConfig) -> None:
+    variables = rspamd_variables(config, _draft(config.paths.rspamd_conf))
     _check("rspamd", ["rspamadm", *variables, "configtest", "-c", RSPAMD])
 
 
-def _write(folder: Path, files: Files, group: str) -> None:
+def _write_files(folder: Path, files: Files, group: str) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o750, parents=True)
     gid = grp.getgrnam(group).gr_gid
@@ -106,11 +106,11 @@ def _write(folder: Path, files: Files, group: str) -> None:
 
 
 def _check(name: str, argv: Sequence[str]) -> None:
-    done = subprocess.run(
-        argv, capture_output=True, text=True, errors="replace", check=False, timeout=_SECONDS, cwd="/", env=ENVIRONMENT
+    result = subprocess.run(
+        argv, capture_output=True, text=True, errors="replace", check=False, timeout=_TIMEOUT, cwd="/", env=ENVIRONMENT
     )
-    if done.returncode != 0:
-        output = " / ".join((done.stderr + done.stdout).strip().splitlines()[-4:]) or f"status {done.returncode}"
+    if result.returncode != 0:
+        output = " / ".join((result.stderr + result.stdout).strip().splitlines()[-4:]) or f"status {result.returncode}"
         raise Failure(f"The check of the generated {name} configuration failed: {output}", permanent=True)
 
 

@@ -11,7 +11,7 @@ from mailkeep.core.network import is_within, source_of
 
 @dataclass(frozen=True, slots=True)
 class HttpLimits:
-    """Limits for clients; times in seconds. `trusted`: networks (CIDR) without a bound by address."""
+    """Limits for clients; times in seconds. `per_address` does not apply to the networks (CIDR) in `trusted`."""
 
     connections: int = 256
     per_address: int = 256
@@ -26,16 +26,16 @@ class HttpLimits:
 class ConnectionLimiter:
     """Counts the connections of a listener, in total and by source."""
 
-    def __init__(self, bounds: HttpLimits) -> None:
-        self.limits = bounds
+    def __init__(self, limits: HttpLimits) -> None:
+        self.limits = limits
         self.count = 0
         self._sources: Counter[str] = Counter()
 
     def acquire(self, address: str) -> bool:
-        """Whether a new connection is within the limits; if so, call `release` when it closes."""
+        """Count a new connection if it is within the limits; whether it is. If so, call `release` when it closes."""
         source = source_of(address)
-        crowded = self._sources[source] >= self.limits.per_address and not is_within(address, self.limits.trusted)
-        if crowded or self.count >= self.limits.connections:
+        is_full = self._sources[source] >= self.limits.per_address and not is_within(address, self.limits.trusted)
+        if is_full or self.count >= self.limits.connections:
             if not self._sources[source]:
                 del self._sources[source]
             return False

@@ -27,26 +27,26 @@ FULL_DATA_DIR = Path("/var/lib/mailkeep")
 
 
 def resolve_data_dir(option: Path | None) -> Path:
-    """The data directory of a command: its option, else `./data`, or the full profile's if only that exists."""
+    """The data directory of a command: its option, else `./data`; /var/lib/mailkeep if only that exists."""
     if option is None and not DEFAULT_DATA_DIR.is_dir() and _has_full_data_dir():
         return FULL_DATA_DIR
     return (option or DEFAULT_DATA_DIR).resolve()
 
 
 def data_dir_to_start(option: Path | None, profile: str) -> Path:
-    """The data directory that `up` uses, and creates if it is missing: its option, else the profile's."""
+    """The data directory that `mailkeep up` uses, and creates if missing: its option, else the profile's default."""
     return (option or (FULL_DATA_DIR if profile == "full" else DEFAULT_DATA_DIR)).resolve()
 
 
 def _has_full_data_dir() -> bool:
-    # The folder alone proves nothing: it may hold databases of other data directories that root started.
+    # The folder alone does not count: it may hold only databases of other data directories that root started.
     return any(os.access(FULL_DATA_DIR / name, os.F_OK) for name in (FILE_NAME, INSTANCE_ID))
 
 
 def make_data_dir(data_dir: Path) -> None:
-    """Create the data directory if it is missing, closed to others.
+    """Create the data directory if it is missing, closed to other accounts.
 
-    Root's is open to pass through, because the database's account needs to reach its folder.
+    If root creates it, other accounts can pass through: the database's account needs to reach its folder.
     """
     data_dir.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
 
@@ -96,7 +96,7 @@ async def open_app(data_dir: Path, options: Mapping[str, str] | None = None) -> 
 
 @asynccontextmanager
 async def private_server(data_dir: Path) -> AsyncGenerator[tuple[postgres.Urls, bool]]:
-    """The URLs of the private database server. Without a running instance it is started for the block (then True)."""
+    """The URLs of the private database server; True if it runs only for this block, because no instance is running."""
     if lock_holder(data_dir):
         urls = postgres.running_urls(data_dir)
         if urls is None:
@@ -128,14 +128,14 @@ class InstanceContext:
 
 
 def read_context(data_dir: Path) -> InstanceContext:
-    """Read the context, as an account that may. Failure if no instance runs; permanent if the directory is missing."""
+    """Read the context. Failure if no instance is running; permanent if the directory is missing."""
     loaded = load_settings(data_dir)
     database = loaded.settings.database
     url, audit_url = database.url, audit_url_of(database)
     if not url:
         urls = postgres.running_urls(data_dir)
         if urls is None:
-            raise Failure(f"Mailkeep does not run on {data_dir}.", permanent=not data_dir.is_dir())
+            raise Failure(f"Mailkeep is not running on {data_dir}.", permanent=not data_dir.is_dir())
         url, audit_url = urls.app, urls.audit
     return InstanceContext(data_dir, loaded.settings, open_vault(data_dir, loaded), url, audit_url)
 
@@ -158,7 +158,7 @@ async def audit_database(url: str) -> AsyncGenerator[DatabasePool]:
 
 @asynccontextmanager
 async def attach(data_dir: Path, application_name: str) -> AsyncGenerator[App]:
-    """An App for a process of a running instance. A database that does not answer is no error here."""
+    """An App for a process of a running instance. Does not fail if the database does not answer."""
     async with attach_context(read_context(data_dir), application_name) as app:
         yield app
 
@@ -167,7 +167,7 @@ async def attach(data_dir: Path, application_name: str) -> AsyncGenerator[App]:
 async def attach_context(
     context: InstanceContext, application_name: str, *, seals_audit_log: bool = False
 ) -> AsyncGenerator[App]:
-    """An App on a context that was read. `seals_audit_log`: the process seals and prunes the audit log."""
+    """An App on this context. `seals_audit_log`: the process seals and prunes the audit log."""
     if seals_audit_log:
         async with audit_database(context.audit_url) as audit_db, attach_context(context, application_name) as app:
             app.audit_db = audit_db

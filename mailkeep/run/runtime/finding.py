@@ -1,4 +1,4 @@
-"""What a check of `mailkeep doctor` found."""
+"""The result of a check of `mailkeep doctor`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How grave a finding is."""
+    """How serious a finding is."""
 
     OK = "ok"
     WARNING = "warning"
@@ -16,7 +16,7 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found, and what to do about it."""
+    """The result of a check, and what to do about it."""
 
     check: str
     level: Level

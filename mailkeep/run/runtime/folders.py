@@ -20,7 +20,7 @@ from mailkeep.mail.daemons.render import HYPERSCAN_CACHE
 from mailkeep.mail.dovecot import sieve_spool
 from mailkeep.mail.mailbox.homes import separate_homes
 from mailkeep.run.cli import install
-from mailkeep.run.cli.sendmail import WELL_KNOWN
+from mailkeep.run.cli.sendmail import DEFAULT_SOCKET
 from mailkeep.run.processes import usage
 
 _ACCOUNTS = ("postfix", "dovecot", "_rspamd", install.MAIL_ACCOUNT, install.ACCOUNT)
@@ -33,10 +33,10 @@ def create(paths: InstancePaths) -> None:
     _create_for_daemons(paths)
     _create_for_content(paths)
     _create_for_sockets(paths)
-    _link_well_known(paths)
+    _link_default_socket(paths)
     for name in _ACCOUNTS:
-        found = pwd.getpwnam(name)
-        if not can_reach(ServerAccount(name, found.pw_uid, found.pw_gid), paths.data):
+        entry = pwd.getpwnam(name)
+        if not can_reach(ServerAccount(name, entry.pw_uid, entry.pw_gid), paths.data):
             raise Failure(
                 f"The account {name} can't enter {paths.data}: use a data directory whose parent folders all accounts "
                 "can pass through (chmod o+x), such as /var/lib/mailkeep.",
@@ -52,50 +52,50 @@ def _create_for_daemons(paths: InstancePaths) -> None:
     for folder in (paths.log, paths.postfix_queue, paths.data / "dovecot" / "state", HYPERSCAN_CACHE.parent):
         folder.mkdir(mode=0o755, exist_ok=True)
     paths.tls.mkdir(mode=0o700, exist_ok=True)
-    own = (paths.postfix_data, postfix), (paths.rspamd_data, rspamd), (paths.redis_data, rspamd)
-    for folder, owner in (*own, (HYPERSCAN_CACHE, rspamd)):
+    owned_folders = (paths.postfix_data, postfix), (paths.rspamd_data, rspamd), (paths.redis_data, rspamd)
+    for folder, owner in (*owned_folders, (HYPERSCAN_CACHE, rspamd)):
         folder.mkdir(mode=0o700, exist_ok=True)
         os.chown(folder, owner.pw_uid, owner.pw_gid)
 
 
 def _create_for_content(paths: InstancePaths) -> None:
-    """Mailboxes belong to Dovecot's account, stored content and journals to the account of our own processes."""
-    mail, ours = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
+    """Folders for mailboxes, owned by Dovecot's account, and for content and journals, owned by our own account."""
+    mail_account, mailkeep = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
     separate_homes(paths.mail_root)
-    own = [(paths.data / name, ours) for name in ("tmp", "content")]
-    for folder, owner in ((paths.mail_root, mail), *own, (paths.lmtp_journal.parent, ours)):
+    content_folders = [(paths.data / name, mailkeep) for name in ("tmp", "content")]
+    for folder, owner in ((paths.mail_root, mail_account), *content_folders, (paths.lmtp_journal.parent, mailkeep)):
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
         change_owner_of_tree(folder, owner)
-    _create_sieve_spool(paths.sieve_spool, mail, ours)
+    _create_sieve_spool(paths.sieve_spool, mail_account, mailkeep)
     for name in ("forwards", "sandbox"):  # of an embedded instance
-        change_owner_of_tree(paths.data / name, ours)
+        change_owner_of_tree(paths.data / name, mailkeep)
 
 
-def _create_sieve_spool(spool: Path, mail: pwd.struct_passwd, ours: pwd.struct_passwd) -> None:
-    """Dovecot's sendmail program writes to it as the mailboxes' account; our own processes read and remove files."""
+def _create_sieve_spool(spool: Path, mail_account: pwd.struct_passwd, mailkeep: pwd.struct_passwd) -> None:
+    """Create the spool: Dovecot writes to it as the mailboxes' account; our processes read and remove files."""
     for folder in (spool, *(spool / name for name in sieve_spool.FOLDERS)):
         folder.mkdir(mode=0o700, exist_ok=True)
-        os.chown(folder, mail.pw_uid, ours.pw_gid)
+        os.chown(folder, mail_account.pw_uid, mailkeep.pw_gid)
         folder.chmod(0o2770)
     fifo = sieve_spool.wakeup_fifo(spool)
     fifo.unlink(missing_ok=True)
     os.mkfifo(fifo, 0o600)
-    os.chown(fifo, mail.pw_uid, ours.pw_gid)
+    os.chown(fifo, mail_account.pw_uid, mailkeep.pw_gid)
     fifo.chmod(0o660)
 
 
 def _create_for_sockets(paths: InstancePaths) -> None:
     """Folders for sockets and state of processes. Sockets for Postfix and Dovecot get the group of their folder."""
     postfix, rspamd = pwd.getpwnam("postfix"), pwd.getpwnam("_rspamd")
-    mail, ours = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
+    mail_account, mailkeep = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
     for folder, mode in ((paths.run / "pids", 0o700), (paths.filter_sockets, 0o711)):
         ensure_own_folder(folder, mode)
     for folder, mode, owner, group in (
-        (paths.run / "ready", 0o700, ours, ours.pw_gid),
-        (paths.postfix_sockets, 0o2750, ours, postfix.pw_gid),
-        (paths.dovecot_sockets, 0o2750, ours, mail.pw_gid),
-        (paths.program_sockets, 0o755, ours, ours.pw_gid),
+        (paths.run / "ready", 0o700, mailkeep, mailkeep.pw_gid),
+        (paths.postfix_sockets, 0o2750, mailkeep, postfix.pw_gid),
+        (paths.dovecot_sockets, 0o2750, mailkeep, mail_account.pw_gid),
+        (paths.program_sockets, 0o755, mailkeep, mailkeep.pw_gid),
         (paths.redis_socket.parent, 0o700, rspamd, rspamd.pw_gid),
     ):
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -103,12 +103,14 @@ def _create_for_sockets(paths: InstancePaths) -> None:
         folder.chmod(mode)
 
 
-def _link_well_known(paths: InstancePaths) -> None:
-    """Link the socket for local programs to its well-known path, unless another running instance has that."""
+def _link_default_socket(paths: InstancePaths) -> None:
+    """Link the default path to the socket for local programs, unless another running instance uses that path."""
     with contextlib.suppress(OSError):
-        if WELL_KNOWN.is_symlink() and (not WELL_KNOWN.exists() or WELL_KNOWN.readlink() == paths.sendmail_socket):
-            WELL_KNOWN.unlink()  # left by a killed instance
-        WELL_KNOWN.symlink_to(paths.sendmail_socket)
+        if DEFAULT_SOCKET.is_symlink() and (
+            not DEFAULT_SOCKET.exists() or DEFAULT_SOCKET.readlink() == paths.sendmail_socket
+        ):
+            DEFAULT_SOCKET.unlink()  # left by a killed instance
+        DEFAULT_SOCKET.symlink_to(paths.sendmail_socket)
 
 
 def remove_runtime_files(paths: InstancePaths) -> None:
@@ -126,8 +128,8 @@ def remove_runtime_files(paths: InstancePaths) -> None:
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
     with contextlib.suppress(OSError):
-        if WELL_KNOWN.readlink() == paths.sendmail_socket:
-            WELL_KNOWN.unlink()
+        if DEFAULT_SOCKET.readlink() == paths.sendmail_socket:
+            DEFAULT_SOCKET.unlink()
     links = (paths.api_smtp, paths.reinjection_smtp, paths.dovecot_lmtp, paths.dovecot_lmtp_verified)
     for path in (*links, paths.run / usage.TOKEN_FILE):
         path.unlink(missing_ok=True)
@@ -149,9 +151,9 @@ def change_owner_of_tree(root: Path, account: pwd.struct_passwd) -> None:
 
 
 def _break_hard_link(path: Path) -> None:
-    """Replace a file that has other names by a copy."""
-    found = path.lstat()
-    if stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
+    """Replace a file by a copy if it has more than one hard link."""
+    status = path.lstat()
+    if stat.S_ISREG(status.st_mode) and status.st_nlink > 1:
         copy = path.with_name(f".{path.name}.part")
         shutil.copy2(path, copy)
         copy.replace(path)

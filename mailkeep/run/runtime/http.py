@@ -34,7 +34,7 @@ class _Server(uvicorn.Server):
 
 
 class HttpListener:
-    """A listener that has its port at once, and serves after `start`."""
+    """A listener that binds its port when it is created, and serves after `start`."""
 
     def __init__(self, host: str, port: int, name: str) -> None:
         self._attach(bind(host, port, ListenerInfo(name)))
@@ -78,7 +78,7 @@ class HttpListener:
         while not self._server.started:
             if self._task.done():
                 await self._task
-                raise Failure(f"The listener on {self.url} stopped at once.")
+                raise Failure(f"The listener on {self.url} stopped right after its start; see the log.")
             await asyncio.sleep(0.005)
 
     async def stop(self) -> None:
@@ -104,14 +104,14 @@ SMTP = ListenerInfo("The SMTP listener", "smtp.listen", "--smtp")
 
 
 def port_failure(listener: ListenerInfo, host: str, port: int, error: OSError) -> Failure:
-    """The Failure of a listener without a port: why, which program uses it, and how to choose another."""
+    """The Failure of a listener without a port: why, which program uses the port, and how to choose another."""
     holder = find_holder(port) if error.errno == errno.EADDRINUSE else None
-    why = os.strerror(error.errno) if error.errno else str(error)
-    why += f", by {holder}" if holder else ""
+    reason = os.strerror(error.errno) if error.errno else str(error)
+    reason += f", by {holder}" if holder else ""
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     advice = f" Choose another address: option {listener.option} HOST:PORT or setting {listener.setting}."
     return Failure(
-        f"{listener.name} can't listen on {address}: {why}.{advice if listener.setting else ''}", permanent=True
+        f"{listener.name} can't listen on {address}: {reason}.{advice if listener.setting else ''}", permanent=True
     )
 
 

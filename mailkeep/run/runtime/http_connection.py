@@ -6,7 +6,7 @@
 - After an early answer the rest of the request's body is read and dropped, for at most `body_seconds` and
   `unread_bytes`, even if the client wants to close: a socket that is closed with unread bytes resets, and many clients
   then report a broken connection instead of the answer. The same holds after a refused head, for 5 seconds.
-- Wrong framing of a body ends the request with 400, unless the answer has begun.
+- A body with malformed framing ends the request with 400, unless the answer has begun.
 - A request has exactly one Host field and at most one Authorization and one Idempotency-Key field: proxies and
   programs disagree about which of two counts (RFC 9112 §3.2, RFC 9110 §5.3).
 - The client must read a buffered answer within `read_seconds` plus the time for its size.
@@ -229,7 +229,7 @@ class HttpConnection(HttpToolsProtocol):
             return  # only the head of a request that offers another protocol
         self._awaits_head = self._between_requests = self._completed = True
         self._idle_bytes = 0
-        self._cancel_timer("rest")
+        self._cancel_timer("body")
         if self._closes_after_body:
             self._close()
         super().on_message_complete()
@@ -241,7 +241,7 @@ class HttpConnection(HttpToolsProtocol):
                 self._abort()
                 return
             self._notify_disconnect()  # the application can't get the rest of the body
-            self._refuse(BadRequest("The body's framing is wrong (RFC 9112 §7.1)."))
+            self._refuse(BadRequest("The body's chunked transfer coding is malformed (RFC 9112 §7.1)."))
         elif not self.transport.is_closing():
             is_large = self._head_bytes > _HEAD_BYTES or len(self.headers or ()) >= _HEAD_FIELDS
             self._refuse(self._head_error or (HeadTooLarge() if is_large else BadRequest()))
@@ -254,7 +254,7 @@ class HttpConnection(HttpToolsProtocol):
         if self.transport.is_closing():
             self._abort_after_timeout()
         elif not self._awaits_head and self.cycle.response_complete:
-            self._start_timer("rest", self._limits.body_seconds, self._close)
+            self._start_timer("body", self._limits.body_seconds, self._close)
 
     def _finish(self) -> None:
         """Close after an answer: at once if its request is complete, else when the rest of the body is read."""

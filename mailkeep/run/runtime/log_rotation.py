@@ -6,7 +6,7 @@ atomically. Our own processes and captured output notice that (`db/logged_proces
 Compressed files are removed after `log.keep_days`.
 
 Each step can be repeated: a killed process leaves a `.part` file, or a rotated file beside its compressed form, and the
-next run completes that. All state is in the names and times of files.
+next run completes the step. All state is in the names and times of files.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from mailkeep.settings import Settings
 
 log = structlog.get_logger("mailkeep.rotation")
 
-_LOOK_SECONDS = 30.0
+_CHECK_SECONDS = 30.0
 _DAY = 86_400.0
 _ROTATED = re.compile(r"\.log\.\d{8}-\d{6}(?:-\d+)?")
-_MARK = ".rotated"
+_DAILY_MARK = ".rotated"
 _COPY_BYTES = 1 << 20
 
 Rotate = Callable[[], Awaitable[object]]
@@ -79,10 +79,10 @@ class Rotation:
                 log.warning("the logs could not be rotated", reason=str(failure))
             except Exception:
                 log.exception("the logs could not be rotated")
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_CHECK_SECONDS)
 
     async def run_once(self, now: float) -> None:
-        """Rotate logs that are due, compress rotated ones, remove old ones; `now` in seconds since 1970."""
+        """Rotate logs that are due, compress rotated logs, remove old ones; `now` in seconds since 1970."""
         await asyncio.to_thread(list_rotated, self.folder)  # first removes the leftovers of a killed rotation
         for path in await asyncio.to_thread(list_due, self.folder, self.limits, now):
             await self._rotate(path, now)
@@ -90,21 +90,21 @@ class Rotation:
         await asyncio.to_thread(remove_old, self.folder, now - self.limits.keep_seconds)
 
     async def _rotate(self, path: Path, now: float) -> None:
-        if own := self.own_rotation.get(path.name):
-            await own()
+        if daemon_rotate := self.own_rotation.get(path.name):
+            await daemon_rotate()
             return
         await asyncio.to_thread(rotate, path, now)
         if reopen := self.reopen.get(path.name):
             await reopen()
 
     async def compress(self) -> None:
-        """Compress rotated logs that no process writes or reads any more."""
+        """Compress rotated logs that no process has open or must still read."""
         rotated = await asyncio.to_thread(list_rotated, self.folder)
         if not rotated:
             return
-        busy = await asyncio.to_thread(find_open, rotated)
+        open_files = await asyncio.to_thread(find_open, rotated)
         for path in rotated:
-            if path not in busy and await self.is_read(path):
+            if path not in open_files and await self.is_read(path):
                 await asyncio.to_thread(compress, path)
 
 
@@ -116,7 +116,7 @@ def for_database(data_dir: Path, settings: Settings) -> Rotation:
 def list_due(folder: Path, limits: RotationLimits, now: float) -> list[Path]:
     """The logs to rotate now: the large ones, and once a day all that are not empty. Blocks."""
     sizes = {path: path.stat().st_size for path in sorted(folder.glob("*.log")) if path.is_file()}
-    mark = folder / _MARK
+    mark = folder / _DAILY_MARK
     try:
         daily = now - mark.stat().st_mtime >= _DAY
     except FileNotFoundError:
@@ -133,22 +133,22 @@ def _set_mark(mark: Path, now: float) -> None:
 
 
 def rotate(path: Path, now: float) -> Path:
-    """Replace a log by an empty file with the same owner and mode; the new path of the old one. Blocks.
+    """Replace a log by an empty file with the same owner and mode; returns the new path of the old one. Blocks.
 
-    The path always exists: a process that can't create files there always finds one.
+    The path exists at every moment: processes may not have the right to create it.
     """
     stamp = datetime.fromtimestamp(now, UTC).strftime("%Y%m%d-%H%M%S")
-    found = path.stat()
+    status = path.stat()
     old = _link(path, stamp)
     draft = path.with_name(f".{path.name}.part")
     draft.unlink(missing_ok=True)
-    number = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         if os.geteuid() == 0:
-            os.fchown(number, found.st_uid, found.st_gid)
-        os.fchmod(number, found.st_mode & 0o7777)
+            os.fchown(descriptor, status.st_uid, status.st_gid)
+        os.fchmod(descriptor, status.st_mode & 0o7777)
     finally:
-        os.close(number)
+        os.close(descriptor)
     draft.replace(path)
     return old
 
@@ -168,9 +168,9 @@ def list_rotated(folder: Path) -> list[Path]:
         part.unlink(missing_ok=True)
     names: list[Path] = []
     for path in sorted(folder.iterdir()):
-        if (found := _ROTATED.search(path.name)) and found.end() == len(path.name):
+        if (match := _ROTATED.search(path.name)) and match.end() == len(path.name):
             with suppress(FileNotFoundError):  # a killed rotation leaves a second name of the current log
-                current = path.with_name(path.name[: found.start()] + ".log")
+                current = path.with_name(path.name[: match.start()] + ".log")
                 if current.exists() and current.samefile(path):
                     path.unlink()
                     continue
@@ -179,39 +179,39 @@ def list_rotated(folder: Path) -> list[Path]:
 
 
 def find_open(paths: Sequence[Path]) -> Collection[Path]:
-    """Which of these files a process has open, as far as this account can see. Blocks."""
+    """Those of these files that a process has open, as far as this account can see. Blocks."""
     by_inode: dict[tuple[int, int], Path] = {}
     for path in paths:
         with suppress(FileNotFoundError):
-            found = path.stat()
-            by_inode[found.st_dev, found.st_ino] = path
+            status = path.stat()
+            by_inode[status.st_dev, status.st_ino] = path
     in_use: set[Path] = set()
     for folder in Path("/proc").glob("[0-9]*/fd"):
         with suppress(OSError):  # another account's process, or it has exited
-            for each in folder.iterdir():
+            for descriptor in folder.iterdir():
                 with suppress(OSError):
-                    found = each.stat()
-                    if path := by_inode.get((found.st_dev, found.st_ino)):
+                    status = descriptor.stat()
+                    if path := by_inode.get((status.st_dev, status.st_ino)):
                         in_use.add(path)
     return in_use
 
 
 def compress(path: Path) -> None:
     """Replace a rotated file by its compressed form, with its owner, mode and time. Blocks."""
-    found = path.stat()
+    status = path.stat()
     target = path.with_name(path.name + ".gz")
     part = path.with_name(f".{path.name}.part")
     try:
-        number = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with path.open("rb") as plain, os.fdopen(number, "wb") as raw:
-            with gzip.GzipFile(path.name, "wb", 6, raw, found.st_mtime) as packed:
-                shutil.copyfileobj(plain, packed, _COPY_BYTES)
-            raw.flush()
+        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with path.open("rb") as source, os.fdopen(descriptor, "wb") as target_file:
+            with gzip.GzipFile(path.name, "wb", 6, target_file, status.st_mtime) as compressed:
+                shutil.copyfileobj(source, compressed, _COPY_BYTES)
+            target_file.flush()
             if os.geteuid() == 0:
-                os.fchown(raw.fileno(), found.st_uid, found.st_gid)
-            os.fchmod(raw.fileno(), found.st_mode & 0o7777)
-            os.fsync(raw.fileno())
-        os.utime(part, (found.st_mtime, found.st_mtime))
+                os.fchown(target_file.fileno(), status.st_uid, status.st_gid)
+            os.fchmod(target_file.fileno(), status.st_mode & 0o7777)
+            os.fsync(target_file.fileno())
+        os.utime(part, (status.st_mtime, status.st_mtime))
         part.replace(target)
         path.unlink()
     except OSError as error:

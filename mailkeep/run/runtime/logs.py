@@ -13,7 +13,7 @@ import structlog
 
 from mailkeep.db.logged_process import is_rotated
 
-_LOOK_SECONDS = 2.0
+_CHECK_SECONDS = 2.0
 
 _SHARED: list[structlog.typing.Processor] = [
     structlog.stdlib.add_log_level,
@@ -25,7 +25,7 @@ _SHARED: list[structlog.typing.Processor] = [
 
 
 def configure(level: str) -> None:
-    """Log entries from `level` on (debug, info, warning, error)."""
+    """Log entries of `level` (debug, info, warning, error) and above."""
     structlog.configure(
         processors=[structlog.stdlib.filter_by_level, *_SHARED, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
@@ -45,7 +45,7 @@ def configure(level: str) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
-    # During a database outage the pool logs each attempt to connect as WARNING; our own line says it once.
+    # During a database outage the pool logs each attempt to connect as WARNING; Mailkeep logs the outage once.
     for name in ("psycopg.pool", "asyncio", "uvicorn"):
         logging.getLogger(name).setLevel(max(logging.ERROR, root.level))
     # psycopg sets its logger's level to WARNING, which would override a higher level here.
@@ -53,12 +53,12 @@ def configure(level: str) -> None:
 
 
 async def keep_open(path: Path) -> None:
-    """Write standard output and error to the file that has this name now, also after each rotation, until cancelled."""
+    """Redirect standard output and error to the new file at `path` after each rotation, until cancelled."""
     while True:
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_CHECK_SECONDS)
         with suppress(OSError):  # the disk is full, or the file is being replaced: the old file stays open
             if is_rotated(path, sys.stderr.fileno()):
-                number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
-                os.dup2(number, sys.stdout.fileno())
-                os.dup2(number, sys.stderr.fileno())
-                os.close(number)
+                descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC)
+                os.dup2(descriptor, sys.stdout.fileno())
+                os.dup2(descriptor, sys.stderr.fileno())
+                os.close(descriptor)

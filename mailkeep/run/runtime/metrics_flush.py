@@ -1,4 +1,4 @@
-"""Adds the counters of a process to the stored sums every five seconds. Small processes run it too."""
+"""Adds the counters of a process to the sums in the database, every five seconds."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from mailkeep.jobs.cancellation import cancel_all
 
 log = structlog.get_logger("mailkeep.metrics")
 
-_SECONDS = 5.0
+_FLUSH_SECONDS = 5.0
 
 
 @contextlib.asynccontextmanager
 async def flush_counters(app: App) -> AsyncGenerator[None]:
-    """Add what this process counts every five seconds for as long as the block lasts, and what is left at its end."""
+    """Add this process's counters to the sums every five seconds while the block lasts, and at its end."""
     task = asyncio.create_task(_run(app))
     try:
         yield
@@ -32,10 +32,10 @@ async def flush_counters(app: App) -> AsyncGenerator[None]:
 
 async def _run(app: App) -> None:
     while True:
-        await asyncio.sleep(_SECONDS)
+        await asyncio.sleep(_FLUSH_SECONDS)
         try:
             await counters.flush(app)
         except Unavailable:
-            continue  # logged by those who need the database
+            continue  # other tasks log the outage
         except Exception:
             log.exception("the counters were not added to the sums")

@@ -24,31 +24,31 @@ from mailkeep.settings import Settings, parse_dns_servers
 
 log = structlog.get_logger("mailkeep.node")
 
-_LOOK_SECONDS = 10.0
+_REPORT_SECONDS = 10.0
 _DNS_EVERY = timedelta(minutes=5)
 
 
 async def keep_reporting(app: App, paths: InstancePaths) -> None:
     """Write a report every ten seconds, with DNS looked up every five minutes, until cancelled."""
     sending: list[SendingAddress] | None = None
-    looked_up: datetime | None = None
+    looked_up_at: datetime | None = None
     while True:
         at = app.clock()
         try:
-            if looked_up is None or at - looked_up >= _DNS_EVERY:
-                sending, looked_up = await find_sending_addresses(app.settings), at
+            if looked_up_at is None or at - looked_up_at >= _DNS_EVERY:
+                sending, looked_up_at = await find_sending_addresses(app.settings), at
             counts = await asyncio.to_thread(postfix_queue.count_by_state, paths.postfix_queue)
             served = await asyncio.to_thread(find_certificate, app.settings, paths.tls, at)
             await asyncio.to_thread(node_report.save, paths.run, NodeReport(at, counts, served, sending))
         except Exception:
             log.exception("the report on the node could not be written")
-        await asyncio.sleep(_LOOK_SECONDS)
+        await asyncio.sleep(_REPORT_SECONDS)
 
 
 def find_certificate(settings: Settings, folder: Path, at: datetime) -> Certificate | None:
     """The served certificate. Blocks; raises OSError, and Failure if the files are invalid."""
-    found = certificate.read_served(settings, folder, at)
-    return Certificate(found.begins, found.ends, found.self_signed, found.problem) if found else None
+    served = certificate.read_served(settings, folder, at)
+    return Certificate(served.begins, served.ends, served.self_signed, served.problem) if served else None
 
 
 async def find_sending_addresses(settings: Settings) -> list[SendingAddress]:
@@ -66,19 +66,19 @@ async def find_sending_addresses(settings: Settings) -> list[SendingAddress]:
 
 
 def _configured_addresses(addresses: Sequence[str]) -> list[Address]:
-    found = [ipaddress.ip_address(text) for text in addresses]
-    return [address for address in found if not address.is_loopback]
+    parsed = [ipaddress.ip_address(text) for text in addresses]
+    return [address for address in parsed if not address.is_loopback]
 
 
 def _source_addresses() -> list[Address]:
-    found: list[Address] = []
+    addresses: list[Address] = []
     for family, target in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
         with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
             probe.connect((target, 9))  # sends nothing
             address = ipaddress.ip_address(probe.getsockname()[0])
             if address.is_global:
-                found.append(address)
-    return found
+                addresses.append(address)
+    return addresses
 
 
 async def _look_up(resolver: Resolver, hostname: str, address: Address) -> SendingAddress:

@@ -19,7 +19,7 @@ from mailkeep.core.errors import Failure
 from mailkeep.settings import Settings
 
 _ALL_ADDRESSES = ("0.0.0.0", "::")  # noqa: S104 - the daemons' default
-_LISTEN = "0A"
+_LISTEN_STATE = "0A"
 _CHECKS, _PAUSE_SECONDS = 20, 0.1
 # Errors of an absent address; for `::` on a machine without IPv6.
 _ABSENT = (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL)
@@ -42,8 +42,8 @@ class UnavailablePort:
         return f"{self.key}: {host}:{self.port}: {self.reason}"
 
 
-def advice(unavailable: Sequence[UnavailablePort]) -> str:
-    """What to do about unavailable ports."""
+def advise(unavailable: Sequence[UnavailablePort]) -> str:
+    """How to correct the problem, as text."""
     if all(each.is_address_absent for each in unavailable):
         return "No interface of this machine has that address: correct server.addresses, or add the address."
     return "Stop and disable the program that uses the port, or set another port."
@@ -59,11 +59,11 @@ async def require_free(settings: Settings) -> None:
             return
         await asyncio.sleep(_PAUSE_SECONDS)
     if unavailable := await asyncio.to_thread(find_unavailable, settings):
-        raise Failure(f"{'; '.join(map(str, unavailable))}. {advice(unavailable)}", permanent=True)
+        raise Failure(f"{'; '.join(map(str, unavailable))}. {advise(unavailable)}", permanent=True)
 
 
 def find_unavailable(settings: Settings) -> list[UnavailablePort]:
-    """The ports of the full profile that are not available on one of its addresses, each once."""
+    """The ports of the full profile that are not available on one of its addresses; each port once."""
     unavailable: list[UnavailablePort] = []
     for name, port in dataclasses.asdict(settings.ports).items():
         for address in settings.server.addresses or _ALL_ADDRESSES:
@@ -74,7 +74,7 @@ def find_unavailable(settings: Settings) -> list[UnavailablePort]:
 
 
 def _bind_problem(address: str, port: int) -> tuple[str, bool] | None:
-    """Why listening there fails, and whether the address is absent; None if it works."""
+    """The reason why listening fails, and whether no interface has the address; None if listening works."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family) as listener:
@@ -116,7 +116,7 @@ def _listening_sockets(port: int) -> set[str]:
     for table in ("tcp", "tcp6"):
         with suppress(OSError):
             for fields in map(str.split, (_PROC / "net" / table).read_text("ascii").splitlines()[1:]):
-                if fields[3] == _LISTEN and int(fields[1].rpartition(":")[2], 16) == port:
+                if fields[3] == _LISTEN_STATE and int(fields[1].rpartition(":")[2], 16) == port:
                     sockets.add(f"socket:[{fields[9]}]")
     return sockets
 

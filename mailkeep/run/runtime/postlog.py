@@ -1,8 +1,8 @@
-"""Watches postlogd: all Postfix processes log through it, and if it hangs, they hang too.
+"""Keeps Postfix's log readable for our processes, and watches postlogd: if it hangs, all Postfix processes hang.
 
-While the log grows, postlogd works. If the log is silent, a line is sent to it like those of Postfix's processes. If
-that line does not appear within `_PROBE_SECONDS`, postlogd hangs. On a full disk no postlogd could write the line, so
-nothing is restarted.
+As long as the log grows, postlogd works. If the log is silent, a line is sent to it like those of Postfix. If that line
+does not appear within `_PROBE_SECONDS`, postlogd hangs. On a full disk no postlogd could write the line, so nothing is
+restarted.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from pathlib import Path
 from mailkeep.mail.daemons.paths import InstancePaths
 
 _PROBE_SECONDS = 12.0
-_LINE = b"mailkeep: is this written?"
-_LOOK_SECONDS = 0.5
-_LEAST_BYTES = 1 << 20
+_PROBE_LINE = b"mailkeep: probe of postlogd"
+_CHECK_SECONDS = 0.5
+_MIN_FREE_BYTES = 1 << 20
 
 
 def grant_read(log: Path, group: int) -> None:
     """Let a group read a log; create it if it is missing."""
-    number = os.open(log, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(log, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        found = os.fstat(number)
-        if found.st_gid != group or found.st_mode & 0o777 != 0o640:
-            os.fchown(number, -1, group)
-            os.fchmod(number, 0o640)
+        status = os.fstat(descriptor)
+        if status.st_gid != group or status.st_mode & 0o777 != 0o640:
+            os.fchown(descriptor, -1, group)
+            os.fchmod(descriptor, 0o640)
     finally:
-        os.close(number)
+        os.close(descriptor)
 
 
 async def keep_readable(log: Path, group: int) -> None:
@@ -41,27 +41,27 @@ async def keep_readable(log: Path, group: int) -> None:
     """
     while True:
         grant_read(log, group)
-        for older in log.parent.glob(f"{log.name}.*"):
+        for rotated in log.parent.glob(f"{log.name}.*"):
             with suppress(FileNotFoundError):
-                if older.stat().st_gid != group:
-                    grant_read(older, group)
-        await asyncio.sleep(_LOOK_SECONDS)
+                if rotated.stat().st_gid != group:
+                    grant_read(rotated, group)
+        await asyncio.sleep(_CHECK_SECONDS)
 
 
 class PostlogWatch:
-    """Checks one instance's log."""
+    """Detects whether the postlogd of an instance hangs."""
 
     def __init__(self, paths: InstancePaths) -> None:
         self._log = paths.mail_log
         self._socket = paths.postfix_queue / "public" / "postlog"
-        self._seen = (0, 0)
+        self._last_state = (0, 0)
         self._probed_at: float | None = None
 
     async def is_alive(self) -> bool:
-        """Whether lines are written, or the probe line still has time."""
+        """Whether postlogd writes lines. False only when the probe line has not appeared in time; call it regularly."""
         state = self._state()
-        if state != self._seen:
-            self._seen, self._probed_at = state, None
+        if state != self._last_state:
+            self._last_state, self._probed_at = state, None
             return True
         if self._probed_at is None:
             self._probed_at = time.monotonic()
@@ -75,28 +75,28 @@ class PostlogWatch:
         return False
 
     def reset(self) -> None:
-        """Postfix was restarted: forget the probe of the previous one."""
+        """Forget the probe: Postfix is restarted."""
         self._probed_at = None
 
     def _is_disk_full(self) -> bool:
         usage = os.statvfs(self._log.parent)
-        return usage.f_bavail * usage.f_frsize < _LEAST_BYTES or bool(usage.f_files and not usage.f_favail)
+        return usage.f_bavail * usage.f_frsize < _MIN_FREE_BYTES or bool(usage.f_files and not usage.f_favail)
 
     def _state(self) -> tuple[int, int]:
         try:
-            found = self._log.stat()
+            status = self._log.stat()
         except FileNotFoundError:
             return (0, 0)
-        return (found.st_ino, found.st_size)
+        return (status.st_ino, status.st_size)
 
     def _send_probe(self) -> None:
-        # By a short path: the path of the queue may be too long for a socket address.
+        # Connect by a short path: the path of the queue may be too long for a socket address.
         folder = os.open(self._socket.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             probe = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
-            # After an error the line does not appear, which is noticed later.
+            # After an error the line does not appear, and `is_alive` notices that.
             with closing(probe), suppress(OSError):
                 probe.connect(f"/proc/self/fd/{folder}/{self._socket.name}")
-                probe.send(_LINE)
+                probe.send(_PROBE_LINE)
         finally:
             os.close(folder)

@@ -31,7 +31,7 @@ from mailkeep.run.runtime.privileges import Credentials
 
 _READY = b"ready"
 _MESSAGE_BYTES = 1 << 16
-_MOST_DESCRIPTORS = 16
+_MAX_DESCRIPTORS = 16
 _ANSWER_SECONDS = 30.0
 _PR_SET_NAME = 15
 
@@ -62,17 +62,17 @@ class ForkedProcess:
             os.close(self._handle)
 
     def poll(self) -> int | None:
-        """None while it runs, else -1: its exit status is unknown."""
+        """None while the process is running, else -1: its exit status is unknown."""
         return -1 if select.select([self._handle], [], [], 0)[0] else None
 
     def wait(self) -> int:
-        """Wait until it has exited."""
+        """Wait until the process has exited; returns -1."""
         select.select([self._handle], [], [])
         return -1
 
 
 class PreforkServer:
-    """The supervisor's side. `launch` starts the prefork server, `fork` a process in it."""
+    """The supervisor's side: `launch` starts the prefork server, `fork` lets it fork a process."""
 
     def __init__(self, environ: Mapping[str, str], log: Path) -> None:
         self._environ, self._log = environ, log
@@ -83,15 +83,15 @@ class PreforkServer:
         self._supervisor_pipe = os.pipe2(os.O_CLOEXEC)
 
     async def launch(self) -> subprocess.Popen[bytes]:
-        """Start the prefork server, again if it had exited."""
+        """Start the prefork server, also again after it has exited."""
         if self._socket:
             self._socket.close()
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket, server_socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket.setblocking(False)
         self._is_ready = False
-        argv = [sys.executable, "-m", "mailkeep.run.runtime.prefork", str(theirs.fileno())]
-        with theirs:
-            return child.spawn(child.Command(argv, self._log, self._environ, (theirs.fileno(),)))
+        argv = [sys.executable, "-m", "mailkeep.run.runtime.prefork", str(server_socket.fileno())]
+        with server_socket:
+            return child.spawn(child.Command(argv, self._log, self._environ, (server_socket.fileno(),)))
 
     async def is_ready(self) -> bool:
         """Whether all modules are imported."""
@@ -103,7 +103,7 @@ class PreforkServer:
         return self._is_ready
 
     async def fork(self, request: ForkRequest, sockets: Sequence[socket.socket]) -> ForkedProcess:
-        """Fork a process that gets these sockets, under the names in `request`. Failure if the server is away."""
+        """Fork a process with these sockets, under the names in `request`. Failure if the server does not answer."""
         descriptors = array.array("i", [self._supervisor_pipe[0], *(each.fileno() for each in sockets)])
         loop = asyncio.get_running_loop()
         async with self._lock:
@@ -122,7 +122,7 @@ class PreforkServer:
         try:
             return ForkedProcess(int(answer))
         except ProcessLookupError as error:
-            raise Failure(f"{request.name} ended at once") from error
+            raise Failure(f"{request.name} exited right after its start") from error
 
     def close(self) -> None:
         """Fork no more processes; the forked ones stop."""
@@ -140,10 +140,10 @@ def main() -> None:
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps the children
-    with socket.socket(fileno=int(sys.argv[1])) as ours:
-        ours.send(_READY)
+    with socket.socket(fileno=int(sys.argv[1])) as connection:
+        connection.send(_READY)
         while True:
-            request, ancillary, _, _ = ours.recvmsg(_MESSAGE_BYTES, socket.CMSG_LEN(_MOST_DESCRIPTORS * 4))
+            request, ancillary, _, _ = connection.recvmsg(_MESSAGE_BYTES, socket.CMSG_LEN(_MAX_DESCRIPTORS * 4))
             if not request:
                 return
             descriptors = array.array("i")
@@ -151,11 +151,11 @@ def main() -> None:
                 descriptors.frombytes(data)
             pid = os.fork()
             if pid == 0:
-                ours.close()
+                connection.close()
                 _run_child(msgspec.json.decode(request, type=ForkRequest), list(descriptors))
             for descriptor in descriptors:
                 os.close(descriptor)
-            ours.send(str(pid).encode())
+            connection.send(str(pid).encode())
 
 
 def _run_child(request: ForkRequest, descriptors: Sequence[int]) -> None:
@@ -166,12 +166,12 @@ def _run_child(request: ForkRequest, descriptors: Sequence[int]) -> None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         ctypes.CDLL(None).prctl(_PR_SET_NAME, f"mailkeep-{request.name}".encode(), 0, 0, 0)
         log = open_log(Path(request.log))
-        if request.credentials:  # it opens the log again after a rotation
+        if request.credentials:  # the process opens the log again after a rotation
             os.fchown(log, request.credentials.uid, request.credentials.gid)
         os.dup2(log, 1)
         os.dup2(log, 2)
-        named = dict(zip(["life", *request.descriptors], descriptors, strict=True))
-        code = process.run(request.name, Path(request.data_dir), named, request.credentials)
+        descriptors_by_name = dict(zip([process.SUPERVISOR_PIPE, *request.descriptors], descriptors, strict=True))
+        code = process.run(request.name, Path(request.data_dir), descriptors_by_name, request.credentials)
     except Exception:  # noqa: BLE001 - logged; there is no caller above
         traceback.print_exc()
     finally:

@@ -37,16 +37,16 @@ class Credentials(msgspec.Struct, frozen=True):
 
 def find_credentials(account: str, groups: Sequence[str] = (), *, reads_all_files: bool) -> Credentials:
     """The credentials of an account, with these additional groups."""
-    found = pwd.getpwnam(account)
-    return Credentials(found.pw_uid, found.pw_gid, [getgrnam(name).gr_gid for name in groups], reads_all_files)
+    entry = pwd.getpwnam(account)
+    return Credentials(entry.pw_uid, entry.pw_gid, [getgrnam(name).gr_gid for name in groups], reads_all_files)
 
 
 def find_unreachable(account: str) -> str | None:
-    """A path of the program that an account can't reach, None if it can reach all. Blocks."""
-    found = pwd.getpwnam(account)
-    needed = (Path(sys.executable).resolve(), Path(os.__file__).parent, *_packages(mailkeep, msgspec))
-    who = ServerAccount(account, found.pw_uid, found.pw_gid)
-    return next((str(path) for path in needed if not can_reach(who, path)), None)
+    """A path of the program that an account can't reach; None if it can reach all. Blocks."""
+    entry = pwd.getpwnam(account)
+    paths = (Path(sys.executable).resolve(), Path(os.__file__).parent, *_packages(mailkeep, msgspec))
+    server_account = ServerAccount(account, entry.pw_uid, entry.pw_gid)
+    return next((str(path) for path in paths if not can_reach(server_account, path)), None)
 
 
 def _packages(*modules: object) -> list[Path]:
@@ -54,16 +54,16 @@ def _packages(*modules: object) -> list[Path]:
 
 
 def switch_to(credentials: Credentials) -> None:
-    """Switch to this account, before a second thread starts. Failure if the kernel refuses."""
+    """Switch to this account. Call it before a second thread starts. Failure if the kernel refuses."""
     library = ctypes.CDLL(None, use_errno=True)
     if credentials.reads_all_files:
-        _call(library.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0), "keep the right to read")
+        _require_success(library.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0), "keep the right to read")
     os.setgroups(credentials.groups)
     os.setresgid(credentials.gid, credentials.gid, credentials.gid)
     os.setresuid(credentials.uid, credentials.uid, credentials.uid)
     if credentials.reads_all_files:
         _keep_reading(library)
-    _call(library.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "give up privileges")
+    _require_success(library.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "give up privileges")
 
 
 def _keep_reading(library: ctypes.CDLL) -> None:
@@ -72,15 +72,15 @@ def _keep_reading(library: ctypes.CDLL) -> None:
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     # Effective, permitted, inheritable: of the lower 32 capabilities, then of the upper.
     sets = (ctypes.c_uint32 * 6)(mask, mask, mask, 0, 0, 0)
-    _call(library.capset(header, sets), "keep the right to read")
+    _require_success(library.capset(header, sets), "keep the right to read")
     raised = library.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, _CAP_DAC_READ_SEARCH, 0, 0)
-    _call(raised, "keep the right to read")
+    _require_success(raised, "keep the right to read")
 
 
-def _call(result: int, what: str) -> None:
+def _require_success(result: int, action: str) -> None:
     if result != 0:
         raise Failure(
-            f"The kernel did not let a process {what}: {os.strerror(ctypes.get_errno())}. Put the program where all "
-            "accounts can read it, such as /opt/mailkeep, with a Python of the system's.",
+            f"The kernel did not let a process {action}: {os.strerror(ctypes.get_errno())}. Put the program where all "
+            "accounts can read it, such as /opt/mailkeep, with the system's Python.",
             permanent=True,
         )

@@ -2,7 +2,7 @@
 
 Each has a module `mailkeep.run.processes.NAME` with `async def serve(app, process)`, which calls
 `process.report_ready()` when it serves, until `process.stop_requested` is set. The supervisor holds the listening
-sockets of the public ports, so that a restart refuses no connection: they wait for the next process.
+sockets of the public ports, so that a restart refuses no connection: connections wait for the next process.
 """
 
 from __future__ import annotations
@@ -40,8 +40,10 @@ MODULES = {
     "api": "api",
 }
 """Names of processes and their modules."""
+SUPERVISOR_PIPE = "supervisor"
+"""The name of the descriptor of a pipe that ends when the supervisor exits."""
 
-# Runs as root, whose account alone may connect as the role that seals the audit log.
+# It runs as root; only root's account may connect as the database role that seals the audit log.
 _SEALS_AUDIT_LOG = ("node",)
 
 
@@ -67,32 +69,32 @@ def ready_file(run: Path, name: str) -> Path:
 def find_ready_pid(run: Path, name: str) -> int | None:
     """The ID of the ready process of this name, None if there is none.
 
-    A process without root rights writes the file, so opening it must not block or follow links.
+    The file is written by a process that is not root, so opening it must not block or follow links.
     """
     try:
-        number = os.open(ready_file(run, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(ready_file(run, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     try:
-        text = os.read(number, 32).decode("ascii", "replace").strip()
+        text = os.read(descriptor, 32).decode("ascii", "replace").strip()
     finally:
-        os.close(number)
+        os.close(descriptor)
     return int(text) if text.isascii() and text.isdigit() else None
 
 
 def run(name: str, data_dir: Path, descriptors: Mapping[str, int], credentials: Credentials | None) -> int:
-    """Serve until SIGTERM, or until the pipe `life` ends with the supervisor; the exit code.
+    """Serve until SIGTERM or until the supervisor exits; the exit code.
 
-    Settings and secrets of root are read first; everything else is done as the account of `credentials`.
+    Reads the settings and the master secret as root, then switches to the account of `credentials`.
     """
-    found = read_context(data_dir)
+    context = read_context(data_dir)
     paths = InstancePaths(data_dir, run_folder(data_dir))
     if credentials:
         privileges.switch_to(credentials)
-    logs.configure(found.settings.log.level)
-    life = descriptors["life"]
-    sockets = {key: socket.socket(fileno=fd) for key, fd in descriptors.items() if key != "life"}
-    uvloop.run(_run(name, found, paths, life, sockets))
+    logs.configure(context.settings.log.level)
+    supervisor_pipe = descriptors[SUPERVISOR_PIPE]
+    sockets = {key: socket.socket(fileno=fd) for key, fd in descriptors.items() if key != SUPERVISOR_PIPE}
+    uvloop.run(_run(name, context, paths, supervisor_pipe, sockets))
     return 0
 
 
@@ -103,20 +105,20 @@ async def _run(
     supervisor_pipe: int,
     sockets: Mapping[str, socket.socket],
 ) -> None:
-    ended = asyncio.Event()
+    stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, ended.set)
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signal_number, stop.set)
 
     def stop_without_supervisor() -> None:
         loop.remove_reader(supervisor_pipe)
-        ended.set()
+        stop.set()
 
     loop.add_reader(supervisor_pipe, stop_without_supervisor)
     module = importlib.import_module(f"mailkeep.run.processes.{MODULES[name]}")
     reopening = asyncio.create_task(logs.keep_open(paths.log / f"{name}.log"))
     async with attach_context(context, name, seals_audit_log=name in _SEALS_AUDIT_LOG) as app, flush_counters(app):
-        await module.serve(app, Process(name, paths, ended, sockets))
+        await module.serve(app, Process(name, paths, stop, sockets))
     await cancel_all(reopening)
 
 

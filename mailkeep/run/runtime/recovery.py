@@ -4,8 +4,8 @@ Postfix defers a message for minutes, whatever the reason. If the reason was the
 the disk, the message can be retried as soon as that works again. This task checks the deferred queue every second and
 makes messages that wait for one of our services due when all of them answer. Remote servers' deferrals are kept.
 
-It compares states and does not remember outages, so it also works if an outage was too short to be noticed or this
-process was restarted meanwhile. Two limits prevent floods: at most `_MOST` messages per check, and a pause for each
+It looks only at the current state, so it also works if an outage was too short to be noticed or this process was
+restarted meanwhile. Two limits prevent floods: at most `_MAX_MESSAGES` messages per check, and a pause for each
 message, from `_FIRST_PAUSE` on, that doubles with each try. After `_TRIES` tries a message has Postfix's own schedule.
 """
 
@@ -31,17 +31,19 @@ from mailkeep.run.runtime.services import sends_greeting
 log = structlog.get_logger("mailkeep.recovery")
 
 _CHECK_SECONDS = 1.0
-_SHARE = 10  # the pause after a check, as a multiple of the time that listing the queue took
+_PAUSE_FACTOR = 10  # the pause after a check, as a multiple of the time that listing the queue took
 _LONGEST_PAUSE = 30.0
-_MOST = 100
+_MAX_MESSAGES = 100
 _FIRST_PAUSE, _TRIES = 1.0, 8
 _IDLE_SECONDS = 3.0
 _FORGET_SECONDS = 600.0
-_LEAST_BYTES, _LEAST_FILES = 32 << 20, 100
+_MIN_FREE_BYTES, _MIN_FREE_INODES = 32 << 20, 100
 
 
 @dataclass(frozen=True, slots=True)
-class _Flushed:
+class _LastRetry:
+    """How often a message was made due, and when last."""
+
     tries: int
     at: float
 
@@ -54,9 +56,9 @@ class Recovery:
     ) -> None:
         self._app, self._paths = app, paths
         self._services_work = services_work or self._services_answer
-        self._seen: dict[str, int] = {}
+        self._due_times: dict[str, int] = {}
         self._waiting: list[str] = []
-        self._flushed: dict[str, _Flushed] = {}
+        self._last_retries: dict[str, _LastRetry] = {}
         self._listing_seconds = 0.0
 
     async def run(self) -> None:
@@ -64,51 +66,51 @@ class Recovery:
         while True:
             try:
                 await self.flush_due(time.monotonic())
-                await self._kick_idle_services()
+                await self._wake_idle_services()
             except (Unavailable, Failure):
                 pass  # the database or Postfix is not available
             except Exception:
                 log.exception("checking the deferred queue failed")
             # Waiting for the database or for a service does not count: mail would stay for a minute after an outage.
-            await asyncio.sleep(min(max(_CHECK_SECONDS, self._listing_seconds * _SHARE), _LONGEST_PAUSE))
+            await asyncio.sleep(min(max(_CHECK_SECONDS, self._listing_seconds * _PAUSE_FACTOR), _LONGEST_PAUSE))
 
     async def flush_due(self, now: float) -> Collection[str]:
-        """Make messages due that wait for our services, if these work; their queue IDs. `now` in seconds of any clock.
+        """Make messages due that wait for our services, if these work; returns their IDs. `now`: seconds of any clock.
 
-        Raises `Unavailable`, and Failure where Postfix's tools do not answer.
+        Raises `Unavailable`, and Failure if Postfix's tools do not answer.
         """
         began = time.monotonic()
-        found = await asyncio.to_thread(postfix_queue.list_deferred, self._paths.postfix_queue)
+        due_times = await asyncio.to_thread(postfix_queue.list_deferred, self._paths.postfix_queue)
         self._listing_seconds = time.monotonic() - began
-        self._flushed = {
-            key: each for key, each in self._flushed.items() if key in found or now - each.at < _FORGET_SECONDS
+        self._last_retries = {
+            key: each for key, each in self._last_retries.items() if key in due_times or now - each.at < _FORGET_SECONDS
         }
-        if any(self._seen.get(key) != due for key, due in found.items()):
+        if any(self._due_times.get(key) != due for key, due in due_times.items()):
             listing = await postfix_queue.list_queue(self._paths.postfix_conf)
             self._listing_seconds = time.monotonic() - began
             self._waiting = await queue.list_local_deferrals(self._app, listing, str(self._paths.lmtp_socket))
-            self._seen = found
-        due = [key for key in self._waiting if key in found and self._may_try(key, now)][:_MOST]
+            self._due_times = due_times
+        due = [key for key in self._waiting if key in due_times and self._may_try(key, now)][:_MAX_MESSAGES]
         if not due:
             return ()
         if not await self._services_work():
-            self._flushed.clear()  # an outage: after it all its messages are retried at once
+            self._last_retries.clear()  # after an outage all its messages are retried at once
             return ()
         await asyncio.to_thread(postfix_queue.make_due, self._paths.postfix_queue, due, utc_now().timestamp())
         await postfix_queue.wake_service(self._paths.postfix_conf, "qmgr", "FD")
         for key in due:
-            before = self._flushed.get(key)
-            self._flushed[key] = _Flushed(before.tries + 1 if before else 1, now)
-        log.info("retrying deferred mail, since our services answer", messages=len(due))
+            last = self._last_retries.get(key)
+            self._last_retries[key] = _LastRetry(last.tries + 1 if last else 1, now)
+        log.info("retrying deferred mail: the local services answer again", messages=len(due))
         return due
 
     def _may_try(self, key: str, now: float) -> bool:
-        before = self._flushed.get(key)
-        if before is None:
+        last = self._last_retries.get(key)
+        if last is None:
             return True
-        return before.tries < _TRIES and now - before.at >= _FIRST_PAUSE * 2**before.tries
+        return last.tries < _TRIES and now - last.at >= _FIRST_PAUSE * 2**last.tries
 
-    async def _kick_idle_services(self) -> None:
+    async def _wake_idle_services(self) -> None:
         """Wake Postfix services that left mail unprocessed, for example during a reload."""
         idle = await asyncio.to_thread(
             postfix_queue.find_idle_services, self._paths.postfix_queue, utc_now().timestamp() - _IDLE_SECONDS
@@ -117,7 +119,7 @@ class Recovery:
             await postfix_queue.wake_service(self._paths.postfix_conf, service, "I")
 
     async def _services_answer(self) -> bool:
-        """Whether disk space and LMTP are available; the database has just answered."""
+        """Whether disk space and LMTP are available. The database is, since it has just answered."""
         paths = self._paths
         if not await asyncio.to_thread(_has_room, paths.postfix_queue, paths.mail_root):
             return False
@@ -131,6 +133,6 @@ class Recovery:
 def _has_room(*folders: Path) -> bool:
     """Whether the file systems of these folders have space for messages."""
     return all(
-        each.f_bavail * each.f_frsize >= _LEAST_BYTES and (not each.f_files or each.f_favail >= _LEAST_FILES)
-        for each in map(os.statvfs, folders)
+        usage.f_bavail * usage.f_frsize >= _MIN_FREE_BYTES and (not usage.f_files or usage.f_favail >= _MIN_FREE_INODES)
+        for usage in map(os.statvfs, folders)
     )

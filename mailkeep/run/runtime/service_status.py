@@ -23,9 +23,9 @@ from mailkeep.run.cli import inspection
 from mailkeep.run.runtime import child
 from mailkeep.run.runtime.child import ENVIRONMENT
 
-_SECONDS = 10
-_FILE = "services.json"
-_LOOK_SECONDS, _WRITE_SECONDS, _STALE_SECONDS = 0.5, 5.0, 20.0
+_TIMEOUT = 10
+_STATES_FILE = "services.json"
+_CHECK_SECONDS, _WRITE_SECONDS, _STALE_SECONDS = 0.5, 5.0, 20.0
 _VERSIONS = {
     "postfix": (["postconf", "-d", "-h", "mail_version"], r"(\S+)"),
     "dovecot": (["dovecot", "--version"], r"(\S+)"),
@@ -36,7 +36,7 @@ _VERSIONS = {
 
 @dataclass(frozen=True, slots=True)
 class ServiceStatus:
-    """A service: its process (None: not running), version, and memory including its children (PSS)."""
+    """A service: its process (None: not running), version, number of processes, and their memory (PSS)."""
 
     name: str
     pid: int | None
@@ -47,55 +47,55 @@ class ServiceStatus:
 
 def list_services(run: Path) -> list[ServiceStatus]:
     """All services of the instance with this run folder, by name."""
-    return [_status(path) for path in sorted((run / "pids").glob("*.pid"))]
+    return [_read_status(path) for path in sorted((run / "pids").glob("*.pid"))]
 
 
-def _status(pid_file: Path) -> ServiceStatus:
+def _read_status(pid_file: Path) -> ServiceStatus:
     name, pid = pid_file.stem, int(pid_file.read_text("ascii").split()[0])
     session = child.list_session(pid)
     memory = sum(inspection.process_memory_bytes(each) for each in session)
-    return ServiceStatus(name, pid if pid in session else None, version(name), len(session), memory)
+    return ServiceStatus(name, pid if pid in session else None, find_version(name), len(session), memory)
 
 
 @cache
-def version(name: str) -> str:
-    """The version that a daemon reports; our own for our processes."""
+def find_version(name: str) -> str:
+    """The version that a daemon reports, `absent` or `unknown`; Mailkeep's version for its own processes."""
     if name not in _VERSIONS:
         return __version__
     argv, pattern = _VERSIONS[name]
     try:
-        done = subprocess.run(
-            argv, capture_output=True, text=True, errors="replace", check=False, timeout=_SECONDS, env=ENVIRONMENT
+        result = subprocess.run(
+            argv, capture_output=True, text=True, errors="replace", check=False, timeout=_TIMEOUT, env=ENVIRONMENT
         )
     except FileNotFoundError:
         return "absent"
-    found = re.search(pattern, done.stdout)
-    return found[1] if found else "unknown"
+    match = re.search(pattern, result.stdout)
+    return match[1] if match else "unknown"
 
 
-async def keep_publishing(run: Path, state: Callable[[], Mapping[str, bool]]) -> None:
+async def keep_publishing(run: Path, get_states: Callable[[], Mapping[str, bool]]) -> None:
     """Write the states of the services when they change, and every five seconds, until cancelled."""
     written: Mapping[str, bool] = {}
     written_at = 0.0
     while True:
         now = asyncio.get_running_loop().time()
-        if written != (current := state()) or now - written_at >= _WRITE_SECONDS:
+        if written != (current := get_states()) or now - written_at >= _WRITE_SECONDS:
             written, written_at = current, now
-            with suppress(OSError):  # a full disk is reported elsewhere
-                write_atomically(run / _FILE, msgspec.json.encode(current).decode())
-        await asyncio.sleep(_LOOK_SECONDS)
+            with suppress(OSError):  # a full disk: the health checks report it
+                write_atomically(run / _STATES_FILE, msgspec.json.encode(current).decode())
+        await asyncio.sleep(_CHECK_SECONDS)
 
 
 def read_running(run: Path) -> dict[str, bool]:
-    """Which services run, as the supervisor wrote it; `supervisor`: whether the file is fresh."""
-    path = run / _FILE
+    """Whether each service runs, as the supervisor wrote it; `supervisor`: whether that was within 20 seconds."""
+    path = run / _STATES_FILE
     try:
-        found = msgspec.json.decode(path.read_bytes(), type=dict[str, bool])
-        return {**found, "supervisor": utc_now().timestamp() - path.stat().st_mtime < _STALE_SECONDS}
+        states = msgspec.json.decode(path.read_bytes(), type=dict[str, bool])
+        return {**states, "supervisor": utc_now().timestamp() - path.stat().st_mtime < _STALE_SECONDS}
     except (OSError, msgspec.MsgspecError):
         return {"supervisor": False}
 
 
 def remove(run: Path) -> None:
-    """Remove the file: the supervisor stops."""
-    (run / _FILE).unlink(missing_ok=True)
+    """Remove the file; call it when the supervisor stops."""
+    (run / _STATES_FILE).unlink(missing_ok=True)

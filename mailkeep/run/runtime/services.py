@@ -28,10 +28,10 @@ log = structlog.get_logger("mailkeep.services")
 ORDER = ("redis", "rspamd", "dovecot", "postfix")
 """The daemons in the order of their start; our own processes start between and after them."""
 
-_SECONDS = 2.0
-# The prefork server, what Postfix needs, Postfix, and the processes that take requests from outside.
-_FIRST, _BENEATH, _POSTFIX, _ABOVE = 0, 1, 2, 3
-_TAKE_REQUESTS = ("api", "worker", "sendmail")
+_TIMEOUT_SECONDS = 2.0
+# Services start in this order: the prefork server, what Postfix needs, Postfix, the processes that accept requests.
+_PREFORK_WAVE, _BACKEND_WAVE, _POSTFIX_WAVE, _FRONTEND_WAVE = 0, 1, 2, 3
+_FRONTENDS = ("api", "worker", "sendmail")
 # `node` needs root for the daemons' tools and other accounts' files. The others run as our own account; the API,
 # `reinjection` and `sendmail` with the group that may enter the folder of Postfix's sockets.
 _AS_ROOT = ("node",)
@@ -39,28 +39,29 @@ _GROUPS = {"api": ["postdrop"], "reinjection": ["postdrop"], "sendmail": ["postd
 _SOCKETS = {"keys": ["keys"], "usage": ["logins"], "api": ["public", "internal"]}
 
 
-def all_services(
-    facts: DaemonConfig, prefork: PreforkServer, sockets: Mapping[str, socket.socket], *, reads_all_files: bool
+def define_services(
+    config: DaemonConfig, prefork: PreforkServer, sockets: Mapping[str, socket.socket], *, reads_all_files: bool
 ) -> list[Service]:
     """All services. `reads_all_files`: our own processes keep the right to read every file (`privileges`)."""
-    own = [_own_service(name, facts.paths, prefork, sockets, reads_all_files) for name in process.list_names()]
-    first = Service("prefork", _FIRST, prefork.launch, facts.paths.log / "prefork.log", prefork.is_ready)
-    return [first, _redis(facts), _rspamd(facts), _dovecot(facts), _postfix(facts), *own]
+    first = Service("prefork", _PREFORK_WAVE, prefork.launch, config.paths.log / "prefork.log", prefork.is_ready)
+    daemons = [define(config) for define in (_define_redis, _define_rspamd, _define_dovecot, _define_postfix)]
+    own = [_define_process(name, config.paths, prefork, sockets, reads_all_files) for name in process.list_names()]
+    return [first, *daemons, *own]
 
 
-def _own_service(
+def _define_process(
     name: str, paths: InstancePaths, prefork: PreforkServer, sockets: Mapping[str, socket.socket], reads_all_files: bool
 ) -> Service:
-    names = _SOCKETS.get(name, [])
+    socket_names = _SOCKETS.get(name, [])
     output = paths.log / f"{name}.log"
     credentials = None
     if name not in _AS_ROOT:
         groups = _GROUPS.get(name, [])
         credentials = privileges.find_credentials(install.ACCOUNT, groups, reads_all_files=reads_all_files)
-    request = ForkRequest(name, str(paths.data), str(output), names, credentials)
+    request = ForkRequest(name, str(paths.data), str(output), socket_names, credentials)
 
     async def launch() -> ForkedProcess:
-        return await prefork.fork(request, [sockets[key] for key in names])
+        return await prefork.fork(request, [sockets[key] for key in socket_names])
 
     async def ready() -> bool:
         pid = process.find_ready_pid(paths.run, name)
@@ -69,16 +70,16 @@ def _own_service(
     async def prepare() -> None:
         process.ready_file(paths.run, name).unlink(missing_ok=True)
 
-    async def alive() -> bool:
+    async def answers() -> bool:
         return not await dovecot_dict.is_unresponsive(paths.usage_socket)
 
-    wave = _ABOVE if name in _TAKE_REQUESTS else _BENEATH
-    # Dovecot sessions that change a mailbox wait for this process; if it hangs, for half a minute.
-    look = alive if name == "usage" else None
-    return Service(name, wave, launch, output, ready, prepare, look, stop_seconds=6.0)
+    wave = _FRONTEND_WAVE if name in _FRONTENDS else _BACKEND_WAVE
+    # Dovecot sessions that change a mailbox wait for this process, up to half a minute if it hangs.
+    is_alive = answers if name == "usage" else None
+    return Service(name, wave, launch, output, ready, prepare, is_alive, stop_seconds=6.0)
 
 
-def _daemon(
+def _define_daemon(
     name: str,
     argv: Sequence[str],
     output: Path,
@@ -88,63 +89,64 @@ def _daemon(
     async def launch() -> Child:
         return spawn(Command(argv, output, ENVIRONMENT))
 
-    return Service(name, _BENEATH, launch, output, is_ready, prepare)
+    return Service(name, _BACKEND_WAVE, launch, output, is_ready, prepare)
 
 
-def _redis(facts: DaemonConfig) -> Service:
-    paths = facts.paths
+def _define_redis(config: DaemonConfig) -> Service:
+    paths = config.paths
     argv = ["setpriv", "--reuid=_rspamd", "--regid=_rspamd", "--clear-groups"]
     argv += ["redis-server", str(paths.redis_conf / "redis.conf")]
-    return _daemon("redis", argv, paths.log / "redis.log", partial(accepts_connections, paths.redis_socket))
+    return _define_daemon("redis", argv, paths.log / "redis.log", partial(accepts_connections, paths.redis_socket))
 
 
-def _rspamd(facts: DaemonConfig) -> Service:
-    paths = facts.paths
-    variables = configuration.rspamd_variables(facts, paths.rspamd_conf)
+def _define_rspamd(config: DaemonConfig) -> Service:
+    paths = config.paths
+    variables = configuration.rspamd_variables(config, paths.rspamd_conf)
     argv = ["rspamd", "-f", "-u", "_rspamd", "-g", "_rspamd", "-c", configuration.RSPAMD, *variables]
     sockets = (paths.scan_socket, paths.sign_socket)
-    return _daemon("rspamd", argv, paths.log / "rspamd.log", _all_accept(sockets), _remove_sockets(sockets))
+    return _define_daemon("rspamd", argv, paths.log / "rspamd.log", _all_accept(sockets), _remove_sockets(sockets))
 
 
-def _dovecot(facts: DaemonConfig) -> Service:
-    paths = facts.paths
+def _define_dovecot(config: DaemonConfig) -> Service:
+    paths = config.paths
     argv = ["dovecot", "-F", "-c", str(paths.dovecot_conf / "dovecot.conf")]
     sockets = (paths.dovecot_lmtp, paths.dovecot_lmtp_verified, paths.auth_socket)
-    return _daemon("dovecot", argv, paths.log / "dovecot.out.log", _all_accept(sockets))
+    return _define_daemon("dovecot", argv, paths.log / "dovecot.out.log", _all_accept(sockets))
 
 
-def _postfix(facts: DaemonConfig) -> Service:
-    paths = facts.paths
+def _define_postfix(config: DaemonConfig) -> Service:
+    paths = config.paths
     # The command that `postfix start-fg` runs, without its shell, so that signals reach it.
     argv = ["/usr/lib/postfix/sbin/master", "-s", "-c", str(paths.postfix_conf)]
     watch = PostlogWatch(paths)
     sockets = {paths.api_smtp: "api", paths.reinjection_smtp: "reinjection"}
 
     async def prepare() -> None:
-        for short, service in sockets.items():
-            short.unlink(missing_ok=True)
-            short.symlink_to(paths.postfix_queue / "public" / service)
+        for link, service in sockets.items():
+            link.unlink(missing_ok=True)
+            link.symlink_to(paths.postfix_queue / "public" / service)
         watch.reset()
 
-    service = _daemon("postfix", argv, paths.log / "postfix.out.log", partial(sends_greeting, paths.api_smtp), prepare)
-    return replace(service, wave=_POSTFIX, log=paths.mail_log, is_alive=watch.is_alive)  # errors are in mail.log
+    output, is_ready = paths.log / "postfix.out.log", partial(sends_greeting, paths.api_smtp)
+    service = _define_daemon("postfix", argv, output, is_ready, prepare)
+    return replace(service, wave=_POSTFIX_WAVE, log=paths.mail_log, is_alive=watch.is_alive)  # errors are in mail.log
 
 
 async def reload_daemons(paths: InstancePaths) -> None:
-    """Reload Postfix and Dovecot; failures are logged. One that is just starting needs no reload."""
+    """Reload Postfix and Dovecot; failures are logged. A daemon that is just starting needs no reload."""
     reloads = {
         "postfix": postfix_queue.reload(paths.postfix_conf),
         "dovecot": tool.run("doveadm", "-c", str(paths.dovecot_conf / "dovecot.conf"), "reload"),
     }
-    for name, done in zip(reloads, await asyncio.gather(*reloads.values(), return_exceptions=True), strict=True):
-        if isinstance(done, BaseException):
-            log.warning("not reloaded", service=name, why=str(done))
+    for name, result in zip(reloads, await asyncio.gather(*reloads.values(), return_exceptions=True), strict=True):
+        if isinstance(result, BaseException):
+            log.warning("a daemon was not reloaded", service=name, why=str(result))
 
 
 async def accepts_connections(path: Path) -> bool:
     """Whether a Unix socket accepts connections."""
     try:
-        _, writer = await asyncio.wait_for(asyncio.open_unix_connection(path), _SECONDS)
+        _, writer = await asyncio.wait_for(asyncio.open_unix_connection(path), _TIMEOUT_SECONDS)
     except (OSError, TimeoutError):
         return False
     writer.close()
@@ -152,9 +154,9 @@ async def accepts_connections(path: Path) -> bool:
 
 
 async def sends_greeting(path: Path) -> bool:
-    """Whether an SMTP server greets on a Unix socket."""
+    """Whether an SMTP or LMTP server on a Unix socket sends its greeting."""
     try:
-        async with asyncio.timeout(_SECONDS):
+        async with asyncio.timeout(_TIMEOUT_SECONDS):
             reader, writer = await asyncio.open_unix_connection(path)
             line = await reader.readline()
             writer.write(b"QUIT\r\n")

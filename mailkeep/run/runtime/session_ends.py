@@ -1,4 +1,4 @@
-"""Ending open IMAP, POP3 and ManageSieve sessions that have lost their access; in the node's agent, which is root.
+"""Ends open IMAP, POP3 and ManageSieve sessions that have lost their access; runs in the process `node`, as root.
 
 Each change (`directory/mailbox_sessions`) gets two passes: one at once, and one a second later. The second ends
 sessions that were just opening at the first, and kills processes that have not followed SIGTERM. Then the change is
@@ -28,7 +28,7 @@ log = structlog.get_logger("mailkeep.session_ends")
 
 _SECOND_PASS_SECONDS = 1.0
 _RETRY_SECONDS = 1.0
-# A session that begins later than this after a change was first seen has been opened with the new access.
+# A session that begins later than this after the change was first seen was opened with the new access rights.
 _OPENING = timedelta(seconds=0.5)
 
 ListSessions = Callable[[Path, datetime], Awaitable[Sequence[DovecotSession]]]
@@ -36,10 +36,10 @@ ListSessions = Callable[[Path, datetime], Awaitable[Sequence[DovecotSession]]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _PassTimes:
     """When a change was first seen, and when (on the event loop's clock) its second pass is due."""
 
-    at: datetime
+    first_seen_at: datetime
     second_pass: float
 
 
@@ -51,12 +51,12 @@ class SessionEnder:
     paths: InstancePaths
     list_sessions: ListSessions = dovecot_sessions.list_open_sessions
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
-    _seen: dict[int, _Seen] = field(default_factory=dict[int, _Seen])
+    _passes: dict[int, _PassTimes] = field(default_factory=dict[int, _PassTimes])
     _signalled: set[DovecotSession] = field(default_factory=set[DovecotSession])
     _failing: bool = False
 
     def wake(self) -> None:
-        """There may be sessions to end."""
+        """Check now whether there are sessions to end."""
         self._woken.set()
 
     async def run(self) -> None:
@@ -73,29 +73,30 @@ class SessionEnder:
             except (Failure, Unavailable) as error:
                 pause = _RETRY_SECONDS
                 if not self._failing:
-                    log.warning("sessions that lost their access can't be ended; retrying each second", why=str(error))
+                    log.warning("sessions that lost their access can't be ended; retrying every second", why=str(error))
                 self._failing = True
             except Exception:
                 pause = _RETRY_SECONDS
-                log.exception("ending sessions failed; retrying")
+                log.exception("ending sessions failed; retrying every second")
 
     async def run_passes(self) -> float | None:
-        """Do the passes that are due now; the seconds until the next, None where no change waits for one."""
+        """Do the passes that are due; returns the seconds until the next one, None if no change waits for one."""
         loop, at = asyncio.get_running_loop(), self.app.clock()
         async with self.app.db.autocommit() as conn:
             pending = await mailbox_sessions.list_pending_ends(conn)
-        first = [end for end in pending if end.id not in self._seen]
-        second = [end for end in pending if end.id in self._seen and self._seen[end.id].second_pass <= loop.time()]
+        first = [end for end in pending if end.id not in self._passes]
+        second = [end for end in pending if end.id in self._passes and self._passes[end.id].second_pass <= loop.time()]
         if first or second:
             sessions = await self.list_sessions(self.paths.dovecot_conf / "dovecot.conf", at)
-            self._seen |= {end.id: _Seen(at, loop.time() + _SECOND_PASS_SECONDS) for end in first}
+            self._passes |= {end.id: _PassTimes(at, loop.time() + _SECOND_PASS_SECONDS) for end in first}
             self._end(sessions, first + second)
             async with self.app.db.autocommit() as conn:
                 await mailbox_sessions.finish_ends(conn, second)
             self._signalled &= set(sessions)
         waiting = {end.id for end in pending} - {end.id for end in second}
-        self._seen = {number: seen for number, seen in self._seen.items() if number in waiting}
-        return max(0.0, min(seen.second_pass for seen in self._seen.values()) - loop.time()) if self._seen else None
+        self._passes = {end_id: times for end_id, times in self._passes.items() if end_id in waiting}
+        due = min((times.second_pass for times in self._passes.values()), default=None)
+        return None if due is None else max(0.0, due - loop.time())
 
     def _end(self, sessions: Sequence[DovecotSession], changes: Sequence[SessionEnd]) -> None:
         by_subject: dict[str, list[SessionEnd]] = {}
@@ -109,5 +110,5 @@ class SessionEnder:
                 self._signalled.add(session)
 
     def _ends(self, change: SessionEnd, session: DovecotSession) -> bool:
-        is_old = session.began_at <= self._seen[change.id].at + _OPENING
+        is_old = session.began_at <= self._passes[change.id].first_seen_at + _OPENING
         return is_old and rules.ends_session(change, session.login, session.protocol, session.began_at)

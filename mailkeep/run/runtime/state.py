@@ -36,10 +36,10 @@ def remove(data_dir: Path) -> None:
 
 
 def read(data_dir: Path) -> InstanceState | None:
-    """The instance that runs on this data directory; None if none runs, or it is still starting."""
+    """The instance that is running on this data directory; None without one, or while it is starting."""
     pid = lock_holder(data_dir)
     try:
-        found = msgspec.json.decode((data_dir / _NAME).read_bytes(), type=InstanceState)
+        state = msgspec.json.decode((data_dir / _NAME).read_bytes(), type=InstanceState)
     except (FileNotFoundError, msgspec.MsgspecError):
         return None
-    return found if pid == found.pid else None
+    return state if pid == state.pid else None

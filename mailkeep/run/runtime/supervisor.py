@@ -35,8 +35,8 @@ async def prepare_nothing() -> None:
 class Service:
     """A process to keep running. `launch` starts it; `log` is the file with its errors.
 
-    `prepare` runs before each start, `is_ready` says whether the service can be used, `is_alive` whether it still
-    answers (None: it is enough that the process runs). It has `stop_seconds` to exit after SIGTERM. Services of one
+    `prepare` runs before each start, `is_ready` returns whether the service can be used, `is_alive` whether it still
+    answers (None: not checked). The process has `stop_seconds` to exit after SIGTERM. Services of one
     `wave` start and stop at the same time.
     """
 
@@ -84,7 +84,7 @@ class Supervisor:
             try:
                 await asyncio.gather(*starts)
             finally:
-                # After a failure, wait for the others of the wave, so that they are known and can be stopped.
+                # After a failure, wait for the others of the wave: then they are in `running`, and can be stopped.
                 await asyncio.gather(*starts, return_exceptions=True)
 
     async def start(self, service: Service) -> None:
@@ -96,19 +96,20 @@ class Supervisor:
             running.watchers.append(asyncio.create_task(self._check_alive(running, service.is_alive)))
 
     async def restart(self, name: str) -> None:
-        """Stop a service; it is restarted like any that exits."""
+        """Stop the process of a service; `_restart_on_exit` restarts it."""
         running = self.running[name]
         await child.end(running.process.pid, running.service.stop_seconds)
 
     def state(self) -> dict[str, bool]:
         """Whether each service runs and is ready, by name."""
-        return {name: one.is_ready and one.process.poll() is None for name, one in self.running.items()}
+        return {name: running.is_ready and running.process.poll() is None for name, running in self.running.items()}
 
     async def stop(self) -> None:
         """Stop all services, the last wave first."""
         self._stopping = True
         for wave in sorted({running.service.wave for running in self.running.values()}, reverse=True):
-            await asyncio.gather(*(self._end(one) for one in self.running.values() if one.service.wave == wave))
+            wave_services = [running for running in self.running.values() if running.service.wave == wave]
+            await asyncio.gather(*map(self._stop_service, wave_services))
         self.running.clear()
 
     async def _launch(self, service: Service) -> RunningService:
@@ -122,7 +123,7 @@ class Supervisor:
             await child.end(process.pid, service.stop_seconds)
             process.wait()
             raise
-        log.info("ready", service=service.name, pid=process.pid, seconds=round(monotonic() - began, 2))
+        log.info("the service is ready", service=service.name, pid=process.pid, seconds=round(monotonic() - began, 2))
         return RunningService(service, process, monotonic())
 
     async def _wait_until_ready(self, service: Service, process: Child, deadline: float) -> None:
@@ -155,24 +156,24 @@ class Supervisor:
             running.restarts += 1
             running.is_ready = True
 
-    async def _check_alive(self, running: RunningService, alive: Callable[[], Awaitable[bool]]) -> None:
+    async def _check_alive(self, running: RunningService, is_alive: Callable[[], Awaitable[bool]]) -> None:
         """Stop the process if it hangs; `_restart_on_exit` restarts it."""
         while not self._stopping:
             await asyncio.sleep(_ALIVE_CHECK_SECONDS)
-            watched = running.process
-            if await alive() or running.process is not watched or self._stopping:
+            process = running.process
+            if await is_alive() or running.process is not process or self._stopping:
                 continue
-            log.error("the service does not answer; restarting", service=running.service.name, pid=watched.pid)
-            await child.end(watched.pid, 2.0)
+            log.error("the service does not answer; restarting", service=running.service.name, pid=process.pid)
+            await child.end(process.pid, 2.0)
 
-    async def _end(self, running: RunningService) -> None:
+    async def _stop_service(self, running: RunningService) -> None:
         began = monotonic()
         for watcher in running.watchers:
             watcher.cancel()
         await child.end(running.process.pid, running.service.stop_seconds)
         running.process.wait()
         self._pid_file(running.service.name).unlink(missing_ok=True)
-        log.debug("stopped", service=running.service.name, seconds=round(monotonic() - began, 2))
+        log.debug("the service has stopped", service=running.service.name, seconds=round(monotonic() - began, 2))
 
     def _pid_file(self, name: str) -> Path:
         return self.folder / f"{name}.pid"
@@ -181,13 +182,13 @@ class Supervisor:
 async def _wait_for_exit(process: Child) -> None:
     if process.poll() is None:
         try:
-            handle = os.pidfd_open(process.pid)
+            pidfd = os.pidfd_open(process.pid)
         except ProcessLookupError:
             return
         try:
-            await wait_readable(handle, None)
+            await wait_readable(pidfd, None)
         finally:
-            os.close(handle)
+            os.close(pidfd)
 
 
 def _log_tail(path: Path) -> str:

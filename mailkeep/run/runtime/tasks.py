@@ -25,7 +25,7 @@ _SEAL_SECONDS = 5.0
 
 
 async def housekeeping(app: App) -> None:
-    """Create partitions in advance, end interrupted sends, empty the trash, and delete old records."""
+    """Create partitions in advance, reconcile interrupted sends, empty the trash, and delete old records."""
     async with app.db.tx() as conn:
         await ensure_partitions(conn, app.clock())
     async with app.db.autocommit() as conn:
@@ -54,7 +54,7 @@ async def run_sealing(app: App) -> None:
 
 
 async def run_refusal_summaries(app: App) -> None:
-    """Record the number of refused calls that have no audit entry of their own, until cancelled."""
+    """Write audit entries with the number of refused API calls that have no entry of their own, until cancelled."""
     await repeat(_SEAL_SECONDS, "summaries of refused calls", lambda: record_summaries(app, app.clock()))
 
 

@@ -19,7 +19,7 @@ async def dialogue(post: Post, *lines: str | bytes, hello: str = "EHLO elsewhere
             return [(code, text.decode()) for code, text in replies]
 
     answers = await asyncio.to_thread(talk)
-    await post.inbound.settle()
+    await post.inbound.wait_for_records()
     return answers
 
 

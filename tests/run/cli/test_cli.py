@@ -319,10 +319,10 @@ def test_openapi_prints_the_document():
 
 def test_status_and_down_without_a_running_instance(tmp_path: Path):
     result = inside("status", data=tmp_path)
-    assert (result.code, result.out) == (1, f"Mailkeep does not run on {tmp_path}.\n")
+    assert (result.code, result.out) == (1, f"Mailkeep is not running on {tmp_path}.\n")
     assert inside("status", "--json", data=tmp_path).json == {"running": False, "data_dir": str(tmp_path)}
     result = inside("down", data=tmp_path)
-    assert (result.code, result.out) == (0, f"Mailkeep does not run on {tmp_path}.\n")
+    assert (result.code, result.out) == (0, f"Mailkeep is not running on {tmp_path}.\n")
     assert inside("down", "--json", data=tmp_path).json == {"was_running": False, "pid": None}
 
 
@@ -382,13 +382,17 @@ def test_an_argument_that_is_not_utf8_is_printed(tmp_path: Path):
     assert mailkeep("status", "--json", data=odd).json == {"running": False, "data_dir": shown}
     assert inside("doctor", "--json", data=odd).json["data_dir"] == shown
     assert f"no data directory {shown}: " in inside("admin", "list", "--json", data=odd).json["error"]["message"]
-    assert inside("dns", "a\udcff.test", "--json", data=odd).json["error"]["message"].startswith("a?.test is no domain")
+    assert (
+        inside("dns", "a\udcff.test", "--json", data=odd)
+        .json["error"]["message"]
+        .startswith("a?.test is not a domain name")
+    )
     for terminal, seen in [("utf-8", shown), ("utf-8:surrogateescape", f"{tmp_path}/a\udcff"), ("ascii", shown)]:
         done = subprocess.run(
             [sys.executable, "-m", "mailkeep.run.cli.main", "status", "--data-dir", odd],
             capture_output=True, env=environment({"PYTHONIOENCODING": terminal}), cwd="/", timeout=90, check=False,
         )  # fmt: skip
-        assert (done.returncode, os.fsdecode(done.stdout)) == (1, f"Mailkeep does not run on {seen}.\n"), done.stderr
+        assert (done.returncode, os.fsdecode(done.stdout)) == (1, f"Mailkeep is not running on {seen}.\n"), done.stderr
 
 
 def test_the_exit_code_is_75_without_the_database(tmp_path: Path):
@@ -476,9 +480,7 @@ def test_config_show_defaults_ignores_the_settings_file(tmp_path: Path):
 
 
 def test_config_show_changed_reports_that_nothing_is_set(tmp_path: Path):
-    assert inside("config", "show", "--changed", data=tmp_path).out == (
-        "Nothing is set; all settings have their defaults.\n"
-    )
+    assert inside("config", "show", "--changed", data=tmp_path).out == ("All settings have their defaults.\n")
     assert inside("config", "show", "--changed", "--json", data=tmp_path).json == {"settings": []}
 
 
@@ -531,14 +533,14 @@ def test_status_of_a_running_instance(running: Running):
 def test_doctor_of_a_running_instance(running: Running):
     result = mailkeep("doctor", data=running.data, env=NO_MAIL_PORTS)
     assert result.code == 0, result.out
-    assert "In use by this Mailkeep" in result.out
-    assert "its schema is this version's" in result.out
+    assert "In use by this instance" in result.out
+    assert "its schema is up to date" in result.out
     assert result.out.endswith("No problems found.\n")
 
 
 def test_migrate_beside_a_running_instance_has_nothing_to_do(running: Running):
     assert inside("migrate", "--json", data=running.data).json == {"dry_run": False, "migrations": []}
-    assert mailkeep("migrate", data=running.data).out == "Nothing to apply: the schema is this version's.\n"
+    assert mailkeep("migrate", data=running.data).out == "Nothing to apply: the schema is up to date.\n"
 
 
 def test_an_administrator_can_log_in_with_the_password_that_was_printed(
@@ -576,7 +578,7 @@ def test_a_new_password_replaces_the_old_one(running: Running):
     assert running.call("POST", "/auth/login", login)[0] == 200
     again = mailkeep("admin", "password", "paul@example.test", data=running.data)
     assert re.fullmatch(
-        r"Administrator paul@example\.test has a new password; its sessions have ended\.\n"
+        r"Administrator paul@example\.test has a new password; all its sessions have ended\.\n"
         r"Password, shown only once: \w{20}\n",
         again.out,
     )
@@ -609,7 +611,9 @@ def test_refusals_have_the_codes_of_the_api(running: Running, line: str, stdin: 
 
 def test_a_refusal_without_json_goes_to_standard_error_only(running: Running):
     result = mailkeep("admin", "password", "nobody@example.test", data=running.data)
-    assert result == Result(1, "", "error: There is no administrator nobody@example.test.\n")
+    assert result == Result(
+        1, "", "error: There is no administrator nobody@example.test; `mailkeep admin list` shows all.\n"
+    )
 
 
 @pytest.mark.parametrize("kinds", ["authenticator", "passkey", "authenticator and passkey"])
@@ -639,7 +643,7 @@ def test_a_lost_second_factor_is_reset(running: Running, kinds: str):
     result = mailkeep("admin", "reset-factors", email, data=running.data)
     assert (result.code, result.out) == (
         0,
-        f"Administrator {email} has no second factor now; its sessions have ended.\n",
+        f"Administrator {email} has no second factor now; all its sessions have ended.\n",
     )
     connection.request("GET", "/api/v1/auth/me", headers=headers)
     assert connection.getresponse().status == 401
@@ -659,7 +663,7 @@ def test_an_identity_is_disconnected(running: Running, dora: dict[str, Any]):
     result = mailkeep("admin", "disconnect", "dora@example.test", data=running.data)
     assert (result.code, result.out) == (
         0,
-        "Administrator dora@example.test is no longer linked to an identity; its sessions have ended.\n",
+        "Administrator dora@example.test is no longer linked to an identity; all its sessions have ended.\n",
     )
     again = inside("admin", "disconnect", "dora@example.test", "--json", data=running.data)
     assert (again.code, again.json["error"]["code"]) == (1, "CONFLICT")
@@ -711,7 +715,9 @@ def test_a_key_is_printed_on_its_own_line(running: Running):
 def test_queue_commands_fail_on_the_embedded_profile(running: Running, tmp_path: Path, line: str):
     result = inside(*line.split(), "--json", data=running.data)
     assert result.code == 1
-    assert result.json["error"]["message"] == f"Mailkeep on {running.data} is the embedded profile, which has no queue."
+    assert (
+        result.json["error"]["message"] == f"Mailkeep on {running.data} has the embedded profile, which has no queue."
+    )
     result = inside(*line.split(), "--json", data=tmp_path)
     assert (result.code, result.json["error"]["code"]) == (75, "UNAVAILABLE")
     assert list(tmp_path.iterdir()) == [], "no database is created for that"
@@ -737,7 +743,7 @@ def test_routing_explain_prints_decision_and_deliveries(running: Running, root_k
     assert result.out.splitlines()[-3:] == [
         "Decision: deliver",
         "  to mailbox alice@example.test",
-        "  outside to x@away.test",
+        "  to external address x@away.test",
     ]
     found = inside("routing", "explain", "nobody@example.test", "--json", data=running.data).json
     assert found["decision"] == "unknown_user"

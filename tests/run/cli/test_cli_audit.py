@@ -65,7 +65,7 @@ def test_a_complete_export_is_verified(export: Path):
     text = inside("audit", "verify", export)
     assert text.code == 0
     assert text.out.startswith("ok: 3 entries checked, 1 not sealed yet\n")
-    assert text.out.endswith("The public key is the one in the file: compare it with the server's.\n")
+    assert text.out.endswith("Verified with the public key in the file: compare it with the server's.\n")
 
 
 def test_a_changed_export_is_reported(export: Path):
@@ -103,7 +103,7 @@ def test_the_key_of_the_data_directory_is_used(export: Path, tmp_path: Path):
     "arguments, code, text",
     [
         (["{export}", "--public-key", "short"], 2, "32 bytes"),
-        (["--public-key", KEY], 2, "is for a file"),
+        (["--public-key", KEY], 2, "requires FILE"),
         (["/nonexistent"], 1, "No such file"),
         (["{other}"], 1, "line 1 is not an entry of an export"),
         (["{empty}"], 1, "no seal"),

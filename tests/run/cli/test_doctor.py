@@ -182,7 +182,7 @@ async def test_a_database_elsewhere_needs_no_binaries_but_must_answer(data: Path
     monkeypatch.setenv("MAILKEEP_DATABASE__URL", "postgresql://127.0.0.1:1/mailkeep")
     findings = await found(data)
     assert findings["postgresql"].level is Level.OK
-    assert findings["schema"].level is Level.WRONG
+    assert (findings["schema"].level, findings["schema"].advice) == (Level.WRONG, "Check database.url.")
 
 
 async def test_migrations_that_wait(data: Path, monkeypatch: pytest.MonkeyPatch):
@@ -227,7 +227,7 @@ async def test_the_default_internal_port_may_be_in_use(data: Path, monkeypatch: 
             other.listen(1)
         one = (await found(data))["http.internal"]
     assert one.level is Level.OK
-    assert one.message.endswith("`mailkeep up` uses a free port.")
+    assert one.message.endswith("`mailkeep up` uses a free port instead.")
     monkeypatch.setenv("MAILKEEP_HTTP__INTERNAL", f"127.0.0.1:{taken}")
     assert (await found(data))["http.internal"].level is Level.WRONG
 
@@ -267,7 +267,7 @@ async def test_an_identity_provider_that_answers(data: Path, monkeypatch: pytest
     monkeypatch.setenv("MAILKEEP_OIDC__ALLOWED_NETWORKS", '["127.0.0.0/8"]')
     one = (await found(data))["provider acme"]
     await provider.stop()
-    assert (one.level, one.message) == (Level.OK, f"{provider.issuer} answers; keys: 1.")
+    assert (one.level, one.message) == (Level.OK, f"{provider.issuer} answers; published keys: 1.")
     assert "http://localhost:8080/api/v1/auth/oidc/callback/acme" in (one.advice or "")
 
 

@@ -21,7 +21,7 @@ CHECKS = [{"component": "database", "status": "down"}]
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
     """A server on loopback that answers everything with this."""
-    monkeypatch.setattr(inspection, "_SECONDS", 60)  # the server is in this process, which may be slow
+    monkeypatch.setattr(inspection, "_TIMEOUT", 60)  # the server is in this process, which may be slow
     servers: list[tuple[http.server.HTTPServer, threading.Thread]] = []
 
     def start(status: int, body: bytes) -> str:

@@ -15,7 +15,9 @@ def test_missing_packages_and_accounts_are_listed(monkeypatch: pytest.MonkeyPatc
     plan = install.make_plan()
     assert plan.packages == ("no-such-package-here",)
     assert plan.steps == ["install no-such-package-here", "create the account no-such-account"]
-    with pytest.raises(Failure, match=r"`mailkeep install` would: install no-such-package-here; create the account"):
+    with pytest.raises(
+        Failure, match=r"`mailkeep install`, which will install no-such-package-here; create the account"
+    ):
         install.require_installed()
 
 
@@ -31,14 +33,14 @@ def test_a_complete_machine_is_left_alone(monkeypatch: pytest.MonkeyPatch):
 def test_only_root_can_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(install, "PACKAGES", ("no-such-package-here",))
     monkeypatch.setattr("os.geteuid", lambda: 1000)
-    with pytest.raises(Failure, match="Only root can install"):
+    with pytest.raises(Failure, match="must run as root"):
         install.install()
 
 
 def test_no_service_starts_while_packages_are_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     policy = tmp_path / "policy-rc.d"
     monkeypatch.setattr(install, "PACKAGES", ("no-such-package-here",))
-    monkeypatch.setattr(install, "_POLICY", policy)
+    monkeypatch.setattr(install, "_POLICY_SCRIPT", policy)
     monkeypatch.setattr("os.geteuid", lambda: 0)
     seen: list[tuple[str, bool]] = []
     monkeypatch.setattr(install, "_run", lambda argv, text="": seen.append((argv[0], policy.exists())))

@@ -190,7 +190,7 @@ def test_events_are_posted_and_signed_like_webhooks_until_ctrl_c(house: LoadedIn
         assert begun["secret"] in again.line(), "the secret stays the same"
         assert again.line() == "Stop with Ctrl-C.\n"
         assert again.end(signal.SIGTERM)[0] == 0
-        assert again.line() == "Forwarded 0; 0 of them failed.\n"
+        assert again.line() == "Events posted: 0; failed: 0.\n"
 
 
 def test_only_selected_events_are_posted_and_failures_are_shown(house: LoadedInstance, sink: Sink):
@@ -294,7 +294,7 @@ def test_a_key_file_without_a_key_is_an_error(sink: Sink, tmp_path: Path, conten
     key_file.write_bytes(content)
     with listening("--forward", sink.url, "--url", "http://localhost:1", "--key-file", str(key_file)) as listener:
         assert listener.process.wait(60) == 1
-        assert listener.end()[1] == f"error: {key_file} holds no API key.\n"
+        assert listener.end()[1] == f"error: {key_file} does not contain an API key (svc_…).\n"
 
 
 @contextlib.contextmanager
@@ -335,6 +335,7 @@ def test_the_exit_code_is_75_if_the_server_is_busy(sink: Sink, tmp_path: Path, s
     [
         (b"<html>Welcome!</html>\n", ["--domain", DOMAIN], "is not a Mailkeep server."),
         (b'{"data": [{"name": "example.test"}]}', ["--domain", DOMAIN], "is not a Mailkeep server."),
+        (b"x" * (4 << 20) + b"x", ["--domain", DOMAIN], "the answer is larger than 4 MiB."),
         (b"<html>\n\nWelcome!</html>\n", [], "The server sent an invalid event stream."),
         (b"id: 1\nevent: mail.sent\ndata: {}\n\n", [], "The server sent an invalid event stream."),
         (b'data: {"message_id": 5}\n\n', [], "The server sent an invalid event stream."),
@@ -368,7 +369,7 @@ def test_invalid_options_are_usage_errors(args: list[str]):
 def test_without_a_running_instance_it_fails(tmp_path: Path):
     with listening("--forward", "http://localhost:3000/", "--data-dir", str(tmp_path)) as listener:
         assert listener.process.wait(60) == 75
-        assert "does not run" in listener.end()[1]
+        assert "is not running" in listener.end()[1]
 
 
 def wait_until(condition: Any, seconds: float = 60) -> None:

@@ -42,7 +42,7 @@ from tests.support.client import EXAMPLE, Api
                                                                      recipients=["root"])),
         (["-N", "never", "-Rhdrs", "-Vx", "-Am", "-G", "-v", "-U", "x@y.test"], Options(recipients=["x@y.test"])),
         (["--key-file", "/k", "--data-dir=/d", "--socket", "/s"], Options(key_file="/k", data_dir="/d", socket="/s")),
-        (["-bi"], Options(nothing=True)),
+        (["-bi"], Options(does_nothing=True)),
     ],
 )  # fmt: skip
 def test_options_are_read_as_sendmail_reads_them(arguments: list[str], expected: Options):

@@ -31,7 +31,7 @@ def test_it_works_beside_an_instance_until_sigterm(instance: Instance, tmp_path:
     process = worker(instance.data_dir, log)
     try:
         deadline = time.monotonic() + 60
-        while b'"working"' not in log.read_bytes():
+        while b"the worker has started" not in log.read_bytes():
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < deadline, log.read_text()
             time.sleep(0.05)
@@ -81,4 +81,4 @@ def test_without_an_instance_it_fails(tmp_path: Path, name: str, code: int):
         timeout=90,
     )
     assert done.returncode == code
-    assert "does not run" in done.stderr
+    assert "is not running" in done.stderr

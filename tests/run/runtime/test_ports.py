@@ -58,8 +58,8 @@ def test_another_address_is_another_port(other: socket.socket):
 def test_an_address_that_no_interface_has_is_reported():
     found = ports.find_unavailable(replace(settings("192.0.2.1"), ports=PortsSettings(smtp=free_port())))
     assert str(found[0]).endswith(": Cannot assign requested address")
-    assert "server.addresses" in ports.advice(found)
-    assert "program" not in ports.advice(found)
+    assert "server.addresses" in ports.advise(found)
+    assert "program" not in ports.advise(found)
 
 
 def test_a_program_is_found_by_its_port_on_any_address():

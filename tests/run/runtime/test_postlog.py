@@ -17,7 +17,7 @@ _GROUP = 12345
 async def test_every_file_of_the_log_becomes_readable_for_the_group(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postlog, "_LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(postlog, "_CHECK_SECONDS", 0.02)
     log = tmp_path / "mail.log"
     keeping = asyncio.create_task(postlog.keep_readable(log, _GROUP))
     try:

@@ -32,7 +32,7 @@ WRITES = """
 import asyncio, sys
 from pathlib import Path
 from mailkeep.run.runtime import logs
-logs._LOOK_SECONDS = 0.01
+logs._CHECK_SECONDS = 0.01
 async def main():
     task = asyncio.create_task(logs.keep_open(Path(sys.argv[1])))
     n = 0

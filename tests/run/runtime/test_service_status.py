@@ -20,7 +20,7 @@ async def until(look: object, run: Path) -> None:
 
 
 async def test_a_change_is_published_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(service_status, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(service_status, "_CHECK_SECONDS", 0.01)
     state = {"postfix": True, "lmtp": True}
     publishing = asyncio.create_task(service_status.keep_publishing(tmp_path, lambda: dict(state)))
     await until({"postfix": True, "lmtp": True, "supervisor": True}, tmp_path)
