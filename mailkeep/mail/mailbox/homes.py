@@ -58,7 +58,7 @@ def _finish(moving: Path) -> None:
     owner = moving.stat()
     home.mkdir(mode=0o700, exist_ok=True)
     os.chown(home, owner.st_uid, owner.st_gid)
-    failpoint.reach("homes.made")
+    failpoint.reach("homes.created")
     for name in sorted(os.listdir(moving)):  # noqa: PTH208 - names
         if _is_of_home(moving / name):
             (moving / name).rename(home / name)

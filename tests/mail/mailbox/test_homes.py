@@ -40,7 +40,7 @@ def test_mail_moves_into_a_maildir_and_other_files_stay(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == [home.name]
 
 
-@pytest.mark.parametrize("where", ["homes.renamed", "homes.made", "homes.part_moved"])
+@pytest.mark.parametrize("where", ["homes.renamed", "homes.created", "homes.part_moved"])
 def test_an_interrupted_move_is_finished_by_the_next_start(
     tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
