@@ -22,7 +22,7 @@ from bench.history import fill
 from mailkeep.core.clock import utc_now
 from mailkeep.db import postgres
 from tests.browser.scene import Scene, run_scene
-from tests.browser.screens import context, visit
+from tests.browser.screens import open_context, visit
 
 MESSAGES, ALIASES = 100_000, 10_000
 MOST_BYTES, MOST_FIRST, MOST_LATER = 300 << 10, 1000.0, 200.0
@@ -67,9 +67,9 @@ SIZE = """() => [...performance.getEntriesByType('navigation'), ...performance.g
 
 async def first_load(browser: Browser, scene: Scene, path: str) -> tuple[float, float]:
     """Bytes and milliseconds with an empty browser cache."""
-    async with context(browser, scene.sue if path == "/" else None) as made:
-        await made.add_init_script(FIRST)
-        page = await made.new_page()
+    async with open_context(browser, scene.super_admin if path == "/" else None) as browser_context:
+        await browser_context.add_init_script(FIRST)
+        page = await browser_context.new_page()
         await visit(page, scene.http, path)
         await page.wait_for_timeout(300)
         return await page.evaluate(SIZE), await page.evaluate("() => window.shown")
@@ -97,8 +97,8 @@ async def run(rounds: int) -> bool:
                 executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]
             )
             kept = await loads(browser, scene, rounds)
-            async with context(browser, scene.sue) as made:
-                page = await made.new_page()
+            async with open_context(browser, scene.super_admin) as browser_context:
+                page = await browser_context.new_page()
                 await visit(page, scene.http, "/")
                 kept &= report(await later(page, rounds))
             await browser.close()

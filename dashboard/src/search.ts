@@ -5,9 +5,9 @@ export type StringParams<Name extends string> = { [name in Name]?: string }
 
 /** Validates the query parameters of a screen: keeps non-empty strings with these names and drops others. */
 export function stringParams<Name extends string>(...names: Name[]) {
-  return (given: Record<string, unknown>): StringParams<Name> => {
+  return (params: Record<string, unknown>): StringParams<Name> => {
     const result: StringParams<Name> = {}
-    for (const name of names) if (typeof given[name] === 'string' && given[name] !== '') result[name] = given[name]
+    for (const name of names) if (typeof params[name] === 'string' && params[name] !== '') result[name] = params[name]
     return result
   }
 }
@@ -53,9 +53,9 @@ export function useTextParam(name: string, milliseconds: number): [string, (text
   const [text, setText] = useState(current)
   const pending = useRef<string[]>([])
   useEffect(() => {
-    const arrived = pending.current.indexOf(current)
-    if (arrived < 0) setText(current)
-    pending.current = pending.current.slice(arrived + 1)
+    const index = pending.current.indexOf(current)
+    if (index < 0) setText(current)
+    pending.current = pending.current.slice(index + 1)
   }, [current])
   useEffect(() => {
     const next = text.trim()

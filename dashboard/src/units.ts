@@ -28,6 +28,7 @@ export function pickUnit(count: number | undefined): Unit {
   return count ? { name: 'B', size: 1 } : { name: 'GB', size: GB }
 }
 
-export function pluralize(count: number, one: string, many = `${one}s`): string {
-  return `${formatNumber(count)} ${count === 1 ? one : many}`
+/** The number with the noun. */
+export function pluralize(count: number, singular: string, plural = `${singular}s`): string {
+  return `${formatNumber(count)} ${count === 1 ? singular : plural}`
 }

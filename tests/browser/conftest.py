@@ -1,4 +1,4 @@
-"""`scene`: an instance with data, one per test process; `front`: the same instance with a queue (full profile)."""
+"""Fixtures: `scene`, an instance with data, one per test process; `front`, the same instance as a full profile."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.browser.screens import require_dashboard
 @pytest.fixture(scope="session")
 async def scene(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Scene]:
     require_dashboard()
-    async with run_scene(tmp_path_factory.mktemp("scene")) as made:
-        yield made
+    async with run_scene(tmp_path_factory.mktemp("scene")) as scene:
+        yield scene
 
 
 @pytest.fixture
 async def front(scene: Scene) -> AsyncIterator[Front]:
-    async with run_front(scene) as made:
-        yield made
+    async with run_front(scene) as front:
+        yield front

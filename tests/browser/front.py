@@ -1,7 +1,6 @@
-"""The scene as the full profile shows it: the same database and sessions, with a queue to see.
+"""A second address of the scene that behaves as the full profile: same database and sessions, with a queue.
 
-Behind it is no Postfix but a list in its place (`tests.mailflow.queue.stand_in`), asked by the API as the node's agent
-would be. The real one is driven in `tests/stack`.
+The queue is a list (`tests.mailflow.queue.stand_in`) instead of Postfix. `tests/stack` uses the real one.
 """
 
 from __future__ import annotations
@@ -24,20 +23,20 @@ from tests.browser.scene import EXAMPLE, Caller, Scene
 from tests.mailflow.queue.stand_in import Waiters, answering
 
 SHOP = f"shop@{EXAMPLE}"
-_SLOW = "host mx.elsewhere.test[203.0.113.7] said: 451 4.7.1 Greylisting in action, please come back later"
-_AWAY = "connect to mx.far.test[203.0.113.9]:25: Connection timed out"
+_GREYLISTED = "host mx.elsewhere.test[203.0.113.7] said: 451 4.7.1 Greylisting in action, please come back later"
+_TIMED_OUT = "connect to mx.far.test[203.0.113.9]:25: Connection timed out"
 
 
-def queued(now: int) -> list[PostqueueEntry]:
-    """A few that wait, as of a Unix time."""
+def list_queued_messages(now: int) -> list[PostqueueEntry]:
+    """Queued messages in different states, relative to a Unix time."""
     far = [
-        PostqueueRecipient("ann@far.test", _AWAY),
-        PostqueueRecipient("ben@far.test", _AWAY),
-        PostqueueRecipient("cleo@far.test", _AWAY),
+        PostqueueRecipient("ann@far.test", _TIMED_OUT),
+        PostqueueRecipient("ben@far.test", _TIMED_OUT),
+        PostqueueRecipient("cleo@far.test", _TIMED_OUT),
     ]
     return [
         PostqueueEntry(
-            "deferred", "4jW9T10K2mz1", now - 5400, 4_120, SHOP, [PostqueueRecipient("zoe@elsewhere.test", _SLOW)]
+            "deferred", "4jW9T10K2mz1", now - 5400, 4_120, SHOP, [PostqueueRecipient("zoe@elsewhere.test", _GREYLISTED)]
         ),
         PostqueueEntry("deferred", "4jW9T11P7xz2", now - 4000, 18_404, f"news@{EXAMPLE}", far),
         PostqueueEntry(
@@ -49,25 +48,25 @@ def queued(now: int) -> list[PostqueueEntry]:
 
 @dataclass
 class Front:
-    """Another address of the scene; `waiters` is its Postfix."""
+    """The second address of the scene. `waiters`: the queue in place of Postfix."""
 
     http: str
     scene: Scene
     waiters: Waiters
 
-    def by(self, role: str) -> Caller:
-        return Caller(self.http, self.scene.by(role).token)
+    def caller(self, role: str) -> Caller:
+        return Caller(self.http, self.scene.caller(role).token)
 
 
 @asynccontextmanager
 async def run_front(scene: Scene) -> AsyncIterator[Front]:
-    """Serve it, until the end of the block."""
+    """Serve the second address until the end of the block."""
     listener = HttpListener("127.0.0.1", 0, "The front")
     async with attach(scene.instance.data_dir, "front") as app:
         with pytest.MonkeyPatch.context() as patch:
             soon = app.clock() + timedelta(minutes=12)
             patch.setattr(postfix_queue, "next_attempts", lambda queue, ids: dict.fromkeys(ids, soon))
-            async with answering(app, patch, queued(int(app.clock().timestamp()))) as waiters:
+            async with answering(app, patch, list_queued_messages(int(app.clock().timestamp()))) as waiters:
                 await listener.start(Pipeline(app, Router(ENDPOINTS), ACCESS_CONTROL), grace_seconds=1)
                 try:
                     yield Front(listener.url, scene, waiters)

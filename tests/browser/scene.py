@@ -1,8 +1,8 @@
 """An instance with data for the browser: domains, mailboxes, aliases, mail of every delivery outcome, API keys,
 webhooks, accounts of each role.
 
-`Scene.by(role)` asks the API as one of the cast: `super_admin` (the first administrator), `admin` (Adam) and
-`domain_admin` (Dora, who has example.test).
+`Scene.caller(role)` calls the API with the session of a role: `super_admin` (admin@localhost), `admin`
+(adam@example.test) or `domain_admin` (dora@example.test, assigned to example.test).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import struct
 import time
 import zlib
 from base64 import b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from email import policy
@@ -36,7 +36,7 @@ HTML = (
     '<div style="font-family:sans-serif"><img src="cid:sofa@shop" alt="A sofa" width="192" '
     'style="image-rendering:pixelated"><h1 style="color:#24507f">Thank you</h1><p>Your sofa is on its way.</p></div>'
 )
-_SOFA = (
+_SOFA_PIXELS = (
     "................",
     "...##########...",
     "..############..",
@@ -49,45 +49,45 @@ _SOFA = (
 
 
 def sofa() -> bytes:
-    """A picture (PNG, palette of three) that a message brings along."""
+    """A PNG image with three colours, for an inline attachment."""
 
     def chunk(kind: bytes, content: bytes) -> bytes:
         return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
-    rows = b"".join(b"\0" + bytes(".#+".index(point) for point in row) for row in _SOFA)
-    head = struct.pack(">IIBBBBB", len(_SOFA[0]), len(_SOFA), 8, 3, 0, 0, 0)
+    rows = b"".join(b"\0" + bytes(".#+".index(point) for point in row) for row in _SOFA_PIXELS)
+    head = struct.pack(">IIBBBBB", len(_SOFA_PIXELS[0]), len(_SOFA_PIXELS), 8, 3, 0, 0, 0)
     colours = bytes.fromhex("ffffff24507fb5cde6")
     parts = (b"IHDR", head), (b"PLTE", colours), (b"IDAT", zlib.compress(rows)), (b"IEND", b"")
     return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(kind, content) for kind, content in parts)
 
 
-class Refused(AssertionError):
-    """The API refused what the scene needs."""
+class ApiCallFailed(AssertionError):
+    """A call of the API returned an error."""
 
 
 @dataclass
 class Caller:
-    """Somebody who is logged in."""
+    """Calls the API with a session."""
 
     http: str
     token: str
 
-    async def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """The `data` of the answer."""
+    async def call(self, method: str, path: str, body: Any = None) -> Any:
+        """Return `data` of the response."""
         headers = {"Cookie": f"{COOKIE}={self.token}"}
         async with (
             aiohttp.ClientSession(headers=headers) as session,
-            session.request(method, f"{self.http}/api/v1{path}", json=body) as answer,
+            session.request(method, f"{self.http}/api/v1{path}", json=body) as response,
         ):
-            envelope = await answer.json(content_type=None)
+            envelope = await response.json(content_type=None)
         if envelope["error"]:
-            raise Refused(f"{method} {path}: {envelope['error']}")
+            raise ApiCallFailed(f"{method} {path}: {envelope['error']}")
         return envelope["data"]
 
 
 @dataclass
 class Scene:
-    """`ids` fills the `{…}` of addresses of screens."""
+    """A running instance. `ids`: the IDs for the placeholders of `Screen.path`."""
 
     instance: Instance
     sink: Sink
@@ -98,11 +98,11 @@ class Scene:
     def http(self) -> str:
         return self.instance.http
 
-    def by(self, role: str) -> Caller:
+    def caller(self, role: str) -> Caller:
         return self.callers[role]
 
     @property
-    def sue(self) -> Caller:
+    def super_admin(self) -> Caller:
         """The first administrator."""
         return self.callers["super_admin"]
 
@@ -113,23 +113,23 @@ class Scene:
         return f"{'adam' if role == 'admin' else 'dora'}@{EXAMPLE}", PASSWORD
 
     async def login(self, role: str) -> Caller:
-        """A session of its own."""
+        """Open another session of a role."""
         return await log_in(self.http, *self.password(role))
 
     async def send(self, **changes: Any) -> Any:
-        """POST /send as Sue; a field that is None is left out."""
+        """POST /send as the super administrator; a field that is None is omitted."""
         body: dict[str, Any] = {
             "from": {"email": f"shop@{EXAMPLE}", "name": "The Shop"},
             "to": [{"email": "customer@elsewhere.test"}],
             "subject": "Your order is on its way",
             "text_body": "It should arrive on Tuesday.",
         }
-        return await self.sue.ask(
+        return await self.super_admin.call(
             "POST", "/send", {name: value for name, value in (body | changes).items() if value is not None}
         )
 
     async def deliver(self, to: str, subject: str, sender: str = "Nora <nora@elsewhere.test>", **headers: str) -> None:
-        """A mail from outside, by SMTP."""
+        """Send a message from an external sender to the SMTP listener. `headers`: with underscores for hyphens."""
         mail = EmailMessage(policy=policy.SMTP)
         mail["From"], mail["To"], mail["Subject"] = sender, to, subject
         for name, value in headers.items():
@@ -143,11 +143,11 @@ class Scene:
             try:
                 channel.sendmail("nora@elsewhere.test", [to], mail.as_bytes())
             except smtplib.SMTPRecipientsRefused:
-                return  # rejected mail is in the history too
+                return  # a rejected message is in the history too
 
 
 async def log_in(http: str, email: str, password: str) -> Caller:
-    """A session."""
+    """Open a session."""
     async with (
         aiohttp.ClientSession() as session,
         session.post(f"{http}/api/v1/auth/login", json={"email": email, "password": password}) as answer,
@@ -158,7 +158,7 @@ async def log_in(http: str, email: str, password: str) -> Caller:
 
 @asynccontextmanager
 async def run_scene(folder: Path) -> AsyncIterator[Scene]:
-    """An instance of its own, furnished, and ended with the block."""
+    """Start an instance with the scene's data; stop it at the end of the block."""
     path = folder / "authority.pem"
     authority().cert_pem.write_to_path(str(path))
     environ = {
@@ -171,14 +171,14 @@ async def run_scene(folder: Path) -> AsyncIterator[Scene]:
         running = await asyncio.to_thread(instances.start, folder / "data", environ, 90)
         try:
             scene = Scene(running, receiver)
-            await _furnish(scene)
+            await _create_data(scene)
             yield scene
         finally:
             code = await asyncio.to_thread(running.stop, seconds=60)
             assert code == 0, running.log
 
 
-async def _furnish(scene: Scene) -> None:
+async def _create_data(scene: Scene) -> None:
     scene.callers["super_admin"] = await scene.login("super_admin")
     await _domains(scene)
     await _accounts(scene)
@@ -187,45 +187,45 @@ async def _furnish(scene: Scene) -> None:
 
 
 async def _domains(scene: Scene) -> None:
-    ask = scene.sue.ask
-    example = await ask("POST", "/domains", {"name": EXAMPLE, "description": "Everything that the shop sends"})
-    await ask("POST", "/domains", {"name": SHOP})
-    await ask("POST", "/domains", {"name": "bücher.test", "description": "The second-hand books"})
-    made = {
-        name: await ask(
+    call = scene.super_admin.call
+    example = await call("POST", "/domains", {"name": EXAMPLE, "description": "Mail of the shop"})
+    await call("POST", "/domains", {"name": SHOP})
+    await call("POST", "/domains", {"name": "bücher.test", "description": "The second-hand books"})
+    mailboxes = {
+        name: await call(
             "POST",
             "/mailboxes",
             {"domain_id": example["id"], "local_part": name, "name": name.title(), "password": PASSWORD},
         )
         for name in ("alice", "bob", "carla")
     }
-    await ask("POST", f"/mailboxes/{made['carla']['id']}/suspend", {"reason": "sent the same letter 4,000 times"})
+    await call("POST", f"/mailboxes/{mailboxes['carla']['id']}/suspend", {"reason": "sent the same letter 4,000 times"})
     for source, destination in (
         ("team", f"alice@{EXAMPLE}, bob@{EXAMPLE}"),
         ("sales", "sales@elsewhere.test"),
         ("", f"bob@{EXAMPLE}"),
     ):
         alias = {"domain_id": example["id"], "source_local_part": source, "destination": destination}
-        await ask("POST", "/aliases", alias)
-    scene.ids |= {"domain_id": example["id"], "mailbox_id": made["alice"]["id"]}
+        await call("POST", "/aliases", alias)
+    scene.ids |= {"domain_id": example["id"], "mailbox_id": mailboxes["alice"]["id"]}
 
 
 async def _accounts(scene: Scene) -> None:
-    ask, domain = scene.sue.ask, scene.ids["domain_id"]
+    call, domain = scene.super_admin.call, scene.ids["domain_id"]
     for role in ("admin", "domain_admin"):
         email, password = scene.password(role)
         assigned = {"domain_ids": [domain]} if role == "domain_admin" else {}
-        await ask("POST", "/admins", {"email": email, "password": password, "role": role, **assigned})
+        await call("POST", "/admins", {"email": email, "password": password, "role": role, **assigned})
         scene.callers[role] = await scene.login(role)
-    await ask("POST", "/api-keys", {"name": "newsletter", "rate_limit": 120, "expires_in_days": 365})
-    await ask("POST", "/api-keys", {"name": "shop", "scoped_domain_ids": [domain]})
+    await call("POST", "/api-keys", {"name": "newsletter", "rate_limit": 120, "expires_in_days": 365})
+    await call("POST", "/api-keys", {"name": "shop", "scoped_domain_ids": [domain]})
 
 
 async def _webhooks(scene: Scene) -> None:
-    ask = scene.sue.ask
-    good = await ask("POST", "/webhooks", {"url": scene.sink.url("/200/shop"), "events": ["*"]})
+    call = scene.super_admin.call
+    good = await call("POST", "/webhooks", {"url": scene.sink.url("/200/shop"), "events": ["*"]})
     bad = {"url": scene.sink.url("/500/crm"), "events": ["mail.bounced"], "domain_id": scene.ids["domain_id"]}
-    await ask("POST", "/webhooks", bad)
+    await call("POST", "/webhooks", bad)
     scene.ids["webhook_id"] = good["id"]
 
 
@@ -240,16 +240,16 @@ async def _mail(scene: Scene) -> None:
     await scene.deliver(f"team@{EXAMPLE}", "Question about the sofa")
     await scene.deliver("nobody@shop.test", "You have won")
     scene.ids |= {"message_id": sent["id"]}
-    await until(scene, "/sandbox/messages", lambda rows: len(rows) >= 4)
-    [*_, first] = await scene.sue.ask("GET", "/sandbox/messages")
+    await wait_until(scene, "/sandbox/messages", lambda rows: len(rows) >= 4)
+    [*_, first] = await scene.super_admin.call("GET", "/sandbox/messages")
     scene.ids["sandbox_id"] = first["id"]
     delivered = f"/webhooks/{scene.ids['webhook_id']}/deliveries?state=delivered"
-    await until(scene, delivered, lambda rows: len(rows) >= 5)
+    await wait_until(scene, delivered, lambda rows: len(rows) >= 5)
 
 
-async def until(scene: Scene, path: str, enough: Any, seconds: float = 60) -> None:
-    """Wait until what a path answers is `enough`."""
+async def wait_until(scene: Scene, path: str, condition: Callable[[Any], bool], seconds: float = 60) -> None:
+    """GET a path until `condition` is true for its `data`."""
     end = time.monotonic() + seconds
-    while not enough(await scene.sue.ask("GET", path)):
-        assert time.monotonic() < end, f"{path} does not come to what was waited for"
+    while not condition(await scene.super_admin.call("GET", path)):
+        assert time.monotonic() < end, f"{path}: the condition was not met within {seconds} s"
         await asyncio.sleep(0.1)

@@ -1,4 +1,4 @@
-"""All screens of the dashboard, and helpers that open and watch them in the browser."""
+"""All screens of the dashboard, and helpers that open them in the browser and record what fails there."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ WIDE, PHONE = {"width": 1360, "height": 900}, {"width": 390, "height": 844}
 
 @dataclass(frozen=True)
 class Screen:
-    """`path` with placeholders for the scene's IDs; `lowest`: the lowest role with access."""
+    """`path`: with placeholders for the IDs of the scene's objects; `lowest`: the lowest role with access."""
 
     name: str
     path: str
     lowest: str = "domain_admin"
 
-    def at(self, ids: dict[str, str]) -> str:
+    def path_for(self, ids: dict[str, str]) -> str:
         return self.path.format(**ids)
 
 
@@ -64,23 +64,23 @@ def require_dashboard() -> None:
     assert BUILT.is_file(), "The dashboard is not built: run `make dev`."
 
 
-def untested_paths() -> set[str]:
+def find_untested_paths() -> set[str]:
     """Paths of screens in the build that are not in this table."""
-    known = {screen.path.partition("?")[0] for screen in SCREENS} | {"/login"}
-    shapes = {"/".join("{}" if "{" in part else part for part in path.split("/")) for path in known}
+    tested = {screen.path.partition("?")[0] for screen in SCREENS} | {"/login"}
+    shapes = {"/".join("{}" if "{" in part else part for part in path.split("/")) for path in tested}
     built: list[str] = json.loads(BUILT.read_text())
     return {path for path in built if "/".join("{}" if "{" in part else part for part in path.split("/")) not in shapes}
 
 
 # Runs in every document of the page, frames included, and reports violations with their URL.
-_TELL = """
+_REPORT_VIOLATIONS = """
 addEventListener('securitypolicyviolation', (e) =>
   console.error(`policy ${location.href}: ${e.effectiveDirective} ${e.blockedURI}`))
 addEventListener('unhandledrejection', (e) => console.error(`unhandled rejection: ${e.reason}`))
 """
-# The message about the outcome of an action is shown for six seconds, so a test that waits as long would not see it.
-# Here it stays longer, and clicks pass through it.
-_STAYS = """{
+# The dashboard shows notifications for six seconds; a test on a slow machine would miss them. Here they stay for a
+# minute, and clicks go through them.
+_KEEP_NOTIFICATIONS = """{
   const soon = setTimeout
   window.setTimeout = (then, after, ...more) => soon(then, after === 6000 ? 60000 : after, ...more)
   const through = new CSSStyleSheet()
@@ -90,75 +90,75 @@ _STAYS = """{
 
 
 @dataclass
-class Watch:
-    """What went wrong on a page, beside what the screens themselves tell."""
+class FaultRecorder:
+    """Records console errors, exceptions, server errors and requests to other hosts of a page."""
 
     http: str
     faults: list[str] = field(default_factory=list[str])
 
-    def begin(self, page: Page) -> None:
-        page.on("console", self._console)
+    def attach(self, page: Page) -> None:
+        page.on("console", self._record_message)
         page.on("pageerror", lambda error: self.faults.append(f"{page.url}: {error.stack or error}"))
-        page.on("response", self._answered)
-        page.on("request", lambda request: self._asked(request.url))
+        page.on("response", self._record_response)
+        page.on("request", lambda request: self._record_request(request.url))
 
-    def _console(self, message: ConsoleMessage) -> None:
+    def _record_message(self, message: ConsoleMessage) -> None:
         # The HTML of a message is blocked in its frame as intended; these reports are expected.
         if FOREIGN.search(message.location.get("url", "") + message.text):
             return
-        # Refused calls are shown by the screens; the browser writes them down as well.
+        # The screens show failed requests; the browser logs them too.
         if message.type in ("error", "warning") and not message.text.startswith("Failed to load resource"):
             self.faults.append(f"{message.location.get('url', '')}: {message.text}")
 
-    def _answered(self, response: Response) -> None:
-        # On a machine with much to do the instance may rightly say that it is not well.
+    def _record_response(self, response: Response) -> None:
+        # On a busy machine the instance may report that it is degraded.
         if response.status >= 500 and not (response.status == 503 and response.url.endswith("/health")):
             self.faults.append(f"{response.status} {response.url}")
 
-    def _asked(self, url: str) -> None:
+    def _record_request(self, url: str) -> None:
         scheme, host, *_ = urlsplit(url)
         if scheme in ("http", "https") and host != urlsplit(self.http).netloc:
-            self.faults.append(f"asked another host: {url}")
+            self.faults.append(f"request to another host: {url}")
 
 
 class Site(Protocol):
-    """Where the dashboard is, and whom it knows: the scene, or another front of it."""
+    """A server with the dashboard and its sessions: the scene, or its second address (`Front`)."""
 
     @property
     def http(self) -> str: ...
 
-    def by(self, role: str) -> Caller: ...
+    def caller(self, role: str) -> Caller: ...
 
 
 @asynccontextmanager
-async def context(browser: Browser, caller: Caller | None, **options: Any) -> AsyncIterator[BrowserContext]:
-    """A browser of one's own, logged in as `caller`."""
-    made = await browser.new_context(**{"viewport": WIDE, "locale": "en-GB", "timezone_id": "UTC"} | options)
-    made.set_default_timeout(TIMEOUT_MS)
-    await made.add_init_script(_TELL + _STAYS)
+async def open_context(browser: Browser, caller: Caller | None, **options: Any) -> AsyncIterator[BrowserContext]:
+    """A browser context with the session of `caller`, or none."""
+    browser_context = await browser.new_context(**{"viewport": WIDE, "locale": "en-GB", "timezone_id": "UTC"} | options)
+    browser_context.set_default_timeout(TIMEOUT_MS)
+    await browser_context.add_init_script(_REPORT_VIOLATIONS + _KEEP_NOTIFICATIONS)
     if caller:
-        await made.add_cookies([{"name": COOKIE, "value": caller.token, "url": caller.http}])
+        await browser_context.add_cookies([{"name": COOKIE, "value": caller.token, "url": caller.http}])
     try:
-        yield made
+        yield browser_context
     finally:
-        await made.close()
+        await browser_context.close()
 
 
 @asynccontextmanager
-async def watched(browser: Browser, scene: Site, role: str, **options: Any) -> AsyncIterator[Page]:
-    """A page of somebody with this role, on which nothing may go wrong."""
-    async with context(browser, scene.by(role), **options) as made:
-        page = await made.new_page()
-        watch = Watch(scene.http)
-        watch.begin(page)
+async def open_page(browser: Browser, scene: Site, role: str, **options: Any) -> AsyncIterator[Page]:
+    """A page with the session of a role. Fails at the end if anything was recorded (`FaultRecorder`)."""
+    async with open_context(browser, scene.caller(role), **options) as browser_context:
+        page = await browser_context.new_page()
+        recorder = FaultRecorder(scene.http)
+        recorder.attach(page)
         yield page
-        assert watch.faults == [], watch.faults
+        assert recorder.faults == [], recorder.faults
 
 
 async def visit(page: Page, http: str, path: str) -> None:
-    """Go to a screen and wait until it shows what it has."""
+    """Load a screen and wait until its content has loaded."""
     await page.goto(http + path, wait_until="load")
-    await ready(page)
+    await wait_until_loaded(page)
 
 
 async def find_link(page: Page, name: str) -> Locator:
@@ -174,21 +174,21 @@ async def find_link(page: Page, name: str) -> Locator:
     return link
 
 
-async def ready(page: Page) -> None:
-    """Nothing is loading any more."""
+async def wait_until_loaded(page: Page) -> None:
+    """Wait until the heading is shown and nothing is loading."""
     await page.locator("h1").first.wait_for()
     await expect(page.locator("[aria-label^=Loading]")).to_have_count(0, timeout=TIMEOUT_MS)
 
 
-async def turn_to(page: Page, path: str) -> None:
-    """Go to another screen within the page, as its links do. It may be on its way to yet another one."""
-    await page.evaluate(_TURN, path)
+async def navigate(page: Page, path: str) -> None:
+    """Open another screen without reloading the page, as links do."""
+    await page.evaluate(_NAVIGATE, path)
     await page.locator(f"main [data-screen='{path.partition('?')[0]}'] h1").first.wait_for()
-    await ready(page)
+    await wait_until_loaded(page)
 
 
-# The address as the browser's own buttons change it.
-_TURN = """(path) => {
+# As the back and forward buttons change the URL.
+_NAVIGATE = """(path) => {
   history.pushState({}, '', path)
   dispatchEvent(new PopStateEvent('popstate', { state: {} }))
 }"""

@@ -1,6 +1,6 @@
-"""Pictures of every screen, light and dark, wide and phone, into docs/screenshots/: `make screenshots [ARGS=FOLDER]`.
+"""Takes screenshots of every screen, light and dark, wide and phone: `make screenshots [ARGS=FOLDER]`.
 
-They are kept with palettes of 256 colours, at less than half the size; the eye sees no difference.
+They are written to docs/screenshots with 256 colours, which halves their size without a visible difference.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from playwright.async_api import Browser, Page
 
 from tests.browser.front import Front, run_front
 from tests.browser.scene import Scene, run_scene
-from tests.browser.screens import PHONE, ROOT, SCREENS, WIDE, Screen, context, turn_to, visit
+from tests.browser.screens import PHONE, ROOT, SCREENS, WIDE, Screen, navigate, open_context, visit
 from tests.plugins.browser import PROGRAMS, launch, program
 
 FOLDER = ROOT / "docs/screenshots"
@@ -27,65 +27,65 @@ FORMS: dict[str, dict[str, Any]] = {
     "phone-light": {"viewport": PHONE, "color_scheme": "light", "is_mobile": True},
     "phone-dark": {"viewport": PHONE, "color_scheme": "dark", "is_mobile": True},
 }
-ALSO = (Screen("new-webhook", "/webhooks?new=yes"), Screen("new-key", "/api-keys?new=yes"))
-# On a picture the middle of its differences, of 255.
-_MOST_DIFFERENT = 0.1
+DIALOGS = (Screen("new-webhook", "/webhooks?new=yes"), Screen("new-key", "/api-keys?new=yes"))
+# The mean difference per pixel, of 255.
+_MAX_DIFFERENCE = 0.1
 
 
-async def take(browser: Browser, scene: Scene, front: Front, folder: Path) -> list[Path]:
-    """Each screen in each form, as the super administrator sees it; what was written."""
+async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder: Path) -> list[Path]:
+    """Take a screenshot of each screen in each form, as the super administrator; return the files."""
     written: list[Path] = []
 
-    async def keep(page: Page, name: str) -> None:
+    async def save_screenshot(page: Page, name: str) -> None:
         written.append(folder / f"{name}.png")
         written[-1].write_bytes(reduce_colors(await page.screenshot()))
 
     for form, options in FORMS.items():
-        async with context(browser, None, reduced_motion="reduce", **options) as made:
-            page = await made.new_page()
+        async with open_context(browser, None, reduced_motion="reduce", **options) as browser_context:
+            page = await browser_context.new_page()
             await visit(page, scene.http, "/login")
-            await keep(page, f"login-{form}")
-        async with context(browser, scene.sue, reduced_motion="reduce", **options) as made:
-            page = await made.new_page()
+            await save_screenshot(page, f"login-{form}")
+        async with open_context(browser, scene.super_admin, reduced_motion="reduce", **options) as browser_context:
+            page = await browser_context.new_page()
             await visit(page, scene.http, "/")
-            for screen in (*SCREENS, *ALSO):
+            for screen in (*SCREENS, *DIALOGS):
                 if screen.name == "queue":
                     continue
-                await turn_to(page, screen.at(scene.ids))
+                await navigate(page, screen.path_for(scene.ids))
                 if screen.name == "events":
                     await page.get_by_text("live", exact=True).wait_for()
                     await scene.send(subject="Your order is on its way")
                     await page.get_by_text("mail.delivered").first.wait_for()
                 await page.wait_for_timeout(150)
-                await keep(page, f"{screen.name}-{form}")
+                await save_screenshot(page, f"{screen.name}-{form}")
             await visit(page, front.http, "/queue")
             await page.get_by_label("Select", exact=False).nth(1).check()
             await page.get_by_label("Select", exact=False).nth(2).check()
-            await keep(page, f"queue-{form}")
+            await save_screenshot(page, f"queue-{form}")
     return written
 
 
 def reduce_colors(picture: bytes) -> bytes:
-    """A picture with a palette of its own."""
-    whole = Image.open(io.BytesIO(picture)).convert("RGB")
-    few = whole.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
-    difference = ImageStat.Stat(ImageChops.difference(whole, few.convert("RGB"))).mean
-    assert max(difference) < _MOST_DIFFERENT, difference
-    kept = io.BytesIO()
-    few.save(kept, "PNG", optimize=True)
-    return kept.getvalue()
+    """Reduce a PNG to a palette of 256 colours."""
+    image = Image.open(io.BytesIO(picture)).convert("RGB")
+    reduced = image.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    difference = ImageStat.Stat(ImageChops.difference(image, reduced.convert("RGB"))).mean
+    assert max(difference) < _MAX_DIFFERENCE, difference
+    content = io.BytesIO()
+    reduced.save(content, "PNG", optimize=True)
+    return content.getvalue()
 
 
 async def main() -> int:
-    found = program()
-    if found is None:
-        print(f"There is no chromium here; on Debian: apt install {PROGRAMS[0]}", file=sys.stderr)
+    executable = program()
+    if executable is None:
+        print(f"Chromium is not installed. On Debian: apt install {PROGRAMS[0]}", file=sys.stderr)
         return 1
     target = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
     target.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        async with run_scene(Path(folder)) as scene, run_front(scene) as front, launch(found) as browser:
-            written = await take(browser, scene, front, target)
+        async with run_scene(Path(folder)) as scene, run_front(scene) as front, launch(executable) as browser:
+            written = await take_screenshots(browser, scene, front, target)
     for old in set(target.glob("*.png")) - set(written):
         old.unlink()
     print(f"{len(written)} pictures, {sum(each.stat().st_size for each in written) >> 10} KiB in {target}")

@@ -1,4 +1,4 @@
-"""What strangers write never runs: a canary in each field that others fill is shown as the text that it is."""
+"""Stored cross-site scripting: HTML in each field that others can set is shown as text and never runs."""
 
 from __future__ import annotations
 
@@ -15,80 +15,82 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from mailkeep.db import postgres
-from tests.browser.scene import COOKIE, EXAMPLE, PASSWORD, Scene, until
-from tests.browser.screens import SCREENS, context, ready, turn_to, visit
+from tests.browser.scene import COOKIE, EXAMPLE, PASSWORD, Scene, wait_until
+from tests.browser.screens import SCREENS, navigate, open_context, visit, wait_until_loaded
 
-# Sings where it is taken for HTML, wherever in the page: the tests' own script listens in every document.
-SONG = "<img src=x onerror=sing({})>"
-LISTEN = "window.sing = (which) => console.error(`canary ${which} sings at ${location.href}`)"
-SECRETS = "<script>sing({})</script>"
+# Calls `reportInjection` if a browser parses it as HTML. REPORT_INJECTIONS defines that function in every document.
+MARKUP = "<img src=x onerror=reportInjection({})>"
+REPORT_INJECTIONS = "window.reportInjection = (field) => console.error(`markup of ${field} ran at ${location.href}`)"
+SCRIPT = "<script>reportInjection({})</script>"
 
 FIELDS = (
     "description of a domain", "name of a mailbox", "reason of a suspension", "name of a key",
-    "name of the sender", "name of the recipient", "subject", "text", "file name", "tag", "metadata", "own header",
+    "name of the sender", "name of the recipient", "subject", "text", "file name", "tag", "metadata", "custom header",
     "name of reply-to", "inbound subject", "inbound sender", "inbound recipient", "inbound message id",
-    "inbound text", "user agent", "fault of a webhook", "answer of a webhook", "words of the remote server",
+    "inbound text", "user agent", "error of a webhook", "response of a webhook", "reply of the remote server",
     "name of the remote server", "search in the address", "routing in the address",
 )  # fmt: skip
 assert len(FIELDS) == 25
 
 
-def canary(field: str) -> str:
-    return SONG.format(FIELDS.index(field))
+def markup_for(field: str) -> str:
+    return MARKUP.format(FIELDS.index(field))
 
 
-async def create_canaries(scene: Scene) -> dict[str, str]:
-    """Put a canary into every field; the ids of what holds them."""
-    ask = scene.sue.ask
-    domain = await ask("POST", "/domains", {"name": "canary.test", "description": canary("description of a domain")})
+async def create_objects(scene: Scene) -> dict[str, str]:
+    """Create objects with markup in every field; return their IDs for the screens."""
+    call = scene.super_admin.call
+    domain = await call(
+        "POST", "/domains", {"name": "canary.test", "description": markup_for("description of a domain")}
+    )
     mailbox = {"domain_id": domain["id"], "local_part": "bird", "password": PASSWORD}
-    made = await ask("POST", "/mailboxes", {**mailbox, "name": canary("name of a mailbox")})
-    await ask("POST", f"/mailboxes/{made['id']}/suspend", {"reason": canary("reason of a suspension")})
-    await ask("POST", "/api-keys", {"name": canary("name of a key")})
-    webhook = await ask(
+    mailbox_record = await call("POST", "/mailboxes", {**mailbox, "name": markup_for("name of a mailbox")})
+    await call("POST", f"/mailboxes/{mailbox_record['id']}/suspend", {"reason": markup_for("reason of a suspension")})
+    await call("POST", "/api-keys", {"name": markup_for("name of a key")})
+    webhook = await call(
         "POST", "/webhooks", {"url": scene.sink.url("/500"), "events": ["*"], "domain_id": domain["id"]}
     )
-    sent = await _send(ask, domain["name"])
-    await _words_of_others(scene, sent["id"], webhook["id"])
+    sent = await _send(call, domain["name"])
+    await _store_remote_replies(scene, sent["id"], webhook["id"])
     received = await _receive(scene)
     await _log_in(scene)
-    sandboxed = next(each for each in await ask("GET", "/sandbox/messages") if each["subject"] == canary("subject"))
+    sandboxed = next(
+        each for each in await call("GET", "/sandbox/messages") if each["subject"] == markup_for("subject")
+    )
     return {
-        "domain_id": domain["id"], "mailbox_id": made["id"], "message_id": sent["id"], "webhook_id": webhook["id"],
-        "sandbox_id": sandboxed["id"], "received_id": received,
+        "domain_id": domain["id"], "mailbox_id": mailbox_record["id"], "message_id": sent["id"],
+        "webhook_id": webhook["id"], "sandbox_id": sandboxed["id"], "received_id": received,
     }  # fmt: skip
 
 
-async def _send(ask: Callable[..., Awaitable[dict[str, str]]], domain: str) -> dict[str, str]:
+async def _send(call: Callable[..., Awaitable[dict[str, str]]], domain: str) -> dict[str, str]:
     content = base64.b64encode(b"tweet").decode()
     body = {
-        "from": {"email": f"shop@{domain}", "name": canary("name of the sender")},
-        "to": [{"email": "customer@elsewhere.test", "name": canary("name of the recipient")}],
-        "reply_to": {"email": "answers@elsewhere.test", "name": canary("name of reply-to")},
-        "subject": canary("subject"),
-        "text_body": canary("text"),
-        "html_body": SONG.format("html") + SECRETS.format("html"),
-        "attachments": [{"filename": canary("file name"), "content_type": "text/plain", "content": content}],
-        "headers": {"X-Own": canary("own header")},
-        "tags": [canary("tag")],
-        "metadata": {"from": canary("metadata")},
+        "from": {"email": f"shop@{domain}", "name": markup_for("name of the sender")},
+        "to": [{"email": "customer@elsewhere.test", "name": markup_for("name of the recipient")}],
+        "reply_to": {"email": "answers@elsewhere.test", "name": markup_for("name of reply-to")},
+        "subject": markup_for("subject"),
+        "text_body": markup_for("text"),
+        "html_body": MARKUP.format("html") + SCRIPT.format("html"),
+        "attachments": [{"filename": markup_for("file name"), "content_type": "text/plain", "content": content}],
+        "headers": {"X-Own": markup_for("custom header")},
+        "tags": [markup_for("tag")],
+        "metadata": {"from": markup_for("metadata")},
     }
-    return await ask("POST", "/send", body)
+    return await call("POST", "/send", body)
 
 
-async def _words_of_others(scene: Scene, message_id: str, webhook_id: str) -> None:
-    """Nobody outside is asked by the sandbox, and our receiver is polite: what others would say is put where it is
-    kept, once all is settled.
-    """
-    await until(scene, f"/messages/{message_id}", lambda message: message["status"] == "delivered")
-    tried = f"/webhooks/{webhook_id}/deliveries?state=waiting_for_retry"
-    await until(scene, tried, lambda rows: len(rows) >= 2)
+async def _store_remote_replies(scene: Scene, message_id: str, webhook_id: str) -> None:
+    """Store markup as replies of remote servers, which the sandbox and the test's webhook receiver never send."""
+    await wait_until(scene, f"/messages/{message_id}", lambda message: message["status"] == "delivered")
+    path = f"/webhooks/{webhook_id}/deliveries?state=waiting_for_retry"
+    await wait_until(scene, path, lambda rows: len(rows) >= 2)
     urls = postgres.running_urls(scene.instance.data_dir)
     assert urls is not None
     async with await psycopg.AsyncConnection.connect(urls.owner, autocommit=True) as conn:
         await conn.execute(
             "UPDATE message_recipients SET diagnostic = %s, remote_host = %s WHERE message_id = %s",
-            (canary("words of the remote server"), canary("name of the remote server"), message_id),
+            (markup_for("reply of the remote server"), markup_for("name of the remote server"), message_id),
         )
         await conn.execute(
             """
@@ -97,75 +99,75 @@ async def _words_of_others(scene: Scene, message_id: str, webhook_id: str) -> No
                                      '{0,error}', to_jsonb(%s::text))
             WHERE webhook_id = %s AND jsonb_array_length(attempts) > 0
             """,
-            (canary("answer of a webhook"), canary("fault of a webhook"), webhook_id),
+            (markup_for("response of a webhook"), markup_for("error of a webhook"), webhook_id),
         )
 
 
 async def _receive(scene: Scene) -> str:
     mail = EmailMessage(policy=policy.SMTP)
-    mail["Subject"] = canary("inbound subject")
-    mail["From"] = f'"{canary("inbound sender")}" <stranger@elsewhere.test>'
-    mail["To"] = f'"{canary("inbound recipient")}" <alice@{EXAMPLE}>'
+    mail["Subject"] = markup_for("inbound subject")
+    mail["From"] = f'"{markup_for("inbound sender")}" <stranger@elsewhere.test>'
+    mail["To"] = f'"{markup_for("inbound recipient")}" <alice@{EXAMPLE}>'
     mail["Message-ID"] = "<to-be-replaced@elsewhere.test>"
-    mail.set_content(canary("inbound text"))
-    # The library would correct it.
-    content = mail.as_bytes().replace(b"<to-be-replaced@elsewhere.test>", canary("inbound message id").encode())
+    mail.set_content(markup_for("inbound text"))
+    # EmailMessage would change this Message-ID.
+    content = mail.as_bytes().replace(b"<to-be-replaced@elsewhere.test>", markup_for("inbound message id").encode())
     host, _, port = scene.instance.smtp.rpartition(":")
     with smtplib.SMTP(host, int(port), timeout=60) as channel:
         channel.sendmail("stranger@elsewhere.test", [f"alice@{EXAMPLE}"], content)
-    found = await scene.sue.ask("GET", "/messages?direction=inbound")
-    return next(each["id"] for each in found if each["subject"] == canary("inbound subject"))
+    messages = await scene.super_admin.call("GET", "/messages?direction=inbound")
+    return next(each["id"] for each in messages if each["subject"] == markup_for("inbound subject"))
 
 
 async def _log_in(scene: Scene) -> None:
     email, password = scene.password("super_admin")
     async with (
-        aiohttp.ClientSession(headers={"User-Agent": canary("user agent")}) as session,
+        aiohttp.ClientSession(headers={"User-Agent": markup_for("user agent")}) as session,
         session.post(f"{scene.http}/api/v1/auth/login", json={"email": email, "password": password}) as answer,
     ):
         assert COOKIE in answer.cookies
 
 
-_SHOWN = """() => [document.title, document.body.innerText,
+_VISIBLE_TEXT = """() => [document.title, document.body.innerText,
   ...[...document.querySelectorAll('input, textarea')].map((each) => each.value)].join('\\n')"""
 
 
 @pytest.mark.timeout(120)
 async def test_no_injected_script_runs_and_each_text_is_shown(browser: Browser, scene: Scene):
-    ids = await create_canaries(scene)
-    heard: list[str] = []
-    shown: list[str] = []
-    async with context(browser, scene.sue) as made:
-        await made.add_init_script(LISTEN)
-        page = await made.new_page()
-        page.on("console", lambda message: heard.append(message.text) if " sings at " in message.text else None)
-        page.on("dialog", lambda dialog: heard.append(dialog.message))
+    ids = await create_objects(scene)
+    injections: list[str] = []
+    texts: list[str] = []
+    async with open_context(browser, scene.super_admin) as browser_context:
+        await browser_context.add_init_script(REPORT_INJECTIONS)
+        page = await browser_context.new_page()
+        page.on("console", lambda message: injections.append(message.text) if " ran at " in message.text else None)
+        page.on("dialog", lambda dialog: injections.append(dialog.message))
         await visit(page, scene.http, "/")
         for screen in SCREENS:
-            await turn_to(page, screen.at(ids))
-            shown.append(await page.evaluate(_SHOWN))
-        for path, openers in detail_paths(ids).items():
-            await turn_to(page, path)
-            if "?view=" in path:  # on the screen that is shown already
+            await navigate(page, screen.path_for(ids))
+            texts.append(await page.evaluate(_VISIBLE_TEXT))
+        for path, controls in detail_paths(ids).items():
+            await navigate(page, path)
+            if "?view=" in path:  # the screen stays, only the view changes
                 await expect(page.locator(f"input[type=radio][value={path.rpartition('=')[2]}]")).to_be_checked()
-                await ready(page)
-            shown.append(await page.evaluate(_SHOWN))
-            for opener in openers:
-                await _open(page, opener)
-                shown.append(await page.evaluate(_SHOWN))
-        await visit(page, scene.http, f"/login?error={quote(SONG.format('login'))}")
-        shown.append(await page.evaluate(_SHOWN))
-    assert heard == []
-    everything = "\n".join(shown)
-    assert [field for field in FIELDS if canary(field) not in everything] == []
+                await wait_until_loaded(page)
+            texts.append(await page.evaluate(_VISIBLE_TEXT))
+            for control in controls:
+                await _open(page, control)
+                texts.append(await page.evaluate(_VISIBLE_TEXT))
+        await visit(page, scene.http, f"/login?error={quote(MARKUP.format('login'))}")
+        texts.append(await page.evaluate(_VISIBLE_TEXT))
+    assert injections == []
+    all_text = "\n".join(texts)
+    assert [field for field in FIELDS if markup_for(field) not in all_text] == []
 
 
 def detail_paths(ids: dict[str, str]) -> dict[str, tuple[str, ...]]:
-    """Screens, and what is pressed on each to see more."""
+    """Paths, and the names of the controls that show more on each."""
     sandboxed = f"/sandbox/{ids['sandbox_id']}"
     return {
-        f"/messages?q={quote(canary('search in the address'))}": (),
-        f"/routing?address={quote(canary('routing in the address'))}": (),
+        f"/messages?q={quote(markup_for('search in the address'))}": (),
+        f"/routing?address={quote(markup_for('routing in the address'))}": (),
         f"/messages/{ids['message_id']}": ("Raw",),
         f"/messages/{ids['received_id']}": ("Raw", "Show content"),
         f"{sandboxed}?view=html": (),
@@ -180,7 +182,7 @@ def detail_paths(ids: dict[str, str]) -> dict[str, tuple[str, ...]]:
 
 async def _open(page: Page, name: str) -> None:
     await page.get_by_role("tab", name=name).or_(page.get_by_role("button", name=name)).first.click()
-    await ready(page)
+    await wait_until_loaded(page)
     if name in ("mail.sent", "auth.login"):
         await expect(page.get_by_role("dialog")).to_be_visible()
-        await ready(page)
+        await wait_until_loaded(page)

@@ -1,4 +1,4 @@
-"""The developers' and the owners' screens: the main action of each, as each role, by the names that people see."""
+"""The main action of each screen for developers and super administrators, as each role."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene
-from tests.browser.screens import find_link, visit, watched
+from tests.browser.screens import find_link, open_page, visit
 
 WRITERS = ("super_admin", "admin")
 
 
 async def choose(within: Page | Locator, label: str, option: str) -> None:
-    """Choose in a box that opens a list."""
+    """Select an option of a combobox."""
     page = within if isinstance(within, Page) else within.page
     await within.get_by_role("combobox", name=label, exact=True).click()
     await page.get_by_role("option", name=option, exact=True).click()
 
 
 async def expect_no_link(page: Page, name: str) -> None:
-    """No link leads to the screen."""
+    """Check that the sidebar has no link to the screen."""
     await expect(await find_link(page, name)).to_have_count(0)
 
 
 async def find_captured(scene: Scene, subject: str) -> Any:
-    """The latest of this subject in the sandbox; others' may come to it meanwhile."""
-    return next(each for each in await scene.sue.ask("GET", "/sandbox/messages") if each["subject"] == subject)
+    """The newest message with this subject in the sandbox."""
+    return next(each for each in await scene.super_admin.call("GET", "/sandbox/messages") if each["subject"] == subject)
 
 
 async def confirm_name(dialog: Locator, name: str, action: str) -> None:
-    """Type the name, then do it."""
+    """Type the name to confirm, then click the button."""
     button = dialog.get_by_role("button", name=action, exact=True)
     await expect(button).to_be_disabled()
     await dialog.get_by_role("textbox").fill(name)
@@ -48,7 +48,7 @@ async def confirm_name(dialog: Locator, name: str, action: str) -> None:
 @pytest.mark.parametrize("role", ROLES)
 async def test_an_api_key_is_created_shown_once_and_revoked(browser: Browser, scene: Scene, role: str):
     name = f"key of {role}"
-    async with watched(browser, scene, role) as page:
+    async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/api-keys")
         await page.get_by_role("button", name="New API key").first.click()
         dialog = page.get_by_role("dialog")
@@ -73,14 +73,14 @@ async def test_an_api_key_is_created_shown_once_and_revoked(browser: Browser, sc
 @pytest.mark.parametrize("role", WRITERS)
 async def test_a_webhook_is_created_tested_and_deleted(browser: Browser, scene: Scene, role: str):
     url = scene.sink.url(f"/200/{role}")
-    async with watched(browser, scene, role) as page:
+    async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/webhooks")
         await page.get_by_role("button", name="New webhook").first.click()
         dialog = page.get_by_role("dialog")
-        await dialog.get_by_label("Address").fill("http://plain.example/")
+        await dialog.get_by_label("URL").fill("http://plain.example/")
         await dialog.get_by_role("button", name="Create webhook").click()
         await expect(dialog.get_by_text("https")).not_to_have_count(0)
-        await dialog.get_by_label("Address").fill(url)
+        await dialog.get_by_label("URL").fill(url)
         await dialog.get_by_role("button", name="Create webhook").click()
         assert (await dialog.get_by_test_id("secret").inner_text()).startswith("whsec_")
         await dialog.get_by_role("button", name="I've saved it").click()
@@ -94,7 +94,7 @@ async def test_a_webhook_is_created_tested_and_deleted(browser: Browser, scene: 
         before = len(scene.sink.at(f"/200/{role}"))
         await dialog.get_by_role("button", name="Replay", exact=True).click()
         await expect(page.get_by_text("Queued for delivery.")).to_be_visible()
-        await _grows(scene, f"/200/{role}", before)
+        await _wait_for_request(scene, f"/200/{role}", before)
         await page.keyboard.press("Escape")
         await page.get_by_role("tab", name="Settings").click()
         await page.get_by_role("button", name="Delete webhook").click()
@@ -102,18 +102,20 @@ async def test_a_webhook_is_created_tested_and_deleted(browser: Browser, scene: 
         await expect(page.get_by_role("link", name=url)).to_have_count(0)
 
 
-async def _grows(scene: Scene, path: str, before: int) -> None:
+async def _wait_for_request(scene: Scene, path: str, before: int) -> None:
     for _ in range(600):
         if len(scene.sink.at(path)) > before:
             return
         await asyncio.sleep(0.1)
-    raise AssertionError("it was not delivered again")
+    raise AssertionError(f"no further request at {path}")
 
 
 async def test_a_failing_webhook_shows_its_response_and_can_be_edited(browser: Browser, scene: Scene):
-    made = await scene.sue.ask("POST", "/webhooks", {"url": scene.sink.url("/500/failing"), "events": ["mail.sent"]})
-    async with watched(browser, scene, "super_admin") as page:
-        await visit(page, scene.http, f"/webhooks/{made['id']}")
+    webhook = await scene.super_admin.call(
+        "POST", "/webhooks", {"url": scene.sink.url("/500/failing"), "events": ["mail.sent"]}
+    )
+    async with open_page(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, f"/webhooks/{webhook['id']}")
         await scene.send()
         row = page.get_by_role("row").filter(has_text="waiting for retry")
         await row.get_by_role("button", name="mail.sent").click()
@@ -134,7 +136,7 @@ async def test_a_failing_webhook_shows_its_response_and_can_be_edited(browser: B
 
 @pytest.mark.parametrize("role", WRITERS)
 async def test_events_appear_as_they_happen(browser: Browser, scene: Scene, role: str):
-    async with watched(browser, scene, role) as page:
+    async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/events")
         await expect(page.get_by_text("live", exact=True)).to_be_visible()
         await scene.send(subject=f"Live for {role}")
@@ -149,32 +151,34 @@ async def test_events_appear_as_they_happen(browser: Browser, scene: Scene, role
         await page.get_by_role("button", name="Resume").click()
         await expect(page.get_by_text("live", exact=True)).to_be_visible()
         await expect(page.get_by_text(f"While paused by {role}").first).to_be_visible()
-        await choose(page, "Event", "mail.bounced")
+        await choose(page, "Event", "mail.bounced rejected by the remote server, or deferred at the first attempt")
         await expect(page.get_by_text("No events yet")).to_be_visible()
+        await page.get_by_role("button", name="Pause").click()
+        await expect(page.get_by_text("Select Resume to see new events.")).to_be_visible()
 
 
 async def test_the_event_stream_reconnects_after_retry_after(browser: Browser, scene: Scene):
-    asked: list[str] = []
+    requests: list[str] = []
     error = {"code": "RATE_LIMIT_EXCEEDED", "message": "Too many streams.", "details": None}
 
     async def refuse(route: Route) -> None:
-        asked.append(route.request.url)
+        requests.append(route.request.url)
         await route.fulfill(status=429, headers={"retry-after": "300"}, json={"data": None, "error": error, "meta": {}})
 
-    async with watched(browser, scene, "admin") as page:
+    async with open_page(browser, scene, "admin") as page:
         await page.clock.install()
         await page.route("**/api/v1/events/stream*", refuse)
         await page.goto(f"{scene.http}/events")
         await expect(page.locator("main").get_by_role("alert")).to_contain_text("Try again in 300 s.")
-        # The clock goes on between: a minute is left for it.
+        # The clock also runs between these calls: allow for a minute.
         await page.clock.run_for(240_000)
-        assert len(asked) == 1
+        assert len(requests) == 1
         async with page.expect_request("**/api/v1/events/stream*"):
             await page.clock.run_for(61_000)
 
 
-async def test_screens_that_a_role_may_not_see_say_why(browser: Browser, scene: Scene):
-    async with watched(browser, scene, "domain_admin") as page:
+async def test_denied_screens_say_why(browser: Browser, scene: Scene):
+    async with open_page(browser, scene, "domain_admin") as page:
         await visit(page, scene.http, "/")
         await expect_no_link(page, "Webhooks")
         await expect_no_link(page, "Events")
@@ -184,7 +188,7 @@ async def test_screens_that_a_role_may_not_see_say_why(browser: Browser, scene: 
             await expect(
                 page.locator("main").get_by_text(re.compile("^Only .*administrators have access"))
             ).to_be_visible()
-    async with watched(browser, scene, "admin") as page:
+    async with open_page(browser, scene, "admin") as page:
         await visit(page, scene.http, "/admins")
         await expect_no_link(page, "Sandbox")
         await expect(page.get_by_role("button", name="New administrator")).to_have_count(0)
@@ -194,7 +198,7 @@ async def test_screens_that_a_role_may_not_see_say_why(browser: Browser, scene: 
 
 async def test_a_captured_message_is_shown_as_text_headers_and_source(browser: Browser, scene: Scene):
     await scene.send(subject="Caught in the sandbox")
-    async with watched(browser, scene, "super_admin") as page:
+    async with open_page(browser, scene, "super_admin") as page:
         await visit(page, scene.http, "/sandbox")
         await page.get_by_role("link", name="Caught in the sandbox").first.click()
         await expect(page.get_by_role("heading", level=1, name="Caught in the sandbox")).to_be_visible()
@@ -208,45 +212,45 @@ async def test_a_captured_message_is_shown_as_text_headers_and_source(browser: B
 async def test_captured_html_runs_no_scripts_and_loads_nothing(browser: Browser, scene: Scene):
     html = '<p>Hello <b>you</b></p><img src="https://evil.test/p.gif"><script>top.document.title = "taken"</script>'
     await scene.send(subject="Framed", html_body=html)
-    caught = await find_captured(scene, "Framed")
-    context = await browser.new_context()
-    await context.add_cookies([{"name": "svc_session", "value": scene.sue.token, "url": scene.http}])
-    page = await context.new_page()
-    done: list[str] = []
-    page.on("requestfinished", lambda request: done.append(request.url))
-    await visit(page, scene.http, f"/sandbox/{caught['id']}")
+    message = await find_captured(scene, "Framed")
+    browser_context = await browser.new_context()
+    await browser_context.add_cookies([{"name": "svc_session", "value": scene.super_admin.token, "url": scene.http}])
+    page = await browser_context.new_page()
+    urls: list[str] = []
+    page.on("requestfinished", lambda request: urls.append(request.url))
+    await visit(page, scene.http, f"/sandbox/{message['id']}")
     frame = page.frame_locator("iframe")
     await expect(frame.get_by_text("Hello you")).to_be_visible()
     await page.wait_for_timeout(300)
     assert await page.title() == "Framed · Mailkeep"
-    assert [url for url in done if "evil.test" in url] == []
-    await context.close()
+    assert [url for url in urls if "evil.test" in url] == []
+    await browser_context.close()
 
 
 async def test_a_captured_message_shows_images_and_offers_attachments(browser: Browser, scene: Scene):
     pixel = "R0lGODlhAQABAAAAACwAAAAAAQABAAA="
     logo = {"filename": "logo.gif", "content_type": "image/gif", "content": pixel, "content_id": "logo@shop"}
-    paper = {"filename": "<b>Übersicht.html", "content_type": "text/html", "content": "PHNjcmlwdD4="}
+    document = {"filename": "<b>Übersicht.html", "content_type": "text/html", "content": "PHNjcmlwdD4="}
     html = '<p>Ours</p><img alt="ours" src="cid:logo@shop"><img alt="theirs" src="cid:nowhere">'
-    await scene.send(subject="With a picture", html_body=html, attachments=[logo | {"disposition": "inline"}, paper])
-    caught = await find_captured(scene, "With a picture")
-    async with watched(browser, scene, "super_admin") as page:
-        await visit(page, scene.http, f"/sandbox/{caught['id']}")
+    await scene.send(subject="With a picture", html_body=html, attachments=[logo | {"disposition": "inline"}, document])
+    message = await find_captured(scene, "With a picture")
+    async with open_page(browser, scene, "super_admin") as page:
+        await visit(page, scene.http, f"/sandbox/{message['id']}")
         frame = page.frame_locator("iframe")
         await expect(frame.get_by_alt_text("ours")).to_have_js_property("naturalWidth", 1)
         await expect(frame.get_by_alt_text("theirs")).to_have_js_property("naturalWidth", 0)
         await expect(page.get_by_text("· inline")).to_have_count(1)
         async with page.expect_download() as download:
             await page.get_by_role("link", name="<b>Übersicht.html").click()
-        kept = await (await download.value).path()
-        assert kept.read_bytes() == b"<script>"
-        # At its own address it is saved too, not shown.
+        file = await (await download.value).path()
+        assert file.read_bytes() == b"<script>"
+        # Opened directly, the attachment is also downloaded, not shown.
         async with page.expect_download() as download:
             await page.evaluate(
-                "(path) => { location.href = path }", f"/api/v1/sandbox/messages/{caught['id']}/attachments/2"
+                "(path) => { location.href = path }", f"/api/v1/sandbox/messages/{message['id']}/attachments/2"
             )
         assert "bersicht" in (await download.value).suggested_filename
-        assert page.url == f"{scene.http}/sandbox/{caught['id']}"
+        assert page.url == f"{scene.http}/sandbox/{message['id']}"
 
 
 async def test_an_administrator_is_created_assigned_edited_and_deleted(browser: Browser, scene: Scene):
@@ -256,7 +260,7 @@ async def test_an_administrator_is_created_assigned_edited_and_deleted(browser: 
     async def refuse(route: Route) -> None:
         await route.fulfill(status=409, json={"data": None, "error": error, "meta": {}})
 
-    async with watched(browser, scene, "super_admin") as page:
+    async with open_page(browser, scene, "super_admin") as page:
         await visit(page, scene.http, "/admins")
         await page.get_by_role("button", name="New administrator").click()
         dialog = page.get_by_role("dialog")
@@ -291,9 +295,9 @@ async def test_an_administrator_is_created_assigned_edited_and_deleted(browser: 
 async def test_the_audit_log_shows_before_and_after(browser: Browser, scene: Scene, role: str):
     name, after = f"audited-{role.replace('_', '-')}", "changed@elsewhere.test"
     alias = {"domain_id": scene.ids["domain_id"], "source_local_part": name, "destination": "before@elsewhere.test"}
-    made = await scene.by(role).ask("POST", "/aliases", alias)
-    await scene.by(role).ask("PATCH", f"/aliases/{made['id']}", {"destination": after})
-    async with watched(browser, scene, role) as page:
+    record = await scene.caller(role).call("POST", "/aliases", alias)
+    await scene.caller(role).call("PATCH", f"/aliases/{record['id']}", {"destination": after})
+    async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/audit")
         await page.get_by_role("searchbox").fill("alias.update")
         await expect(page).to_have_url(re.compile("action=alias.update"))
@@ -305,7 +309,7 @@ async def test_the_audit_log_shows_before_and_after(browser: Browser, scene: Sce
 
 
 async def test_the_audit_log_is_verified_and_exported(browser: Browser, scene: Scene):
-    async with watched(browser, scene, "super_admin") as page:
+    async with open_page(browser, scene, "super_admin") as page:
         await visit(page, scene.http, "/audit")
         await page.get_by_role("button", name="Verify").click()
         await expect(page.get_by_text("The audit log is intact.")).to_be_visible()
@@ -318,10 +322,10 @@ async def test_the_audit_log_is_verified_and_exported(browser: Browser, scene: S
 
 async def test_more_entries_of_the_audit_log_are_loaded(browser: Browser, scene: Scene):
     alias = {"domain_id": scene.ids["domain_id"], "source_local_part": "often", "destination": f"alice@{EXAMPLE}"}
-    made = await scene.by("admin").ask("POST", "/aliases", alias)
+    record = await scene.caller("admin").call("POST", "/aliases", alias)
     for number in range(26):
-        await scene.by("admin").ask("PATCH", f"/aliases/{made['id']}", {"active": number % 2 == 1})
-    async with watched(browser, scene, "admin") as page:
+        await scene.caller("admin").call("PATCH", f"/aliases/{record['id']}", {"active": number % 2 == 1})
+    async with open_page(browser, scene, "admin") as page:
         await visit(page, scene.http, "/audit?action=alias.update")
         rows = page.get_by_role("table", name="Audit log").get_by_role("row")
         await expect(rows).to_have_count(26)
@@ -334,7 +338,7 @@ async def test_more_entries_of_the_audit_log_are_loaded(browser: Browser, scene:
 
 
 async def test_api_requests_of_a_screen_run_in_each_language(browser: Browser, scene: Scene, tmp_path: Path):
-    key = (await scene.sue.ask("POST", "/api-keys", {"name": "for snippets"}))["key"]
+    key = (await scene.super_admin.call("POST", "/api-keys", {"name": "for snippets"}))["key"]
     runners = {
         "curl": ["bash", "-eu"],
         "Python": [sys.executable],
@@ -342,15 +346,15 @@ async def test_api_requests_of_a_screen_run_in_each_language(browser: Browser, s
     }
     environ = {"PATH": os.environ["PATH"], "MAILKEEP_KEY": key, "HOME": str(tmp_path)}
     name = 'it\'s a "key" & $HOME'
-    async with watched(browser, scene, "super_admin") as page:
+    async with open_page(browser, scene, "super_admin") as page:
         await visit(page, scene.http, f"/domains/{scene.ids['domain_id']}")
         await page.get_by_role("button", name="API requests of this screen").click()
         for language, runner in runners.items():
             await page.get_by_text(language, exact=True).click()
             text = await page.get_by_test_id("snippet").inner_text()
-            done = await asyncio.to_thread(_run, runner, text, environ)
-            assert done.returncode == 0, done.stderr
-            assert EXAMPLE in done.stdout, (language, done.stdout)
+            process = await asyncio.to_thread(_run, runner, text, environ)
+            assert process.returncode == 0, process.stderr
+            assert EXAMPLE in process.stdout, (language, process.stdout)
         await visit(page, scene.http, "/api-keys?new=yes")
         dialog = page.get_by_role("dialog", name="New API key")
         await dialog.get_by_label("Name").fill(name)
@@ -358,16 +362,16 @@ async def test_api_requests_of_a_screen_run_in_each_language(browser: Browser, s
         for language, runner in runners.items():
             await page.get_by_role("dialog", name="API request").get_by_text(language, exact=True).click()
             text = await page.get_by_test_id("snippet").inner_text()
-            done = await asyncio.to_thread(_run, runner, text, environ)
-            assert done.returncode == 0, done.stderr
-            assert "svc_sk_" in done.stdout, (language, done.stdout)
-    made = [each["name"] for each in await scene.sue.ask("GET", "/api-keys")]
-    assert made.count(name) == len(runners)
+            process = await asyncio.to_thread(_run, runner, text, environ)
+            assert process.returncode == 0, process.stderr
+            assert "svc_sk_" in process.stdout, (language, process.stdout)
+    names = [each["name"] for each in await scene.super_admin.call("GET", "/api-keys")]
+    assert names.count(name) == len(runners)
 
 
 async def test_the_api_request_of_a_draft_sends_it(browser: Browser, scene: Scene):
-    key = (await scene.sue.ask("POST", "/api-keys", {"name": "for a letter"}))["key"]
-    async with watched(browser, scene, "super_admin") as page:
+    key = (await scene.super_admin.call("POST", "/api-keys", {"name": "for a letter"}))["key"]
+    async with open_page(browser, scene, "super_admin") as page:
         await visit(
             page, scene.http, f"/send?from=shop@{EXAMPLE}&to=customer@elsewhere.test&subject=It's%20a%20request"
         )
@@ -375,10 +379,10 @@ async def test_the_api_request_of_a_draft_sends_it(browser: Browser, scene: Scen
         await page.get_by_role("button", name="API request", exact=True).click()
         text = await page.get_by_test_id("snippet").inner_text()
     environ = {"PATH": os.environ["PATH"], "MAILKEEP_KEY": key}
-    done = await asyncio.to_thread(_run, ["bash", "-eu"], text, environ)
-    assert '"message_id"' in done.stdout, (done.stdout, done.stderr)
-    caught = await find_captured(scene, "It's a request")
-    content = await scene.sue.ask("GET", f"/sandbox/messages/{caught['id']}")
+    process = await asyncio.to_thread(_run, ["bash", "-eu"], text, environ)
+    assert '"message_id"' in process.stdout, (process.stdout, process.stderr)
+    message = await find_captured(scene, "It's a request")
+    content = await scene.super_admin.call("GET", f"/sandbox/messages/{message['id']}")
     assert "$HOME `id`" in content["body_text"]
 
 

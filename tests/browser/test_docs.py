@@ -1,4 +1,4 @@
-"""The API reference: it shows every operation with its examples, in both themes and at phone width."""
+"""The API reference shows every operation with its examples, in both themes and at phone width."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from tests.browser.scene import Scene
-from tests.browser.screens import ROOT, watched
+from tests.browser.screens import ROOT, open_page
 from tests.browser.test_screens import AXE
 
 METHODS = {"get", "post", "put", "patch", "delete"}
@@ -27,16 +27,16 @@ NARROW = {"width": 320, "height": 640}
 
 
 @asynccontextmanager
-async def reference(browser: Browser, scene: Scene, fragment: str = "", **options: Any) -> AsyncIterator[Page]:
-    """The page, fully shown. It fails on console errors, policy violations and requests to another origin."""
-    async with watched(browser, scene, "super_admin", **options) as page:
+async def open_reference(browser: Browser, scene: Scene, fragment: str = "", **options: Any) -> AsyncIterator[Page]:
+    """The complete page. Fails on console errors, policy violations and requests to another origin."""
+    async with open_page(browser, scene, "super_admin", **options) as page:
         await page.goto(f"{scene.http}/docs{fragment}")
         await expect(page.locator("article.call")).to_have_count(len(OPERATIONS))
         yield page
 
 
 async def test_every_operation_and_webhook_is_shown_with_its_fields(browser: Browser, scene: Scene):
-    async with reference(browser, scene) as page:
+    async with open_reference(browser, scene) as page:
         shown = await page.locator("article.call").evaluate_all("(all) => all.map((each) => each.id)")
         assert sorted(shown) == sorted(OPERATIONS)
         login = page.locator("#postAuthLogin")
@@ -50,7 +50,7 @@ async def test_every_operation_and_webhook_is_shown_with_its_fields(browser: Bro
 
 
 async def test_operations_are_shown_with_all_their_examples(browser: Browser, scene: Scene):
-    async with reference(browser, scene) as page:
+    async with open_reference(browser, scene) as page:
         create = page.locator("#postDomains")
         example = DOCUMENT["paths"]["/domains"]["post"]["responses"]["201"]["content"]["application/json"]["example"]
         await expect(create.locator("pre").last).to_have_text(json.dumps(example, indent=2, ensure_ascii=False))
@@ -63,7 +63,7 @@ async def test_operations_are_shown_with_all_their_examples(browser: Browser, sc
 
 async def test_every_link_of_the_sidebar_reaches_its_section(browser: Browser, scene: Scene):
     """Issue 17, number 21: scrolling stopped on its way."""
-    async with reference(browser, scene) as page:
+    async with open_reference(browser, scene) as page:
         missed = await page.evaluate(
             """async () => {
               const missed = [], header = document.querySelector('header.top').getBoundingClientRect().bottom
@@ -81,14 +81,14 @@ async def test_every_link_of_the_sidebar_reaches_its_section(browser: Browser, s
 
 
 async def test_a_link_to_an_operation_opens_at_it(browser: Browser, scene: Scene):
-    async with reference(browser, scene, "#postWebhooks") as page:
+    async with open_reference(browser, scene, "#postWebhooks") as page:
         await expect(page.locator("#postWebhooks h3")).to_be_in_viewport()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_the_page_fits_a_phone_in_both_themes(browser: Browser, scene: Scene, scheme: str):
     """Issue 17, number 21: narrow screens overflowed."""
-    async with reference(browser, scene, viewport=NARROW, color_scheme=scheme) as page:
+    async with open_reference(browser, scene, viewport=NARROW, color_scheme=scheme) as page:
         await page.locator("details").evaluate_all("(all) => all.forEach((each) => { each.open = true })")
         cut_off = await page.locator("main *:not(.table *):not(pre *)").evaluate_all(
             "(all) => all.filter((each) => each.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML)"
@@ -106,7 +106,7 @@ async def test_the_page_fits_a_phone_in_both_themes(browser: Browser, scene: Sce
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 async def test_axe_finds_nothing_in_the_reference(browser: Browser, scene: Scene, scheme: str):
     # `bypass_csp` only to put axe into the page; the other tests run under the policy.
-    async with reference(browser, scene, color_scheme=scheme, bypass_csp=True) as page:
+    async with open_reference(browser, scene, color_scheme=scheme, bypass_csp=True) as page:
         await page.add_script_tag(path=AXE)
-        found = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-        assert [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]] == []
+        result = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        assert [(each["id"], each["nodes"][0]["html"]) for each in result["violations"]] == []

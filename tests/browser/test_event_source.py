@@ -1,4 +1,4 @@
-"""GET /events/stream as a browser's own EventSource follows it, with the session's cookie and nothing else."""
+"""GET /events/stream with the browser's EventSource, authenticated by the session cookie."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from tests.browser.scene import COOKIE, Scene
 
 FOLLOW = """
 () => {
-  window.heard = [];
+  window.received = [];
   window.opened = 0;
-  // The server ends it each second, so that the browser has to come back.
+  // The server ends the stream every second, so that the browser reconnects.
   const source = new EventSource("/api/v1/events/stream?kind=mail.sent&duration=1");
   source.addEventListener("open", () => { window.opened += 1; });
   source.addEventListener("mail.sent", (event) => {
-    window.heard.push([event.lastEventId, JSON.parse(event.data).data.subject]);
+    window.received.push([event.lastEventId, JSON.parse(event.data).data.subject]);
   });
 }
 """
 
 
 async def until(page: Page, condition: str) -> None:
-    """Asked from outside: the page's own policy lets it evaluate nothing."""
+    """Poll from the test: the content security policy forbids `wait_for_function`."""
     for _ in range(600):
         if await page.evaluate(condition):
             return
@@ -32,18 +32,18 @@ async def until(page: Page, condition: str) -> None:
 
 
 async def test_an_event_source_reconnects_and_misses_nothing(page: Page, scene: Scene):
-    who = await scene.login("admin")
-    await page.context.add_cookies([{"name": COOKIE, "value": who.token, "url": scene.http}])
+    caller = await scene.login("admin")
+    await page.context.add_cookies([{"name": COOKIE, "value": caller.token, "url": scene.http}])
     await page.goto(f"{scene.http}/docs")
     await page.evaluate(FOLLOW)
     await until(page, "window.opened >= 1")
     subjects = [f"to a browser {number}" for number in range(8)]
     for subject in subjects:
         await scene.send(subject=subject)
-        await asyncio.sleep(0.6)  # some while it is away: it waits 2 seconds before it comes back
-    ours = "window.heard.filter(([, subject]) => subject.startsWith('to a browser'))"
-    await until(page, f"{ours}.length >= 8")
-    heard = await page.evaluate(ours)
-    assert [subject for _, subject in heard] == subjects
-    assert len({event_id for event_id, _ in heard}) == len(subjects)
+        await asyncio.sleep(0.6)  # some are sent while the browser waits 2 seconds before it reconnects
+    events = "window.received.filter(([, subject]) => subject.startsWith('to a browser'))"
+    await until(page, f"{events}.length >= 8")
+    received = await page.evaluate(events)
+    assert [subject for _, subject in received] == subjects
+    assert len({event_id for event_id, _ in received}) == len(subjects)
     assert await page.evaluate("window.opened") > 1

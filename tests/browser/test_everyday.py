@@ -1,4 +1,4 @@
-"""The everyday screens: the main action of each, as each role, by the names that people see."""
+"""The main action of each screen for mail and the directory, as each role."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from urllib.parse import quote
 import pytest
 from playwright.async_api import Browser, Locator, Page, Route, expect
 
-from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene, log_in, until
-from tests.browser.screens import context, find_link, visit, watched
+from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene, log_in, wait_until
+from tests.browser.screens import find_link, open_context, open_page, visit
 
 WRITERS = ("super_admin", "admin")
 
 
 async def choose(within: Page | Locator, label: str, option: str) -> None:
-    """Choose in a box that opens a list."""
+    """Select an option of a combobox."""
     page = within if isinstance(within, Page) else within.page
     await within.get_by_role("combobox", name=label, exact=True).click()
     await page.get_by_role("option", name=option, exact=True).click()
 
 
 def expect_notification(page: Page, text: str):
-    """What an action ends with."""
+    """Check the notification after an action."""
     return expect(page.get_by_role("status").filter(has_text=text)).to_be_visible()
 
 
 @pytest.mark.parametrize("role", WRITERS)
 async def test_a_domain_is_created_edited_and_deleted(browser: Browser, scene: Scene, role: str):
     name = f"{role.replace('_', '-')}.test"
-    async with watched(browser, scene, role) as page:
+    async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/domains")
         await page.get_by_role("button", name="New domain").click()
         dialog = page.get_by_role("dialog")
@@ -47,16 +47,16 @@ async def test_a_domain_is_created_edited_and_deleted(browser: Browser, scene: S
         await page.get_by_role("button", name="Save").click()
         await expect(page.get_by_text("sends only")).to_be_visible()
         await page.get_by_role("button", name="Delete domain").click()
-        sure = dialog.get_by_role("button", name="Delete domain")
-        await expect(sure).to_be_disabled()
+        confirm = dialog.get_by_role("button", name="Delete domain")
+        await expect(confirm).to_be_disabled()
         await dialog.get_by_role("textbox").fill(name)
-        await sure.click()
+        await confirm.click()
         await expect_notification(page, f"Deleted {name}.")
         await expect(page.get_by_role("link", name=name)).to_have_count(0)
 
 
 async def test_the_delete_button_says_why_a_domain_cannot_be_deleted(browser: Browser, scene: Scene):
-    async with watched(browser, scene, "super_admin") as page:
+    async with open_page(browser, scene, "super_admin") as page:
         await visit(page, scene.http, f"/domains/{scene.ids['domain_id']}?tab=settings")
         button = page.get_by_role("button", name="Delete domain")
         await expect(button).to_have_attribute("aria-disabled", "true")
@@ -66,10 +66,10 @@ async def test_the_delete_button_says_why_a_domain_cannot_be_deleted(browser: Br
         await expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-async def test_controls_that_a_role_may_not_use_are_absent(browser: Browser, scene: Scene):
-    async with watched(browser, scene, "domain_admin") as page:
+async def test_denied_controls_are_absent(browser: Browser, scene: Scene):
+    async with open_page(browser, scene, "domain_admin") as page:
         await visit(page, scene.http, "/domains")
-        await expect(page.get_by_role("row")).to_have_count(2)  # the head, and the one that is assigned
+        await expect(page.get_by_role("row")).to_have_count(2)  # the header and the assigned domain
         await expect(page.get_by_role("button", name="New domain")).to_have_count(0)
         await expect(await find_link(page, "Suspensions")).to_have_count(0)
         await visit(page, scene.http, "/suspensions")
@@ -80,7 +80,7 @@ async def test_controls_that_a_role_may_not_use_are_absent(browser: Browser, sce
 async def test_a_mailbox_is_created_edited_suspended_deleted_and_restored(browser: Browser, scene: Scene, role: str):
     local = f"new-{role.replace('_', '-')}"
     address = f"{local}@{EXAMPLE}"
-    async with watched(browser, scene, role) as page:
+    async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/mailboxes")
         await page.get_by_role("button", name="New mailbox").click()
         dialog = page.get_by_role("dialog")
@@ -127,24 +127,24 @@ async def test_a_mailbox_is_created_edited_suspended_deleted_and_restored(browse
 @pytest.mark.parametrize("role", ROLES)
 async def test_the_alias_form_shows_the_routing_of_its_destinations(browser: Browser, scene: Scene, role: str):
     source = f"alias-{role.replace('_', '-')}"
-    async with watched(browser, scene, role) as page:
+    async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/aliases")
         await page.get_by_role("button", name="New alias").click()
         dialog = page.get_by_role("dialog")
         await dialog.get_by_label("Local part").fill(source)
-        chosen = dialog.get_by_role("combobox", name="Domain", exact=True)
-        if not await chosen.input_value():
-            await chosen.click()
+        domain_select = dialog.get_by_role("combobox", name="Domain", exact=True)
+        if not await domain_select.input_value():
+            await domain_select.click()
             await page.get_by_role("option", name=EXAMPLE, exact=True).click()
-        leads = dialog.get_by_role("textbox", name="Destinations")
-        await leads.fill(f"team@{EXAMPLE}")
-        await leads.press("Enter")
+        destinations = dialog.get_by_role("textbox", name="Destinations")
+        await destinations.fill(f"team@{EXAMPLE}")
+        await destinations.press("Enter")
         await expect(dialog.get_by_text(f"→ alice@{EXAMPLE}, bob@{EXAMPLE}")).to_be_visible()
         await dialog.get_by_role("button", name="Create alias").click()
         await expect(dialog.get_by_role("alert")).to_contain_text("is itself an alias of this domain")
-        await leads.press("Backspace")
-        await leads.fill(f"alice@{EXAMPLE}")
-        await leads.press("Enter")
+        await destinations.press("Backspace")
+        await destinations.fill(f"alice@{EXAMPLE}")
+        await destinations.press("Enter")
         await dialog.get_by_role("button", name="Create alias").click()
         await expect_notification(page, "Alias created.")
         row = page.get_by_role("row").filter(has_text=source)
@@ -158,50 +158,50 @@ async def test_the_alias_form_shows_the_routing_of_its_destinations(browser: Bro
 
 
 async def test_with_two_domains_the_alias_list_shows_its_domain(browser: Browser, scene: Scene):
-    email, ask = f"two@{EXAMPLE}", scene.sue.ask
-    made = [await ask("POST", "/domains", {"name": name}) for name in ("first.test", "second.test")]
-    for domain in made:
+    email, call = f"two@{EXAMPLE}", scene.super_admin.call
+    domains = [await call("POST", "/domains", {"name": name}) for name in ("first.test", "second.test")]
+    for domain in domains:
         source = domain["name"].partition(".")[0]
         alias = {"domain_id": domain["id"], "source_local_part": f"of-{source}", "destination": f"bob@{EXAMPLE}"}
-        await ask("POST", "/aliases", alias)
-    ids = [domain["id"] for domain in made]
-    await ask("POST", "/admins", {"email": email, "password": PASSWORD, "role": "domain_admin", "domain_ids": ids})
-    async with context(browser, await log_in(scene.http, email, PASSWORD)) as opened:
-        page = await opened.new_page()
+        await call("POST", "/aliases", alias)
+    ids = [domain["id"] for domain in domains]
+    await call("POST", "/admins", {"email": email, "password": PASSWORD, "role": "domain_admin", "domain_ids": ids})
+    async with open_context(browser, await log_in(scene.http, email, PASSWORD)) as browser_context:
+        page = await browser_context.new_page()
         await visit(page, scene.http, "/aliases")
-        chosen = page.get_by_role("combobox", name="Domain", exact=True)
+        domain_select = page.get_by_role("combobox", name="Domain", exact=True)
         await expect(page.get_by_text("of-first")).to_be_visible()
-        await expect(chosen).to_have_value("first.test")
+        await expect(domain_select).to_have_value("first.test")
         await choose(page, "Domain", "second.test")
         await expect(page.get_by_text("of-second")).to_be_visible()
-        await expect(chosen).to_have_value("second.test")
+        await expect(domain_select).to_have_value("second.test")
         await expect(page.get_by_role("button", name="Clear")).to_have_count(0)
 
 
 @pytest.mark.parametrize("role", ROLES)
 async def test_routing_is_shown_while_typing(browser: Browser, scene: Scene, role: str):
-    async with watched(browser, scene, role) as page:
+    async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/routing")
-        asked = page.get_by_label("Address")
-        await asked.press_sequentially(f"alice+news@{EXAMPLE}")
+        field = page.get_by_label("Address")
+        await field.press_sequentially(f"alice+news@{EXAMPLE}")
         await expect(page.get_by_text("is delivered")).to_be_visible()
         await expect(page).to_have_url(re.compile(r"\?address=alice%2Bnews%40example\.test$"))
         await expect(page.get_by_role("link", name=f"alice+news@{EXAMPLE}")).to_be_visible()
-        await asked.fill("somebody@strangers.test")
+        await field.fill("somebody@strangers.test")
         await expect(page.get_by_text("is not hosted here")).to_be_visible()
         await expect(page).to_have_url(re.compile(r"\?address=somebody%40strangers\.test$"))
         await page.reload()
-        await expect(asked).to_have_value("somebody@strangers.test")
+        await expect(field).to_have_value("somebody@strangers.test")
 
 
-# Types the rest into the field that has the focus, the moment the first letters go into the address.
-_TYPES_ON = """rest => {
+# Types `rest` into the focused field at the moment when the first letters are written to the URL.
+_TYPE_REST = """rest => {
     const replace = history.replaceState.bind(history)
-    let left = rest
+    let text = rest
     history.replaceState = (...what) => {
         replace(...what)
-        if (left && location.search) document.execCommand('insertText', false, left)
-        left = ''
+        if (text && location.search) document.execCommand('insertText', false, text)
+        text = ''
     }
 }"""
 
@@ -216,15 +216,15 @@ _TYPES_ON = """rest => {
 async def test_typing_continues_while_the_url_changes(
     browser: Browser, scene: Scene, path: str, name: str, first: str, rest: str
 ):
-    async with watched(browser, scene, ROLES[0]) as page:
+    async with open_page(browser, scene, ROLES[0]) as page:
         await visit(page, scene.http, path)
         field = page.get_by_label(name)
-        await page.evaluate(_TYPES_ON, rest)
+        await page.evaluate(_TYPE_REST, rest)
         await field.press_sequentially(first)
         await expect(field).to_have_value(first + rest)
         await expect(page).to_have_url(re.compile(rf"={re.escape(quote(first + rest))}$"))
         await expect(field).to_have_value(first + rest)
-        # What comes from elsewhere is taken over.
+        # A value that the field did not write itself, here from the history, is read.
         await page.get_by_role("link", name="Mailboxes", exact=True).first.click()
         await page.go_back()
         await expect(field).to_have_value(first + rest)
@@ -233,7 +233,7 @@ async def test_typing_continues_while_the_url_changes(
 @pytest.mark.parametrize("role", ROLES)
 async def test_a_message_is_sent_and_its_remote_reply_is_shown(browser: Browser, scene: Scene, role: str):
     subject = f"Written by {role}"
-    async with watched(browser, scene, role) as page:
+    async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/send")
         await page.get_by_label("From").fill("not an address")
         await page.get_by_role("button", name="Send", exact=True).click()
@@ -257,45 +257,45 @@ async def test_a_message_is_sent_and_its_remote_reply_is_shown(browser: Browser,
 
 
 async def test_a_retry_after_a_lost_response_sends_once(browser: Browser, scene: Scene):
-    async with watched(browser, scene, "super_admin") as page:
+    async with open_page(browser, scene, "super_admin") as page:
         await visit(
             page, scene.http, f"/send?from=shop@{EXAMPLE}&to=zoe@elsewhere.test&subject=Only+once".replace("+", "%20")
         )
         await page.get_by_role("textbox", name="Message").fill("Once.")
-        lost = True
+        is_first = True
 
-        async def lose(route: Route) -> None:
-            nonlocal lost
-            if lost:
-                lost = False
+        async def lose_response(route: Route) -> None:
+            nonlocal is_first
+            if is_first:
+                is_first = False
                 await route.fetch()
                 await route.abort()
             else:
                 await route.continue_()
 
-        await page.route("**/api/v1/send", lose)
+        await page.route("**/api/v1/send", lose_response)
         await page.get_by_role("button", name="Send", exact=True).click()
         await expect(page.get_by_text("could not be reached")).to_be_visible()
         await page.get_by_role("button", name="Send", exact=True).click()
         await expect(page.get_by_role("heading", level=1, name="Only once")).to_be_visible()
-    found = await scene.sue.ask("GET", "/messages?subject=Only%20once&direction=outbound")
-    assert len(found) == 1
+    messages = await scene.super_admin.call("GET", "/messages?subject=Only%20once&direction=outbound")
+    assert len(messages) == 1
 
 
 @pytest.mark.parametrize("role", ROLES)
 async def test_the_message_search_is_in_the_url(browser: Browser, scene: Scene, role: str):
-    async with watched(browser, scene, role) as page:
+    async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/messages")
-        words = page.get_by_label("Search by sender, recipient")
-        await words.press_sequentially("your ")
+        search = page.get_by_label("Search by sender, recipient")
+        await search.press_sequentially("your ")
         await expect(page).to_have_url(re.compile(r"\?q=your$"))
-        await words.press_sequentially("invoice")
+        await search.press_sequentially("invoice")
         await expect(page).to_have_url(re.compile(r"\?q=your%20invoice$"))
         await expect(page.get_by_role("row")).to_have_count(2)
         await page.get_by_role("link", name="Your invoice 2026-1041").click()
         await expect(page.get_by_role("heading", level=1, name="Your invoice 2026-1041")).to_be_visible()
         await page.go_back()
-        await expect(words).to_have_value("your invoice")
+        await expect(search).to_have_value("your invoice")
         await page.get_by_role("button", name="Clear", exact=True).click()
         await choose(page, "Status", "failed no server accepted it in time")
         await expect(page.get_by_role("link", name="Are you still there?")).to_be_visible()
@@ -306,9 +306,9 @@ async def test_the_message_search_is_in_the_url(browser: Browser, scene: Scene, 
 
 @pytest.mark.parametrize("role", ROLES)
 async def test_received_content_needs_permission_and_a_click(browser: Browser, scene: Scene, role: str):
-    [*_, found] = await scene.sue.ask("GET", "/messages?subject=Question&direction=inbound")
-    async with watched(browser, scene, role) as page:
-        await visit(page, scene.http, f"/messages/{found['id']}")
+    [*_, message] = await scene.super_admin.call("GET", "/messages?subject=Question&direction=inbound")
+    async with open_page(browser, scene, role) as page:
+        await visit(page, scene.http, f"/messages/{message['id']}")
         await page.get_by_role("tab", name="Raw").click()
         if role == "domain_admin":
             await expect(page.get_by_text("Only administrators have access.").first).to_be_visible()
@@ -319,14 +319,14 @@ async def test_received_content_needs_permission_and_a_click(browser: Browser, s
         async with page.expect_download() as download:
             await page.get_by_text("Download .eml").click()
         saved = await download.value
-        assert saved.suggested_filename == f"{found['id']}.eml"
+        assert saved.suggested_filename == f"{message['id']}.eml"
         assert "Grüße".encode("iso-8859-1") in (await saved.path()).read_bytes()
 
 
 @pytest.mark.parametrize("role", WRITERS)
 async def test_a_suspension_is_lifted_in_the_list(browser: Browser, scene: Scene, role: str):
     address = await create_suspended_mailbox(scene, role)
-    async with watched(browser, scene, role) as page:
+    async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/suspensions")
         await page.get_by_role("button", name=f"Lift suspension of {address}").click()
         await page.get_by_role("dialog").get_by_role("button", name="Lift").click()
@@ -336,7 +336,7 @@ async def test_a_suspension_is_lifted_in_the_list(browser: Browser, scene: Scene
 
 async def test_a_domain_admin_lifts_a_suspension_at_the_mailbox(browser: Browser, scene: Scene):
     address = await create_suspended_mailbox(scene, "domain_admin")
-    async with watched(browser, scene, "domain_admin") as page:
+    async with open_page(browser, scene, "domain_admin") as page:
         await visit(page, scene.http, "/suspensions")
         await expect(page.locator("main").get_by_text("Only administrators have access.")).to_be_visible()
         await visit(page, scene.http, f"/mailboxes?q={address}")
@@ -348,14 +348,18 @@ async def test_a_domain_admin_lifts_a_suspension_at_the_mailbox(browser: Browser
 
 
 async def test_a_domain_admin_cannot_lift_a_suspension_by_the_abuse_rules(browser: Browser, scene: Scene):
-    async def by_the_rules(route: Route) -> None:
-        answer = await (await route.fetch()).json()
-        why = {"reason": "More than 1000 recipients within an hour.", "by": "rules", "at": "2026-01-01T00:00:00.000Z"}
-        answer["data"] |= {"suspended": why, "quota_bytes": 5 << 20}
-        await route.fulfill(json=answer)
+    async def suspend_by_rules(route: Route) -> None:
+        response = await (await route.fetch()).json()
+        suspension = {
+            "reason": "More than 1000 recipients within an hour.",
+            "by": "rules",
+            "at": "2026-01-01T00:00:00.000Z",
+        }
+        response["data"] |= {"suspended": suspension, "quota_bytes": 5 << 20}
+        await route.fulfill(json=response)
 
-    async with watched(browser, scene, "domain_admin") as page:
-        await page.route(f"**/api/v1/mailboxes/{scene.ids['mailbox_id']}", by_the_rules)
+    async with open_page(browser, scene, "domain_admin") as page:
+        await page.route(f"**/api/v1/mailboxes/{scene.ids['mailbox_id']}", suspend_by_rules)
         await visit(page, scene.http, f"/mailboxes/{scene.ids['mailbox_id']}")
         await expect(page.get_by_text("By the abuse rules")).to_be_visible()
         lift = page.get_by_role("button", name="Lift suspension")
@@ -367,20 +371,22 @@ async def test_a_domain_admin_cannot_lift_a_suspension_by_the_abuse_rules(browse
 
 
 async def create_suspended_mailbox(scene: Scene, role: str) -> str:
-    """A mailbox that may not send, of the test's own."""
+    """Create a mailbox, suspended by an administrator with the role; return its address."""
     local = f"loud-{role.replace('_', '-')}"
     box = {"domain_id": scene.ids["domain_id"], "local_part": local, "password": PASSWORD}
-    made = await scene.sue.ask("POST", "/mailboxes", box)
-    await scene.by(role).ask("POST", f"/mailboxes/{made['id']}/suspend", {"reason": "sent the same letter 4,000 times"})
-    return made["address"]
+    mailbox = await scene.super_admin.call("POST", "/mailboxes", box)
+    await scene.caller(role).call(
+        "POST", f"/mailboxes/{mailbox['id']}/suspend", {"reason": "sent the same letter 4,000 times"}
+    )
+    return mailbox["address"]
 
 
 async def test_the_overview_links_to_recent_messages_and_problems(browser: Browser, scene: Scene):
-    # Of its own: the overview shows the latest alone, and others have sent since the scene was made.
+    # The overview shows the newest messages only, and other tests have sent messages before.
     lost = await scene.send(subject="Lost on its way", to=[{"email": "bounce@elsewhere.test"}])
-    await until(scene, f"/messages/{lost['id']}", lambda message: message["status"] == "bounced")
+    await wait_until(scene, f"/messages/{lost['id']}", lambda message: message["status"] == "bounced")
     await scene.deliver(f"team@{EXAMPLE}", "Is it blue, too?")
-    async with watched(browser, scene, "super_admin") as page:
+    async with open_page(browser, scene, "super_admin") as page:
         await visit(page, scene.http, "/")
         await expect(page.get_by_role("link", name="Is it blue, too?").first).to_be_visible()
         await page.get_by_role("link", name="Bounced", exact=True).click()
@@ -393,7 +399,7 @@ async def test_the_overview_links_to_recent_messages_and_problems(browser: Brows
 async def test_the_overview_shows_unhealthy_services(browser: Browser, scene: Scene):
     health = {"status": "degraded", "checks": [{"component": "disk", "status": "degraded"}]}
     down = {"code": "UNAVAILABLE", "message": "The server is down.", "details": health | {"status": "down"}}
-    webhook = (await scene.sue.ask("GET", "/webhooks"))[0]
+    webhook = (await scene.super_admin.call("GET", "/webhooks"))[0]
     webhooks = [webhook | {"disabled_at": "2026-01-01T00:00:00.000Z", "active": False}]
 
     async def answer(route: Route) -> None:
@@ -402,8 +408,8 @@ async def test_the_overview_shows_unhealthy_services(browser: Browser, scene: Sc
     async def refuse(route: Route) -> None:
         await route.fulfill(status=503, json={"data": None, "error": down, "meta": {}})
 
-    async with context(browser, scene.sue) as made:
-        page = await made.new_page()
+    async with open_context(browser, scene.super_admin) as browser_context:
+        page = await browser_context.new_page()
         data: object = health
         await page.route("**/api/v1/health", answer)
         await visit(page, scene.http, "/")
@@ -422,8 +428,8 @@ async def test_the_overview_shows_unhealthy_services(browser: Browser, scene: Sc
 
 @pytest.mark.parametrize("role", ROLES)
 async def test_a_message_is_found_by_its_ids_and_tag(browser: Browser, scene: Scene, role: str):
-    message = await scene.sue.ask("GET", f"/messages/{scene.ids['message_id']}")
-    async with watched(browser, scene, role) as page:
+    message = await scene.super_admin.call("GET", f"/messages/{scene.ids['message_id']}")
+    async with open_page(browser, scene, role) as page:
         for word, name in (
             (f"<{message['message_id']}>", "Message-ID"),
             (message["queue_id"], "queue ID"),
@@ -434,18 +440,18 @@ async def test_a_message_is_found_by_its_ids_and_tag(browser: Browser, scene: Sc
             await page.keyboard.press("/")
             await expect(page.get_by_label("Search by sender, recipient")).to_be_focused()
             await page.keyboard.type(word)
-            found = page.get_by_role("status").filter(has_text=f"Exact match by {name}:")
-            await found.get_by_role("link").first.click()
+            result = page.get_by_role("status").filter(has_text=f"Exact match by {name}:")
+            await result.get_by_role("link").first.click()
             if name != "tag":
                 await expect(page.get_by_role("heading", level=1, name=message["subject"])).to_be_visible()
 
 
 async def test_a_long_list_loads_more_and_is_sorted_by_the_url(browser: Browser, scene: Scene):
-    domain = await scene.sue.ask("POST", "/domains", {"name": "many.test"})
+    domain = await scene.super_admin.call("POST", "/domains", {"name": "many.test"})
     for number in range(30):
         alias = {"domain_id": domain["id"], "source_local_part": f"a{number:02}", "destination": f"alice@{EXAMPLE}"}
-        await scene.sue.ask("POST", "/aliases", alias)
-    async with watched(browser, scene, "admin") as page:
+        await scene.super_admin.call("POST", "/aliases", alias)
+    async with open_page(browser, scene, "admin") as page:
         await visit(page, scene.http, f"/aliases?domain={domain['id']}")
         await expect(page.get_by_role("row")).to_have_count(26)
         await expect(page.get_by_text("a29", exact=False).first).to_be_visible()
@@ -463,7 +469,7 @@ async def test_a_long_list_loads_more_and_is_sorted_by_the_url(browser: Browser,
 
 
 async def test_leaving_unsaved_input_asks_first(browser: Browser, scene: Scene):
-    async with watched(browser, scene, "admin") as page:
+    async with open_page(browser, scene, "admin") as page:
         await visit(page, scene.http, "/domains")
         await page.get_by_role("button", name="New domain").click()
         form, question = (

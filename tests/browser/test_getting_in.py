@@ -1,4 +1,4 @@
-"""Getting in and out: password, authenticator, recovery codes, passkey, sessions; and the first steps after it."""
+"""Signing in and out: password, authenticator, recovery codes, passkeys, identity provider, sessions; first steps."""
 
 from __future__ import annotations
 
@@ -20,56 +20,54 @@ from playwright.async_api import Browser, FilePayload, Page, Route, expect
 from mailkeep.core import totp
 from tests.access.oidc.provider import CLIENT_ID, CLIENT_SECRET, Provider
 from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene, log_in
-from tests.browser.screens import Watch, context, find_link, require_dashboard
+from tests.browser.screens import FaultRecorder, find_link, open_context, require_dashboard
 from tests.support import instance as instances
 from tests.support.instance import Instance, Launch
 from tests.support.ports import free_port
 
 
 @dataclass(frozen=True)
-class AtLocalhost(Launch):
-    """On a port that is known before, since passkeys belong to the public address."""
+class LaunchOnPort(Launch):
+    """Starts an instance on a fixed port, because passkeys belong to the public URL."""
 
     port: int = 0
 
     def command(self, data_dir: Path) -> list[str]:
-        whole = super().command(data_dir)
-        whole[whole.index("--http") + 1] = f"127.0.0.1:{self.port}"
-        return whole
+        command = super().command(data_dir)
+        command[command.index("--http") + 1] = f"127.0.0.1:{self.port}"
+        return command
 
 
 @pytest.fixture(scope="module")
 async def provider() -> AsyncIterator[Provider]:
-    """An identity provider that lets everybody in at once."""
-    made = Provider(now=time.time)
+    """An identity provider that signs everybody in without asking."""
+    provider = Provider(now=time.time)
 
-    async def let_in(request: web.Request) -> web.Response:
-        raise web.HTTPFound(f"{request.query['redirect_uri']}?{urlencode(made.authorize(str(request.url)))}")
+    async def authorize(request: web.Request) -> web.Response:
+        raise web.HTTPFound(f"{request.query['redirect_uri']}?{urlencode(provider.authorize(str(request.url)))}")
 
-    made.answers["/authorize"] = let_in
-    await made.start()
-    yield made
-    await made.stop()
+    provider.answers["/authorize"] = authorize
+    await provider.start()
+    yield provider
+    await provider.stop()
 
 
 @pytest.fixture(scope="module")
 async def fresh(tmp_path_factory: pytest.TempPathFactory, provider: Provider) -> AsyncIterator[Instance]:
-    """An instance with nothing in it but its first administrator, at `localhost`. It knows the provider, and domain
-    administrators need a second factor.
-    """
+    """An empty instance at `localhost` with an identity provider. Domain administrators need a second factor."""
     require_dashboard()
     port = free_port()
-    known = {"id": "acme", "name": "Acme", "issuer": provider.issuer, "client_id": CLIENT_ID}
-    known["client_secret"] = CLIENT_SECRET
+    provider_settings = {"id": "acme", "name": "Acme", "issuer": provider.issuer, "client_id": CLIENT_ID}
+    provider_settings["client_secret"] = CLIENT_SECRET
     environ = {
         "MAILKEEP_ADMIN_EMAIL": f"sue@{EXAMPLE}",
         "MAILKEEP_ADMIN_PASSWORD": PASSWORD,
         "MAILKEEP_HTTP__PUBLIC_URL": f"http://localhost:{port}",
         "MAILKEEP_AUTH__REQUIRE_SECOND_FACTOR": '["domain_admin"]',
         "MAILKEEP_OIDC__ALLOWED_NETWORKS": '["127.0.0.0/8"]',
-        "MAILKEEP_OIDC__PROVIDERS": json.dumps([known]),
+        "MAILKEEP_OIDC__PROVIDERS": json.dumps([provider_settings]),
     }
-    launch = AtLocalhost(environ=environ, port=port)
+    launch = LaunchOnPort(environ=environ, port=port)
     running = await asyncio.to_thread(instances.start, tmp_path_factory.mktemp("fresh") / "data", None, 90, launch)
     running.http = f"http://localhost:{port}"
     yield running
@@ -94,28 +92,28 @@ async def expect_signed_in(page: Page) -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 async def test_signing_in_returns_to_the_requested_screen(browser: Browser, scene: Scene, role: str):
-    async with context(browser, None) as made:
-        page = await made.new_page()
-        watch = Watch(scene.http)
-        watch.begin(page)
+    async with open_context(browser, None) as browser_context:
+        page = await browser_context.new_page()
+        recorder = FaultRecorder(scene.http)
+        recorder.attach(page)
         await page.goto(f"{scene.http}/messages?q=invoice")
-        await sign_in(page, scene.password(role)[0], "certainly not it")
-        wrong = page.get_by_role("alert")
-        await expect(wrong).to_contain_text("Wrong email or password.")
-        await expect(wrong).to_contain_text(re.compile(r"request [0-9a-f-]{36}"))
+        await sign_in(page, scene.password(role)[0], "a wrong password")
+        alert = page.get_by_role("alert")
+        await expect(alert).to_contain_text("Wrong email or password.")
+        await expect(alert).to_contain_text(re.compile(r"request [0-9a-f-]{36}"))
         await sign_in(page, *scene.password(role))
         await expect(page.get_by_role("link", name="Your invoice 2026-1041")).to_be_visible()
         assert page.url.endswith("/messages?q=invoice")
         await sign_out(page)
         await page.go_back()
         await expect(page.get_by_role("heading", name="Sign in to Mailkeep")).to_be_visible()
-        assert watch.faults == []
+        assert recorder.faults == []
 
 
 @pytest.mark.parametrize("next_path", ["//evil.test/", "/\\evil.test", "https://evil.test/", "javascript:alert(1)"])
 async def test_signing_in_never_redirects_to_another_site(browser: Browser, scene: Scene, next_path: str):
-    async with context(browser, None) as made:
-        page = await made.new_page()
+    async with open_context(browser, None) as browser_context:
+        page = await browser_context.new_page()
         await page.goto(f"{scene.http}/login?next={next_path}")
         await sign_in(page, *scene.password("admin"))
         await expect_signed_in(page)
@@ -124,11 +122,11 @@ async def test_signing_in_never_redirects_to_another_site(browser: Browser, scen
 
 async def test_an_authenticator_is_set_up_required_and_turned_off(browser: Browser, scene: Scene):
     email = f"totp@{EXAMPLE}"
-    await scene.sue.ask("POST", "/admins", {"email": email, "password": PASSWORD, "role": "admin"})
-    async with context(browser, None) as made:
-        page = await made.new_page()
-        watch = Watch(scene.http)
-        watch.begin(page)
+    await scene.super_admin.call("POST", "/admins", {"email": email, "password": PASSWORD, "role": "admin"})
+    async with open_context(browser, None) as browser_context:
+        page = await browser_context.new_page()
+        recorder = FaultRecorder(scene.http)
+        recorder.attach(page)
         await page.goto(f"{scene.http}/login?next=/account")
         await sign_in(page, email, PASSWORD)
         await page.get_by_role("button", name="Set up an authenticator").click()
@@ -140,15 +138,15 @@ async def test_an_authenticator_is_set_up_required_and_turned_off(browser: Brows
         await expect(dialog.get_by_role("alert")).to_contain_text("TOTP_INVALID")
         await dialog.get_by_label("Code", exact=True).fill(code_of(secret, 0))
         await dialog.get_by_role("button", name="Confirm").click()
-        shown = page.get_by_role("list", name="Recovery codes").get_by_role("listitem")
-        await expect(shown).to_have_count(10)
-        codes = await shown.all_inner_texts()
+        items = page.get_by_role("list", name="Recovery codes").get_by_role("listitem")
+        await expect(items).to_have_count(10)
+        codes = await items.all_inner_texts()
         await page.get_by_role("button", name="I've saved them").click()
         await expect(page.get_by_text("on", exact=True)).to_be_visible()
         await sign_out(page)
         await sign_in(page, email, PASSWORD)
         await expect(page.get_by_role("heading", name="Two-factor authentication")).to_be_visible()
-        await page.get_by_label("Code", exact=True).fill(code_of(secret, 1))  # the present one was used up by enrolling
+        await page.get_by_label("Code", exact=True).fill(code_of(secret, 1))  # the current code was used for the setup
         await page.get_by_role("button", name="Sign in", exact=True).click()
         await expect_signed_in(page)
         await sign_out(page)
@@ -162,7 +160,7 @@ async def test_an_authenticator_is_set_up_required_and_turned_off(browser: Brows
         await dialog.get_by_label("Code", exact=True).fill(codes[1])
         await dialog.get_by_role("button", name="Turn off").click()
         await expect(page.get_by_role("button", name="Set up an authenticator")).to_be_visible()
-        assert watch.faults == []
+        assert recorder.faults == []
 
 
 def code_of(secret: bytes, steps_ahead: int) -> str:
@@ -170,17 +168,17 @@ def code_of(secret: bytes, steps_ahead: int) -> str:
 
 
 async def test_an_ended_session_opens_the_sign_in_screen_and_returns(browser: Browser, scene: Scene):
-    own = await scene.login("admin")
-    async with context(browser, own) as made:
-        page = await made.new_page()
+    session = await scene.login("admin")
+    async with open_context(browser, session) as browser_context:
+        page = await browser_context.new_page()
         await page.goto(f"{scene.http}/domains")
         await expect(page.get_by_role("heading", level=1, name="Domains")).to_be_visible()
-        following = await made.new_page()
-        await following.goto(f"{scene.http}/events")
-        await expect(following.get_by_text("live", exact=True)).to_be_visible()
-        [current] = [each for each in await own.ask("GET", "/auth/sessions") if each["current"]]
-        await scene.by("admin").ask("DELETE", f"/auth/sessions/{current['id']}")
-        await expect(following).to_have_url(f"{scene.http}/login?next=%2Fevents")
+        events_page = await browser_context.new_page()
+        await events_page.goto(f"{scene.http}/events")
+        await expect(events_page.get_by_text("live", exact=True)).to_be_visible()
+        [current] = [each for each in await session.call("GET", "/auth/sessions") if each["current"]]
+        await scene.caller("admin").call("DELETE", f"/auth/sessions/{current['id']}")
+        await expect(events_page).to_have_url(f"{scene.http}/login?next=%2Fevents")
         await page.get_by_role("link", name="Mailboxes").first.click()
         await expect(page.get_by_role("heading", name="Sign in to Mailkeep")).to_be_visible()
         await sign_in(page, *scene.password("admin"))
@@ -188,9 +186,9 @@ async def test_an_ended_session_opens_the_sign_in_screen_and_returns(browser: Br
 
 
 async def test_a_draft_survives_the_session_but_not_a_change_of_account(browser: Browser, scene: Scene):
-    own = await scene.login("admin")
-    async with context(browser, own) as made:
-        page = await made.new_page()
+    session = await scene.login("admin")
+    async with open_context(browser, session) as browser_context:
+        page = await browser_context.new_page()
         await page.goto(f"{scene.http}/send?from=shop@{EXAMPLE}&to=zoe@elsewhere.test")
         body, subject = page.get_by_role("textbox", name="Message"), page.get_by_label("Subject")
         large: FilePayload = {"name": "large.txt", "mimeType": "text/plain", "buffer": b"0123456789" * 60}
@@ -198,8 +196,8 @@ async def test_a_draft_survives_the_session_but_not_a_change_of_account(browser:
         await body.fill("Between you and me")
         await page.locator("input[type=file]").set_input_files([large])
         await page.get_by_text("large.txt").wait_for()
-        [current] = [each for each in await own.ask("GET", "/auth/sessions") if each["current"]]
-        await scene.by("admin").ask("DELETE", f"/auth/sessions/{current['id']}")
+        [current] = [each for each in await session.call("GET", "/auth/sessions") if each["current"]]
+        await scene.caller("admin").call("DELETE", f"/auth/sessions/{current['id']}")
         await page.get_by_role("button", name="Send", exact=True).click()
         await sign_in(page, *scene.password("admin"))
         await expect(body).to_have_value("Between you and me")
@@ -211,9 +209,9 @@ async def test_a_draft_survives_the_session_but_not_a_change_of_account(browser:
         await page.go_back()
         await expect(body).to_have_value("")
         await page.get_by_role("button", name="API requests of this screen").click()
-        asked = page.get_by_test_id("snippet")
-        await expect(asked).to_contain_text("Between you and me")
-        await expect(asked).to_contain_text("…")
+        snippet = page.get_by_test_id("snippet")
+        await expect(snippet).to_contain_text("Between you and me")
+        await expect(snippet).to_contain_text("…")
         await page.keyboard.press("Escape")
         await subject.fill("Never sent")
         await sign_out(page)
@@ -230,8 +228,11 @@ async def test_a_draft_survives_the_session_but_not_a_change_of_account(browser:
 
 async def test_sessions_are_listed_and_ended(browser: Browser, scene: Scene):
     email = f"sessions@{EXAMPLE}"
-    await scene.sue.ask("POST", "/admins", {"email": email, "password": PASSWORD, "role": "admin"})
-    async with context(browser, None) as here, context(browser, None, user_agent="The other browser") as there:
+    await scene.super_admin.call("POST", "/admins", {"email": email, "password": PASSWORD, "role": "admin"})
+    async with (
+        open_context(browser, None) as here,
+        open_context(browser, None, user_agent="The other browser") as there,
+    ):
         page, other = await here.new_page(), await there.new_page()
         for each in (page, other):
             await each.goto(f"{scene.http}/login?next=/account")
@@ -256,11 +257,16 @@ async def test_sessions_are_listed_and_ended(browser: Browser, scene: Scene):
 
 
 async def test_a_passkey_is_added_used_renamed_and_deleted(browser: Browser, fresh: Instance):
-    async with context(browser, None) as made:
-        page = await made.new_page()
-        watch = Watch(fresh.http)
-        watch.begin(page)
-        device = await made.new_cdp_session(page)
+    async def enable_totp(route: Route) -> None:
+        response = await (await route.fetch()).json()
+        response["data"]["totp_enabled"] = True
+        await route.fulfill(json=response)
+
+    async with open_context(browser, None) as browser_context:
+        page = await browser_context.new_page()
+        recorder = FaultRecorder(fresh.http)
+        recorder.attach(page)
+        device = await browser_context.new_cdp_session(page)
         await device.send("WebAuthn.enable")
         options = {"protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
                    "isUserVerified": True, "automaticPresenceSimulation": True}  # fmt: skip
@@ -279,27 +285,32 @@ async def test_a_passkey_is_added_used_renamed_and_deleted(browser: Browser, fre
         await page.get_by_role("button", name="Sign in with a passkey").click()
         await expect_signed_in(page)
         await sign_out(page)
-        await sign_in(page, f"sue@{EXAMPLE}", PASSWORD)  # no longer enough
+        await sign_in(page, f"sue@{EXAMPLE}", PASSWORD)  # the password alone is not enough any more
         await page.get_by_role("button", name="Sign in with a passkey").click()
         await expect_signed_in(page)
         await page.goto(f"{fresh.http}/account")
         await page.get_by_role("button", name="Rename My laptop").click()
         await dialog.get_by_label("Name").fill("The old laptop")
         await dialog.get_by_role("button", name="Rename").click()
+        await page.route("**/api/v1/auth/me", enable_totp)
+        await page.reload()
+        await page.get_by_role("button", name="Turn off").click()
+        await expect(dialog.get_by_text("After your password, you confirm with a passkey.")).to_be_visible()
+        await page.keyboard.press("Escape")
         await page.get_by_role("button", name="Delete The old laptop").click()
         await dialog.get_by_role("button", name="Delete passkey").click()
         await expect(page.get_by_text("No passkeys yet.")).to_be_visible()
-        assert watch.faults == []
+        assert recorder.faults == []
 
 
 async def test_a_required_second_factor_blocks_all_other_screens(browser: Browser, fresh: Instance):
     email = f"dora@{EXAMPLE}"
-    sue = await log_in(fresh.http, f"sue@{EXAMPLE}", PASSWORD)
-    await sue.ask("POST", "/admins", {"email": email, "password": PASSWORD, "role": "domain_admin"})
-    async with context(browser, None) as made:
-        page = await made.new_page()
-        watch = Watch(fresh.http)
-        watch.begin(page)
+    super_admin = await log_in(fresh.http, f"sue@{EXAMPLE}", PASSWORD)
+    await super_admin.call("POST", "/admins", {"email": email, "password": PASSWORD, "role": "domain_admin"})
+    async with open_context(browser, None) as browser_context:
+        page = await browser_context.new_page()
+        recorder = FaultRecorder(fresh.http)
+        recorder.attach(page)
         await page.goto(f"{fresh.http}/login?next=/messages")
         await sign_in(page, email, PASSWORD)
         await expect(page.get_by_text("Your role requires two-factor authentication", exact=True)).to_be_visible()
@@ -318,21 +329,21 @@ async def test_a_required_second_factor_blocks_all_other_screens(browser: Browse
         await expect(page.get_by_text("Your role requires two-factor authentication", exact=True)).to_have_count(0)
         await page.get_by_role("link", name="Domains", exact=True).click()
         await expect(page.get_by_role("heading", level=1, name="Domains")).to_be_visible()
-        # It is not to be given up again.
+        # The second factor is still required after it is turned off.
         await page.goto(f"{fresh.http}/account")
         await page.get_by_role("button", name="Turn off").click()
         await dialog.get_by_label("Code", exact=True).fill(code_of(secret, 1))
         await dialog.get_by_role("button", name="Turn off").click()
         await expect(page.get_by_text("Your role requires two-factor authentication", exact=True)).to_be_visible()
-        assert watch.faults == []
+        assert recorder.faults == []
 
 
 async def test_an_identity_is_linked_signs_in_and_is_unlinked(browser: Browser, fresh: Instance):
     email = f"adam@{EXAMPLE}"
-    sue = await log_in(fresh.http, f"sue@{EXAMPLE}", PASSWORD)
-    await sue.ask("POST", "/admins", {"email": email, "password": PASSWORD, "role": "admin"})
-    async with context(browser, None) as made:
-        page = await made.new_page()
+    super_admin = await log_in(fresh.http, f"sue@{EXAMPLE}", PASSWORD)
+    await super_admin.call("POST", "/admins", {"email": email, "password": PASSWORD, "role": "admin"})
+    async with open_context(browser, None) as browser_context:
+        page = await browser_context.new_page()
         await page.goto(f"{fresh.http}/login?next=/account")
         await sign_in(page, email, PASSWORD)
         await page.get_by_role("link", name="Link Acme").click()
@@ -351,10 +362,10 @@ async def test_an_identity_is_linked_signs_in_and_is_unlinked(browser: Browser, 
 
 
 async def test_the_first_steps_are_completed_automatically(browser: Browser, fresh: Instance):
-    async with context(browser, None) as made:
-        page = await made.new_page()
-        watch = Watch(fresh.http)
-        watch.begin(page)
+    async with open_context(browser, None) as browser_context:
+        page = await browser_context.new_page()
+        recorder = FaultRecorder(fresh.http)
+        recorder.attach(page)
         await page.goto(f"{fresh.http}/login?next=/start")
         await sign_in(page, f"sue@{EXAMPLE}", PASSWORD)
         dialog, next_step = page.get_by_role("dialog"), page.locator("[aria-current=step]")
@@ -389,7 +400,7 @@ async def test_the_first_steps_are_completed_automatically(browser: Browser, fre
         await expect(page.locator(".timeline").get_by_text("delivered", exact=True)).to_be_visible()
         await (await find_link(page, "First steps")).click()
         await expect(page.get_by_text("All steps are complete.")).to_be_visible()
-        assert watch.faults == []
+        assert recorder.faults == []
 
 
 async def test_identity_providers_return_to_the_requested_screen(browser: Browser, scene: Scene):
@@ -398,13 +409,13 @@ async def test_identity_providers_return_to_the_requested_screen(browser: Browse
     async def answer(route: Route) -> None:
         await route.fulfill(json={"data": providers, "error": None, "meta": {}})
 
-    async with context(browser, None) as made:
-        page = await made.new_page()
+    async with open_context(browser, None) as browser_context:
+        page = await browser_context.new_page()
         await page.route("**/api/v1/auth/oidc/providers", answer)
         await page.goto(f"{scene.http}/login?next=/messages&error=FORBIDDEN&reason=no_account")
         await expect(page.get_by_role("alert")).to_contain_text("No account on this server is linked to that identity")
-        way = page.get_by_role("link", name="Continue with Example One")
-        await expect(way).to_have_attribute("href", "/api/v1/auth/oidc/login/one?next=%2Fmessages")
+        link_to_provider = page.get_by_role("link", name="Continue with Example One")
+        await expect(link_to_provider).to_have_attribute("href", "/api/v1/auth/oidc/login/one?next=%2Fmessages")
         await sign_in(page, *scene.password("admin"))
         await (await find_link(page, "Account")).click()
         link = page.get_by_role("link", name="Link Example One")

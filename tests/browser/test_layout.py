@@ -1,4 +1,4 @@
-"""Nothing moves under the pointer: not while somebody types, not when errors, previews or answers arrive."""
+"""Controls never move: not while the user types, not when errors, previews or responses arrive."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, Route, expect
 
 from tests.browser.scene import EXAMPLE, Scene
-from tests.browser.screens import SCREENS, turn_to, visit, watched
+from tests.browser.screens import SCREENS, navigate, open_page, visit
 
-# Positions of the controls in `region` that are not in `notIn`: of what is pinned in the window, else in what scrolls.
+# `positions`: the positions of the controls in `region` but not in `notIn`, independent of scrolling. `mark` stores
+# them; `moved` lists the controls that have moved since.
 _SCRIPT = """
 window.positions = (region, notIn) => {
   const controls = 'a[href], button, input, textarea, summary, [role=tab]'
@@ -43,7 +44,7 @@ window.moved = () => {
   })
 }
 """
-# What an input of several values holds, the results of a search, and the frame's own notices.
+# May move: the values in an input of several values, and notifications. RESULTS: also the results of a filter.
 VALUES = (
     ".mantine-Pill-root, .mantine-TagsInput-inputField, .mantine-MultiSelect-inputField, .error-bar, "
     ".mantine-Notifications-root"
@@ -53,12 +54,12 @@ RESULTS = f"{VALUES}, .list-card, .card .empty, .results"
 
 @dataclass(frozen=True)
 class Form:
-    """`press` opens it on the screen, where its address does not; `submit`: of one that refuses what is typed."""
+    """`buttons`: clicked to open the form, if its path does not; `submit`: the button, where the input is rejected."""
 
     name: str
     path: str
     submit: str
-    press: tuple[str, ...] = ()
+    buttons: tuple[str, ...] = ()
 
 
 FORMS = (
@@ -84,21 +85,23 @@ FILTERED = tuple(
 
 
 @asynccontextmanager
-async def measured(browser: Browser, scene: Scene, role: str = "super_admin", **options: Any) -> AsyncIterator[Page]:
-    async with watched(browser, scene, role, **options) as page:
+async def open_measured_page(
+    browser: Browser, scene: Scene, role: str = "super_admin", **options: Any
+) -> AsyncIterator[Page]:
+    async with open_page(browser, scene, role, **options) as page:
         await page.add_init_script(_SCRIPT)
         yield page
 
 
 async def expect_nothing_moved(page: Page, what: str, after: int = 0) -> None:
-    """`after`: milliseconds; what is debounced (a quarter of a second) and asked of the server has arrived by 400."""
+    """`after`: milliseconds to wait. Debounced requests (250 ms) have been answered after 400."""
     await page.wait_for_timeout(after)
     moved: list[str] = await page.evaluate("moved()")
     assert moved == [], (what, moved)
 
 
 async def type_in_each(page: Page, within: Locator, name: str) -> None:
-    """Type into every field: a comma and a space end one value of several."""
+    """Type into every field; a comma or a space completes a value in inputs of several values."""
     fields = within.locator("input:not([type=checkbox]):not([type=radio]):not([type=file]), textarea").filter(
         visible=True
     )
@@ -119,7 +122,7 @@ async def type_in_each(page: Page, within: Locator, name: str) -> None:
 @pytest.mark.timeout(240)
 async def test_no_form_moves_while_it_is_filled_rejected_and_corrected(browser: Browser, scene: Scene, width: int):
     viewport = {"width": width, "height": 800}
-    async with measured(browser, scene, viewport=viewport, reduced_motion="reduce") as page:
+    async with open_measured_page(browser, scene, viewport=viewport, reduced_motion="reduce") as page:
         await visit(page, scene.http, "/")
         for form in FORMS:
             await page.evaluate("sessionStorage.clear()")
@@ -131,10 +134,10 @@ async def test_no_form_moves_while_it_is_filled_rejected_and_corrected(browser: 
 
 
 async def fill_form(page: Page, form: Form) -> None:
-    """Open it, fill it with what is wrong, submit it, and fill it again."""
-    for button in form.press:
+    """Open a form, fill it with invalid values, submit it, and fill it again."""
+    for button in form.buttons:
         await page.get_by_role("button", name=button, exact=True).click()
-    region = "[role=dialog]" if "new=" in form.path or form.press else "main"
+    region = "[role=dialog]" if "new=" in form.path or form.buttons else "main"
     within = page.locator(region)
     await within.locator("form").first.wait_for()
     await page.wait_for_timeout(100)
@@ -143,7 +146,7 @@ async def fill_form(page: Page, form: Form) -> None:
     if form.submit:
         await within.get_by_role("button", name=form.submit, exact=True).click()
         await within.get_by_role("alert").first.wait_for()
-        await expect_nothing_moved(page, f"{form.name}: refused", 100)
+        await expect_nothing_moved(page, f"{form.name}: rejected", 100)
         await type_in_each(page, within, f"{form.name}, corrected")
     if region != "main":
         await page.keyboard.press("Escape")
@@ -155,10 +158,10 @@ async def fill_form(page: Page, form: Form) -> None:
 
 
 async def test_no_filter_moves_its_surroundings(browser: Browser, scene: Scene):
-    async with measured(browser, scene, viewport={"width": 1280, "height": 800}) as page:
+    async with open_measured_page(browser, scene, viewport={"width": 1280, "height": 800}) as page:
         await visit(page, scene.http, "/")
         for screen in FILTERED:
-            await turn_to(page, screen.at(scene.ids))
+            await navigate(page, screen.path_for(scene.ids))
             await page.evaluate("(where) => mark(...where)", ["main", RESULTS])
             fields = page.locator("main").locator("input[type=search], input[data-main-search]").filter(visible=True)
             assert await fields.count(), screen.name
@@ -171,21 +174,21 @@ async def test_no_filter_moves_its_surroundings(browser: Browser, scene: Scene):
 
 @pytest.mark.timeout(120)
 async def test_no_screen_moves_while_it_loads(browser: Browser, scene: Scene):
-    async def late(route: Route) -> None:
-        # Each answer comes at a time of its own.
+    async def delay(route: Route) -> None:
+        # Responses arrive after different times.
         nonlocal count
         count += 1
         await asyncio.sleep(0.15 * (count % 4))
         await route.fallback()
 
-    async with measured(browser, scene, viewport={"width": 1280, "height": 800}) as page:
+    async with open_measured_page(browser, scene, viewport={"width": 1280, "height": 800}) as page:
         await visit(page, scene.http, "/send")
-        await page.route("**/api/v1/**", late)
+        await page.route("**/api/v1/**", delay)
         for screen in SCREENS:
             if screen.name in ("queue", "send", "events"):
                 continue
             count = 0
-            await start_navigation(page, screen.at(scene.ids))
+            await start_navigation(page, screen.path_for(scene.ids))
             moved: list[str] = []
             for _ in range(12):
                 await page.evaluate("(where) => mark(...where)", ["main", VALUES])
@@ -193,11 +196,11 @@ async def test_no_screen_moves_while_it_loads(browser: Browser, scene: Scene):
                 moved += await page.evaluate("moved()")
             assert moved == [], (screen.name, moved)
             await page.evaluate("history.pushState({}, '', '/send')")
-            await turn_to(page, "/send")
+            await navigate(page, "/send")
 
 
 async def start_navigation(page: Page, path: str) -> None:
-    """To another screen, as far as its heading."""
+    """Open another screen and wait for its heading only."""
     await page.evaluate(
         "(path) => { history.pushState({}, '', path); dispatchEvent(new PopStateEvent('popstate', {state: {}})) }", path
     )
@@ -214,9 +217,9 @@ async def start_navigation(page: Page, path: str) -> None:
 async def test_a_click_is_not_lost_while_the_routing_preview_arrives(
     browser: Browser, scene: Scene, label: str, path: str, field: str
 ):
-    """Issue 17, 22: the field takes its value as it loses the focus, which is when the mouse goes down."""
+    """Issue 17, 22: the value is accepted when the field loses the focus, at the mouse-down on the button."""
     local = f"clicked-{label.split()[1]}"
-    async with measured(browser, scene) as page:
+    async with open_measured_page(browser, scene) as page:
         await visit(page, scene.http, path)
         dialog = page.get_by_role("dialog")
         await dialog.get_by_label("Local part").fill(local)
@@ -230,6 +233,6 @@ async def test_a_click_is_not_lost_while_the_routing_preview_arrives(
         assert box
         await page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         await page.mouse.down()
-        await page.wait_for_timeout(400)  # the preview comes a quarter of a second after the value
+        await page.wait_for_timeout(400)  # the preview arrives 250 ms after the value
         await page.mouse.up()
         await expect(page.get_by_role("status").filter(has_text="reated")).to_be_visible()

@@ -11,10 +11,10 @@ from playwright.async_api import Browser, Locator, Page, Route, expect
 from mailkeep.mail.postfix.queue import PostqueueEntry, PostqueueRecipient
 from tests.browser.front import Front
 from tests.browser.scene import Scene
-from tests.browser.screens import PHONE, Watch, context, visit, watched
-from tests.browser.test_canaries import LISTEN, SONG
+from tests.browser.screens import PHONE, FaultRecorder, open_context, open_page, visit
+from tests.browser.test_canaries import MARKUP, REPORT_INJECTIONS
 from tests.browser.test_click_everything import crawl
-from tests.browser.test_screens import AXE, findings
+from tests.browser.test_screens import AXE, find_violations
 
 WRITERS = ("super_admin", "admin")
 
@@ -29,7 +29,7 @@ async def expect_notification(page: Page, text: str) -> None:
 
 @pytest.mark.parametrize("role", WRITERS)
 async def test_the_queue_shows_the_last_remote_response(browser: Browser, front: Front, role: str):
-    async with watched(browser, front, role) as page:
+    async with open_page(browser, front, role) as page:
         await visit(page, front.http, "/messages")
         await page.get_by_role("navigation", name="Messages").get_by_role("link", name="Queue").click()
         await expect(page.get_by_role("heading", level=1, name="Queue")).to_be_visible()
@@ -55,29 +55,29 @@ async def test_the_queue_shows_the_last_remote_response(browser: Browser, front:
 
 @pytest.mark.parametrize("role", WRITERS)
 async def test_selected_messages_are_held_released_retried_and_deleted(browser: Browser, front: Front, role: str):
-    async with watched(browser, front, role) as page:
+    async with open_page(browser, front, role) as page:
         dialog = page.get_by_role("dialog")
 
-        async def act(name: str, figure: str) -> Locator:
+        async def open_dialog(name: str, text: str) -> Locator:
             await page.get_by_role("button", name=name, exact=True).click()
-            await expect(dialog.get_by_role("status")).to_have_text(figure)
+            await expect(dialog.get_by_role("status")).to_have_text(text)
             return dialog.get_by_role("button", name=name, exact=True)
 
         await visit(page, front.http, "/queue")
         await page.get_by_label("Select 4jW9T10K2mz1").check()
         await page.get_by_label("Select 4jW9T12Q9rz3").check()
         await expect(page.get_by_text("2 messages selected")).to_be_visible()
-        await (await act("Hold", "1 message will be held.")).click()  # the other is on hold
+        await (await open_dialog("Hold", "1 message will be held.")).click()  # the other is already on hold
         await expect_notification(page, "1 message held.")
         await expect(row(page, "zoe@elsewhere.test").get_by_text("on hold", exact=True)).to_be_visible()
         await page.get_by_label("Select 4jW9T10K2mz1").check()
-        await (await act("Release", "1 message will be released.")).click()
+        await (await open_dialog("Release", "1 message will be released.")).click()
         await expect_notification(page, "1 message released.")
         await page.get_by_label("Select 4jW9T11P7xz2").check()
-        await (await act("Retry now", "1 message will be retried.")).click()
+        await (await open_dialog("Retry now", "1 message will be retried.")).click()
         await expect_notification(page, "1 message retried.")
         await page.get_by_label("Select 4jW9T10K2mz1").check()
-        button = await act("Delete", "1 message will be deleted.")
+        button = await open_dialog("Delete", "1 message will be deleted.")
         await expect(button).to_be_disabled()
         await dialog.get_by_role("textbox").fill("4jW9T10K2mz1")
         await button.click()
@@ -87,7 +87,7 @@ async def test_selected_messages_are_held_released_retried_and_deleted(browser: 
 
 
 async def test_all_matching_messages_are_deleted_after_confirmation(browser: Browser, front: Front):
-    async with watched(browser, front, "super_admin") as page:
+    async with open_page(browser, front, "super_admin") as page:
         await visit(page, front.http, "/queue?state=deferred")
         await expect(page.get_by_text("All matching messages", exact=True)).to_be_visible()
         await page.get_by_role("button", name="Delete", exact=True).click()
@@ -106,7 +106,7 @@ async def test_all_matching_messages_are_deleted_after_confirmation(browser: Bro
 
 
 async def test_an_action_without_matching_messages_is_disabled(browser: Browser, front: Front):
-    async with watched(browser, front, "admin") as page:
+    async with open_page(browser, front, "admin") as page:
         await visit(page, front.http, "/queue?state=hold")
         await page.get_by_role("button", name="Retry now").click()
         dialog = page.get_by_role("dialog")
@@ -115,7 +115,7 @@ async def test_an_action_without_matching_messages_is_disabled(browser: Browser,
 
 
 async def test_a_domain_admin_cannot_see_the_queue(browser: Browser, front: Front):
-    async with watched(browser, front, "domain_admin") as page:
+    async with open_page(browser, front, "domain_admin") as page:
         await visit(page, front.http, "/queue")
         await expect(page.locator("main").get_by_text("Only administrators have access.")).to_be_visible()
         await expect(page.get_by_role("navigation").get_by_role("link", name="Queue")).to_have_count(0)
@@ -124,90 +124,92 @@ async def test_a_domain_admin_cannot_see_the_queue(browser: Browser, front: Fron
 @pytest.mark.parametrize("role", WRITERS)
 async def test_without_a_queue_the_screen_says_so_and_sends_no_request(browser: Browser, scene: Scene, role: str):
     reason = "Available in the full profile only"
-    async with watched(browser, scene, role) as page:
+    async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/messages")
         await expect(page.get_by_role("navigation").get_by_role("link", name="Queue")).to_have_count(0)
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/queue") else None)
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url) if request.url.endswith("/queue") else None)
         await visit(page, scene.http, "/queue")
         await expect(page.locator("main").get_by_text(reason)).to_be_visible()
         await page.get_by_role("link", name="View deferred messages").click()
         await expect(page).to_have_url(re.compile(r"/messages\?status=deferred$"))
-    assert [url for url in asked if "/api/" in url] == []
+    assert [url for url in requests if "/api/" in url] == []
 
 
 async def test_the_full_profile_has_no_sandbox_screen(browser: Browser, front: Front):
-    async with watched(browser, front, "super_admin") as page:
+    async with open_page(browser, front, "super_admin") as page:
         await visit(page, front.http, "/sandbox")
         await expect(page.locator("main").get_by_text("delivers outbound mail to its recipients")).to_be_visible()
         await expect(page.get_by_text("is captured")).to_have_count(0)
 
 
 async def test_a_queue_error_shows_the_request_id_and_can_be_retried(browser: Browser, front: Front):
-    lasting = front.waiters.messages
-    front.waiters.messages = None  # type: ignore[assignment] - what its Postfix answers then is no list
+    queued_messages = front.waiters.messages
+    front.waiters.messages = None  # type: ignore[assignment] - makes reading the queue fail
 
-    async def not_by_itself(route: Route) -> None:
-        """Otherwise the screen refetches before the button can be clicked."""
-        answer = await route.fetch()
-        await route.fulfill(response=answer, headers=answer.headers | {"retry-after": "600"})
+    async def delay_retry(route: Route) -> None:
+        """Keep the screen from refetching before the button is clicked."""
+        response = await route.fetch()
+        await route.fulfill(response=response, headers=response.headers | {"retry-after": "600"})
 
-    async with context(browser, front.by("admin")) as made:
-        page = await made.new_page()
-        await page.route("**/api/v1/queue?*", not_by_itself)
+    async with open_context(browser, front.caller("admin")) as browser_context:
+        page = await browser_context.new_page()
+        await page.route("**/api/v1/queue?*", delay_retry)
         await visit(page, front.http, "/queue")
-        wrong = page.locator("main").get_by_role("alert")
-        await expect(wrong).to_contain_text("UNAVAILABLE")
-        await expect(wrong).to_contain_text(re.compile(r"request [0-9a-f-]{36}"))
-        front.waiters.messages = lasting
+        alert = page.locator("main").get_by_role("alert")
+        await expect(alert).to_contain_text("UNAVAILABLE")
+        await expect(alert).to_contain_text(re.compile(r"request [0-9a-f-]{36}"))
+        front.waiters.messages = queued_messages
         await page.get_by_role("button", name="Try again").click()
         await expect(row(page, "zoe@elsewhere.test")).to_be_visible()
 
 
 @pytest.mark.parametrize("options", [{}, {"viewport": PHONE}], ids=["wide", "phone"])
 async def test_axe_finds_nothing(browser: Browser, front: Front, options: dict[str, Any]):
-    found: list[str] = []
-    async with context(browser, front.by("admin"), bypass_csp=True, reduced_motion="reduce", **options) as made:
-        page = await made.new_page()
+    violations: list[str] = []
+    async with open_context(
+        browser, front.caller("admin"), bypass_csp=True, reduced_motion="reduce", **options
+    ) as browser_context:
+        page = await browser_context.new_page()
         for path in ("/queue", "/queue?state=hold&recipient=x", "/queue?shown=4jW9T11P7xz2"):
             await visit(page, front.http, path)
             await page.add_script_tag(path=AXE)
-            found += [f"{path}: {each}" for each in await findings(page)]
+            violations += [f"{path}: {each}" for each in await find_violations(page)]
         await visit(page, front.http, "/queue")
         await page.add_script_tag(path=AXE)
         await page.get_by_role("button", name="Delete", exact=True).click()
         await expect(page.get_by_role("dialog").get_by_text("4 messages will be deleted.")).to_be_visible()
-        found += [f"delete: {each}" for each in await findings(page)]
+        violations += [f"delete: {each}" for each in await find_violations(page)]
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert found == []
+    assert violations == []
 
 
 @pytest.mark.timeout(120)
 async def test_every_control_of_the_queue_can_be_clicked(browser: Browser, front: Front):
-    async with context(browser, front.by("super_admin"), reduced_motion="reduce") as made:
-        page = await made.new_page()
-        watch = Watch(front.http)
-        watch.begin(page)
+    async with open_context(browser, front.caller("super_admin"), reduced_motion="reduce") as browser_context:
+        page = await browser_context.new_page()
+        recorder = FaultRecorder(front.http)
+        recorder.attach(page)
         await visit(page, front.http, "/queue")
         assert await crawl(page, front.http, "/queue", "main", front.scene.password("super_admin")) > 15
-        assert watch.faults == []
+        assert recorder.faults == []
 
 
 async def test_no_injected_script_runs_in_the_queue(browser: Browser, front: Front):
-    wrong = PostqueueRecipient(f"{SONG.format(2)}@far.test", SONG.format("the remote server"))
+    recipient = PostqueueRecipient(f"{MARKUP.format(2)}@far.test", MARKUP.format("the remote server"))
     front.waiters.messages = [
-        PostqueueEntry("deferred", "4jW9T14S2tz5", 1_770_000_000, 1, SONG.format("the sender"), [wrong])
+        PostqueueEntry("deferred", "4jW9T14S2tz5", 1_770_000_000, 1, MARKUP.format("the sender"), [recipient])
     ]
-    heard: list[str] = []
-    async with context(browser, front.by("admin")) as made:
-        await made.add_init_script(LISTEN)
-        page = await made.new_page()
-        page.on("console", lambda message: heard.append(message.text) if " sings at " in message.text else None)
+    injections: list[str] = []
+    async with open_context(browser, front.caller("admin")) as browser_context:
+        await browser_context.add_init_script(REPORT_INJECTIONS)
+        page = await browser_context.new_page()
+        page.on("console", lambda message: injections.append(message.text) if " ran at " in message.text else None)
         await visit(page, front.http, "/queue")
         text = await page.locator("main").inner_text()
         await page.get_by_role("link", name="@far.test").click()
         await expect(page.get_by_role("dialog").get_by_text("recipient remaining")).to_be_visible()
         text += await page.get_by_role("dialog").inner_text()
-    assert heard == []
-    for canary in (wrong.address, wrong.delay_reason, SONG.format("the sender")):
+    assert injections == []
+    for canary in (recipient.address, recipient.delay_reason, MARKUP.format("the sender")):
         assert text.count(canary) == 2, canary

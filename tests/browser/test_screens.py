@@ -1,4 +1,4 @@
-"""Every screen, as each role, in both themes: nothing goes wrong, and axe finds nothing."""
+"""Every screen, as each role, in both themes: no errors in the browser, no violations found by axe."""
 
 from __future__ import annotations
 
@@ -8,13 +8,23 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from tests.browser.scene import ROLES, Scene
-from tests.browser.screens import PHONE, ROOT, SCREENS, Screen, context, turn_to, untested_paths, visit, watched
+from tests.browser.screens import (
+    PHONE,
+    ROOT,
+    SCREENS,
+    Screen,
+    find_untested_paths,
+    navigate,
+    open_context,
+    open_page,
+    visit,
+)
 
 AXE = ROOT / "dashboard/node_modules/axe-core/axe.min.js"
-COLOURS = ["color-contrast", "link-in-text-block"]  # all that a theme makes different
+COLOUR_RULES = ["color-contrast", "link-in-text-block"]  # the only rules whose result depends on the theme
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-# No rules of WCAG, and in the way of dialogs and choices, which stand beside the landmarks of the page.
-BESIDE = ["region", "landmark-no-duplicate-banner", "landmark-unique"]
+# Not WCAG rules. Dialogs and lists of options are outside the landmarks of the page.
+IGNORED_RULES = ["region", "landmark-no-duplicate-banner", "landmark-unique"]
 DIALOGS = (
     Screen("new domain", "/domains?new=yes"),
     Screen("new key", "/api-keys?new=yes"),
@@ -28,28 +38,28 @@ DIALOGS = (
 
 
 def test_every_screen_of_the_build_is_tested(scene: Scene):
-    assert untested_paths() == set()
+    assert find_untested_paths() == set()
 
 
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.timeout(120)
 async def test_every_screen_is_shown_without_csp_violations(browser: Browser, scene: Scene, role: str):
-    async with watched(browser, scene, role) as page:
+    async with open_page(browser, scene, role) as page:
         await visit(page, scene.http, "/")
         for screen in SCREENS:
-            await turn_to(page, screen.at(scene.ids))
+            await navigate(page, screen.path_for(scene.ids))
             assert await page.locator("h1").count() == 1, screen.name
             if ROLES.index(role) <= ROLES.index(screen.lowest):
-                # On a machine with much to do the instance may rightly say that it is not well.
-                wrong = page.locator("main [role=alert]").filter(has_not_text="unhealthy")
-                assert await wrong.count() == 0, (screen.name, role)
+                # On a busy machine the instance may report that it is degraded.
+                alerts = page.locator("main [role=alert]").filter(has_not_text="unhealthy")
+                assert await alerts.count() == 0, (screen.name, role)
 
 
 @pytest.mark.timeout(120)
 async def test_every_screen_path_returns_the_page(browser: Browser, scene: Scene):
-    async with watched(browser, scene, "super_admin") as page:
+    async with open_page(browser, scene, "super_admin") as page:
         for screen in SCREENS:
-            await visit(page, scene.http, screen.at(scene.ids))
+            await visit(page, scene.http, screen.path_for(scene.ids))
             assert (await page.title()).endswith("· Mailkeep"), screen.name
 
 
@@ -58,40 +68,40 @@ async def test_every_screen_path_returns_the_page(browser: Browser, scene: Scene
 async def test_axe_finds_nothing(browser: Browser, scene: Scene, options: dict[str, Any]):
     # Only to inject axe; the other tests check the content security policy.
     options = {"bypass_csp": True, "reduced_motion": "reduce"} | options
-    found: list[str] = []
-    async with context(browser, None, **options) as made:
-        page = await made.new_page()
+    violations: list[str] = []
+    async with open_context(browser, None, **options) as browser_context:
+        page = await browser_context.new_page()
         await visit(page, scene.http, "/login")
         await page.add_script_tag(path=AXE)
-        found += [f"login: {each}" for each in await findings(page)]
-    async with context(browser, scene.sue, **options) as made:
-        page = await made.new_page()
+        violations += [f"login: {each}" for each in await find_violations(page)]
+    async with open_context(browser, scene.super_admin, **options) as browser_context:
+        page = await browser_context.new_page()
         await visit(page, scene.http, "/")
         await page.add_script_tag(path=AXE)
         for screen in (*SCREENS, *DIALOGS):
-            await turn_to(page, screen.at(scene.ids))
-            found += [f"{screen.name}: {each}" for each in await findings(page)]
-    assert found == []
+            await navigate(page, screen.path_for(scene.ids))
+            violations += [f"{screen.name}: {each}" for each in await find_violations(page)]
+    assert violations == []
 
 
-async def findings(page: Page) -> list[str]:
-    """What axe, which is in the page, has against it in both themes."""
-    found = [f"light: {each}" for each in await _findings(page, {"type": "tag", "values": TAGS})]
-    await _turn(page, "dark")
-    found += [f"dark: {each}" for each in await _findings(page, {"type": "rule", "values": COLOURS})]
-    await _turn(page, "light")
-    return found
+async def find_violations(page: Page) -> list[str]:
+    """The violations that axe finds in both themes. The page must contain axe."""
+    violations = [f"light: {each}" for each in await _run_axe(page, {"type": "tag", "values": TAGS})]
+    await _set_theme(page, "dark")
+    violations += [f"dark: {each}" for each in await _run_axe(page, {"type": "rule", "values": COLOUR_RULES})]
+    await _set_theme(page, "light")
+    return violations
 
 
-async def _turn(page: Page, theme: Literal["light", "dark"]) -> None:
+async def _set_theme(page: Page, theme: Literal["light", "dark"]) -> None:
     await page.emulate_media(color_scheme=theme)
     await expect(page.locator("html")).to_have_attribute("data-mantine-color-scheme", theme)
 
 
-async def _findings(page: Page, rules: dict[str, Any]) -> list[str]:
+async def _run_axe(page: Page, rules: dict[str, Any]) -> list[str]:
     options = {
         "runOnly": rules,
-        "rules": {name: {"enabled": False} for name in BESIDE},
+        "rules": {name: {"enabled": False} for name in IGNORED_RULES},
         "resultTypes": ["violations"],
     }
     result = await page.evaluate("(options) => axe.run(document, options)", options)

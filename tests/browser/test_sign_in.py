@@ -1,4 +1,4 @@
-"""The dashboard's sign-in page with virtual authenticators of chromium, and what single sign-on brings to it."""
+"""The sign-in page with chromium's virtual authenticators, and the redirects of identity providers to it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import aiohttp
 import pytest
 from playwright.async_api import Locator, Page, Route, expect
 
-from tests.browser.screens import Watch, require_dashboard
-from tests.browser.test_getting_in import AtLocalhost
+from tests.browser.screens import FaultRecorder, require_dashboard
+from tests.browser.test_getting_in import LaunchOnPort
 from tests.support import instance as instances
 from tests.support.client import PASSWORD
 from tests.support.instance import Instance
@@ -28,7 +28,7 @@ REGISTER, SIGN_IN = re.search(r"```js\n(.*?)```", GUIDE, re.DOTALL)[1].split("//
 
 @dataclass
 class Site:
-    """The public address of an instance, and an administrator of a test's own."""
+    """The public URL of an instance, the cookie of its first administrator, and the account of a test."""
 
     http: str
     cookie: str
@@ -37,7 +37,7 @@ class Site:
 
 @pytest.fixture(scope="module")
 async def instance_at_localhost(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Site]:
-    """At an address that browsers have passkeys for; logins are not counted by the second."""
+    """An instance at `localhost`, where browsers support passkeys, without a limit of logins per second."""
     require_dashboard()
     port = free_port()
     sue = {"email": "sue@example.test", "password": PASSWORD}
@@ -48,7 +48,7 @@ async def instance_at_localhost(tmp_path_factory: pytest.TempPathFactory) -> Asy
         "MAILKEEP_ADMIN_PASSWORD": PASSWORD,
     }
     folder = tmp_path_factory.mktemp("sign_in") / "data"
-    running: Instance = instances.start(folder, seconds=90, launch=AtLocalhost(environ=environ, port=port))
+    running: Instance = instances.start(folder, seconds=90, launch=LaunchOnPort(environ=environ, port=port))
     http = f"http://localhost:{port}"
     async with aiohttp.ClientSession() as session, session.post(f"{http}/api/v1/auth/login", json=sue) as answer:
         assert answer.status == 200, await answer.text()
@@ -59,7 +59,7 @@ async def instance_at_localhost(tmp_path_factory: pytest.TempPathFactory) -> Asy
 
 @pytest.fixture
 async def site(instance_at_localhost: Site, request: pytest.FixtureRequest) -> Site:
-    """With an account that no other test uses."""
+    """The instance with a new account for the test."""
     site = instance_at_localhost
     email = f"p{abs(hash(request.node.name))}@example.test"
     body = {"email": email, "password": PASSWORD}
@@ -83,11 +83,11 @@ class Device:
         return (await self.cdp.send("WebAuthn.getCredentials", {"authenticatorId": self.id}))["credentials"]
 
 
-async def plug_in(page: Page, **options: Any) -> Device:
-    """A phone or laptop that knows its owner, unless `options` say otherwise."""
+async def add_authenticator(page: Page, **options: Any) -> Device:
+    """Add a virtual authenticator: built into the device and with user verification, unless `options` override it."""
     cdp = await page.context.new_cdp_session(page)
     await cdp.send("WebAuthn.enable")
-    usual = {
+    defaults = {
         "protocol": "ctap2",
         "transport": "internal",
         "hasResidentKey": True,
@@ -95,25 +95,25 @@ async def plug_in(page: Page, **options: Any) -> Device:
         "isUserVerified": True,
         "automaticPresenceSimulation": True,
     }
-    made = await cdp.send("WebAuthn.addVirtualAuthenticator", {"options": usual | options})
-    return Device(cdp, made["authenticatorId"])
+    authenticator = await cdp.send("WebAuthn.addVirtualAuthenticator", {"options": defaults | options})
+    return Device(cdp, authenticator["authenticatorId"])
 
 
 @pytest.fixture
 async def device(page: Page) -> Device:
-    return await plug_in(page)
+    return await add_authenticator(page)
 
 
-async def ask(page: Page, method: str, path: str, body: Any = None) -> Any:
-    """A call of the API as the page makes it, with the browser's cookies."""
+async def call_api(page: Page, method: str, path: str, body: Any = None) -> Any:
+    """Call the API from the page, with the browser's cookies."""
     script = """async ([method, path, body]) => {
-        const sent = body === null ? {} : {headers: {"content-type": "application/json"}, body};
-        return (await fetch("/api/v1" + path, {method, ...sent})).json();
+        const options = body === null ? {} : {headers: {"content-type": "application/json"}, body};
+        return (await fetch("/api/v1" + path, {method, ...options})).json();
     }"""
     return await page.evaluate(script, [method, path, None if body is None else json.dumps(body)])
 
 
-def button(page: Page) -> Locator:
+def sign_in_button(page: Page) -> Locator:
     return page.get_by_role("button", name=re.compile(r"^(Log|Sign) in\s*$"))
 
 
@@ -121,123 +121,127 @@ def passkey_button(page: Page) -> Locator:
     return page.get_by_role("button", name="Sign in with a passkey")
 
 
-async def fill_in(page: Page, site: Site, password: str = PASSWORD) -> None:
+async def submit_password(page: Page, site: Site, password: str = PASSWORD) -> None:
     await page.get_by_label("Email").fill(site.email)
     await page.get_by_label("Password", exact=True).fill(password)
-    await button(page).click()
+    await sign_in_button(page).click()
 
 
-async def is_in(page: Page, site: Site) -> None:
-    """A session is open in the browser, wherever the sign-in has led to."""
+async def expect_signed_in(page: Page, site: Site) -> None:
+    """Check that the browser has a session of the account."""
     await expect(page).not_to_have_url(re.compile(LOGIN))
-    assert (await ask(page, "GET", "/auth/me"))["data"]["email"] == site.email
+    assert (await call_api(page, "GET", "/auth/me"))["data"]["email"] == site.email
 
 
 async def log_out(page: Page, site: Site) -> None:
-    assert (await ask(page, "POST", "/auth/logout"))["error"] is None
+    assert (await call_api(page, "POST", "/auth/logout"))["error"] is None
     await page.goto(site.http + LOGIN)
 
 
 async def register(page: Page, site: Site) -> list[str]:
-    """Register a passkey as the guide shows it to programs; the recovery codes. The browser is signed out after it."""
+    """Register a passkey with the example of the guide, then sign out; return the recovery codes."""
     await page.goto(site.http + LOGIN)
-    opened = await ask(page, "POST", "/auth/login", {"email": site.email, "password": PASSWORD})
-    assert opened["error"] is None
-    registered = REGISTER.replace('await call("/register/verify"', 'return await call("/register/verify"')
-    codes: list[str] = (await page.evaluate(f"async () => {{ {registered} }}"))["recovery_codes"]
+    response = await call_api(page, "POST", "/auth/login", {"email": site.email, "password": PASSWORD})
+    assert response["error"] is None
+    script = REGISTER.replace('await call("/register/verify"', 'return await call("/register/verify"')
+    codes: list[str] = (await page.evaluate(f"async () => {{ {script} }}"))["recovery_codes"]
     await log_out(page, site)
     return codes
 
 
 async def test_a_passkey_signs_in_alone_or_after_the_password(page: Page, device: Device, site: Site):
-    watch = Watch(site.http)
-    watch.begin(page)
+    recorder = FaultRecorder(site.http)
+    recorder.attach(page)
     codes = await register(page, site)
     assert len(set(codes)) == 10
-    (held,) = await device.credentials()
-    assert (held["rpId"], held["isResidentCredential"]) == ("localhost", True)
+    (credential,) = await device.credentials()
+    assert (credential["rpId"], credential["isResidentCredential"]) == ("localhost", True)
 
     await passkey_button(page).click()
-    await is_in(page, site)
+    await expect_signed_in(page, site)
     (session,) = [cookie for cookie in await page.context.cookies() if cookie.get("name") == "svc_session"]
     assert [session.get(name) for name in ("httpOnly", "secure", "sameSite")] == [True, True, "Strict"]
     assert (await device.credentials())[0]["signCount"] >= 2
 
     await log_out(page, site)
-    await fill_in(page, site)
+    await submit_password(page, site)
     await expect(page.get_by_label("Password", exact=True)).to_have_count(0)
-    assert (await ask(page, "GET", "/auth/me"))["error"]["code"] == "AUTH_REQUIRED"  # the password alone opens nothing
+    assert (await call_api(page, "GET", "/auth/me"))["error"][
+        "code"
+    ] == "AUTH_REQUIRED"  # the password alone is not enough
     await passkey_button(page).click()
-    await is_in(page, site)
+    await expect_signed_in(page, site)
 
     await log_out(page, site)
-    await fill_in(page, site)
+    await submit_password(page, site)
     await page.get_by_role("button", name="Use a recovery code").click()
     await page.get_by_label("Recovery code").fill(codes[0])
-    await button(page).click()
-    await is_in(page, site)
+    await sign_in_button(page).click()
+    await expect_signed_in(page, site)
 
-    (listed,) = (await ask(page, "GET", "/auth/passkeys"))["data"]
-    assert (await ask(page, "DELETE", f"/auth/passkeys/{listed['id']}", {}))["error"] is None
+    (passkey,) = (await call_api(page, "GET", "/auth/passkeys"))["data"]
+    assert (await call_api(page, "DELETE", f"/auth/passkeys/{passkey['id']}", {}))["error"] is None
     await log_out(page, site)
     await passkey_button(page).click()
     await expect(page.get_by_role("alert")).to_contain_text("The passkey was not accepted.")
-    assert watch.faults == []
+    assert recorder.faults == []
 
 
 async def test_a_wrong_password_is_refused_on_the_page(page: Page, site: Site):
     await page.goto(site.http + LOGIN)
-    await fill_in(page, site, password="not the one")
+    await submit_password(page, site, password="not the one")
     await expect(page.get_by_role("alert").filter(has_text="Wrong email or password.")).to_be_visible()
-    await fill_in(page, site)
-    await is_in(page, site)
+    await submit_password(page, site)
+    await expect_signed_in(page, site)
 
 
 async def test_a_device_registers_only_one_passkey_of_an_account(page: Page, device: Device, site: Site):
     await register(page, site)
     await passkey_button(page).click()
-    await is_in(page, site)
+    await expect_signed_in(page, site)
     name = await page.evaluate(f"async () => {{ try {{ {REGISTER} }} catch (error) {{ return error.name }} }}")
     assert name == "InvalidStateError"
 
 
 async def test_a_security_key_without_user_verification_is_a_second_factor(page: Page, site: Site):
-    key = await plug_in(page, transport="usb", hasResidentKey=False, hasUserVerification=False, isUserVerified=False)
+    key = await add_authenticator(
+        page, transport="usb", hasResidentKey=False, hasUserVerification=False, isUserVerified=False
+    )
     await register(page, site)
     assert (await key.credentials())[0]["isResidentCredential"] is False
     await passkey_button(page).click()
     await expect(page.get_by_role("alert")).to_contain_text("No passkey was")
-    assert (await ask(page, "GET", "/auth/me"))["error"]["code"] == "AUTH_REQUIRED"
-    await fill_in(page, site)
+    assert (await call_api(page, "GET", "/auth/me"))["error"]["code"] == "AUTH_REQUIRED"
+    await submit_password(page, site)
     await expect(page.get_by_label("Password", exact=True)).to_have_count(0)
     await passkey_button(page).click()
-    await is_in(page, site)
+    await expect_signed_in(page, site)
 
 
 async def test_single_sign_on_continues_with_the_second_factor(page: Page, device: Device, site: Site):
-    """The callback of single sign-on puts the pending login behind the `#`."""
+    """The callback passes the pending login in the URL fragment."""
     await register(page, site)
-    pending = (await ask(page, "POST", "/auth/login", {"email": site.email, "password": PASSWORD}))["data"]
+    pending = (await call_api(page, "POST", "/auth/login", {"email": site.email, "password": PASSWORD}))["data"]
     await page.goto("about:blank")
     methods = ",".join(pending["methods"])
     await page.goto(f"{site.http}{LOGIN}#totp_session={pending['totp_session']}&methods={methods}&next=/")
     await expect(page.get_by_label("Password", exact=True)).to_have_count(0)
     await expect(passkey_button(page)).to_be_visible()
-    assert "#" not in page.url  # the pending login stays in no history
+    assert "#" not in page.url  # the pending login must not stay in the browser history
     await passkey_button(page).click()
-    await is_in(page, site)
+    await expect_signed_in(page, site)
 
 
 async def test_the_guides_example_for_programs_runs(page: Page, device: Device, site: Site):
     await page.goto(site.http + LOGIN)
-    await fill_in(page, site)
-    await is_in(page, site)
-    answer = await page.evaluate(
+    await submit_password(page, site)
+    await expect_signed_in(page, site)
+    response = await page.evaluate(
         f"async () => {{ {REGISTER}; // {SIGN_IN}; return (await fetch('/api/v1/auth/passkeys')).json() }}"
     )
-    (listed,) = answer["data"]
-    assert listed["name"] == "My laptop"
-    assert listed["last_used_at"] is not None
+    (passkey,) = response["data"]
+    assert passkey["name"] == "My laptop"
+    assert passkey["last_used_at"] is not None
 
 
 ERRORS = (
@@ -258,23 +262,23 @@ ERRORS = (
 
 
 async def test_errors_of_single_sign_on_are_explained(page: Page, site: Site):
-    for query, words in ERRORS:
+    for query, text in ERRORS:
         await page.goto(f"{site.http}{LOGIN}?{query}")
-        await expect(page.get_by_role("alert")).to_contain_text(words)
+        await expect(page.get_by_role("alert")).to_contain_text(text)
         assert await page.locator("img").count() == 0
 
 
 async def test_plain_http_from_another_machine_is_explained(page: Page, site: Site):
-    """As if another machine had served it: the browser asks for a name, and gets our files."""
+    """Requests to another host name are answered with the pages of the instance."""
 
-    async def answer(route: Route) -> None:
-        fetched = await page.request.fetch(site.http + route.request.url.removeprefix("http://mail.example.test"))
-        await route.fulfill(response=fetched)
+    async def serve(route: Route) -> None:
+        response = await page.request.fetch(site.http + route.request.url.removeprefix("http://mail.example.test"))
+        await route.fulfill(response=response)
 
-    await page.route("http://mail.example.test/**", answer)
+    await page.route("http://mail.example.test/**", serve)
     await page.goto(f"http://mail.example.test{LOGIN}")
     await expect(page.get_by_role("alert")).to_contain_text(re.compile("plain http", re.IGNORECASE))
-    await expect(button(page)).to_be_visible()
+    await expect(sign_in_button(page)).to_be_visible()
     await expect(passkey_button(page)).to_have_count(0)
     await page.goto(site.http + LOGIN)
     await expect(passkey_button(page)).to_be_visible()

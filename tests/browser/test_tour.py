@@ -1,4 +1,4 @@
-"""The README's tour by hand: what it does by curl, done by a person who never reads the API."""
+"""The README's tour, in the dashboard instead of with curl."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 
 from tests.browser.scene import PASSWORD, Scene
-from tests.browser.screens import find_link, visit, watched
+from tests.browser.screens import find_link, open_page, visit
 
 DOMAIN = "tour.test"
 
 
 async def open_screen(page: Page, name: str) -> None:
-    """To a screen, by the navigation."""
+    """Open a screen from the sidebar."""
     await (await find_link(page, name)).click()
     await expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
 
@@ -23,8 +23,8 @@ async def select_domain(page: Page, dialog: Locator) -> None:
 
 
 @pytest.mark.timeout(120)
-async def test_the_tour_by_hand(browser: Browser, scene: Scene):
-    async with watched(browser, scene, "super_admin") as page:
+async def test_the_tour_in_the_dashboard(browser: Browser, scene: Scene):
+    async with open_page(browser, scene, "super_admin") as page:
         dialog = page.get_by_role("dialog")
         await visit(page, scene.http, "/")
         await open_screen(page, "Domains")
@@ -41,14 +41,14 @@ async def test_the_tour_by_hand(browser: Browser, scene: Scene):
             await dialog.get_by_label("Password", exact=True).fill(PASSWORD)
             await dialog.get_by_role("button", name="Create mailbox").click()
             await expect(page.get_by_role("heading", level=1, name=f"{name}@{DOMAIN}")).to_be_visible()
-        await _alias(page, dialog)
-        key = await _key(page, dialog)
+        await _create_alias(page, dialog)
+        key = await _create_api_key(page, dialog)
         assert key.startswith("svc_")
-        await _send(page)
-        await _see(page, scene)
+        await _send_message(page)
+        await _check_messages(page, scene)
 
 
-async def _alias(page: Page, dialog: Locator) -> None:
+async def _create_alias(page: Page, dialog: Locator) -> None:
     await open_screen(page, "Aliases")
     await page.get_by_role("button", name="New alias").click()
     await dialog.get_by_label("Local part").fill("team")
@@ -63,7 +63,7 @@ async def _alias(page: Page, dialog: Locator) -> None:
     await expect(page.get_by_role("main").get_by_text(f"bob@{DOMAIN}").first).to_be_visible()
 
 
-async def _key(page: Page, dialog: Locator) -> str:
+async def _create_api_key(page: Page, dialog: Locator) -> str:
     await open_screen(page, "API keys")
     await page.get_by_role("button", name="New API key").first.click()
     await dialog.get_by_label("Name").fill("shop of the tour")
@@ -76,7 +76,7 @@ async def _key(page: Page, dialog: Locator) -> str:
     return key
 
 
-async def _send(page: Page) -> None:
+async def _send_message(page: Page) -> None:
     await open_screen(page, "Send")
     main = page.get_by_role("main")
     await main.get_by_label("From", exact=True).fill(f"shop@{DOMAIN}")
@@ -88,7 +88,7 @@ async def _send(page: Page) -> None:
     await expect(page.get_by_text("By hand").first).to_be_visible()
 
 
-async def _see(page: Page, scene: Scene) -> None:
+async def _check_messages(page: Page, scene: Scene) -> None:
     await scene.deliver(f"team@{DOMAIN}", "Good to meet you")
     await open_screen(page, "Sandbox")
     await page.get_by_role("link", name="By hand").click()

@@ -7,7 +7,7 @@ export class ApiError extends Error {
   /** Seconds to wait, if the server sent Retry-After. */
   readonly retryAfter: number | null
 
-  constructor(given: {
+  constructor(fields: {
     code: string
     message: string
     status?: number
@@ -15,13 +15,13 @@ export class ApiError extends Error {
     requestId?: string | null
     retryAfter?: number | null
   }) {
-    super(given.message)
+    super(fields.message)
     this.name = 'ApiError'
-    this.code = given.code
-    this.status = given.status ?? 0
-    this.details = given.details ?? {}
-    this.requestId = given.requestId ?? null
-    this.retryAfter = given.retryAfter ?? null
+    this.code = fields.code
+    this.status = fields.status ?? 0
+    this.details = fields.details ?? {}
+    this.requestId = fields.requestId ?? null
+    this.retryAfter = fields.retryAfter ?? null
   }
 }
 

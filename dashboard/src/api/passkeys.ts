@@ -12,8 +12,8 @@ export class PasskeyError extends ApiError {
 const MESSAGES: Readonly<Record<string, string>> = {
   NotAllowedError: 'No passkey was selected, or the request timed out. Try again.',
   InvalidStateError: 'This device already has a passkey for your account.',
-  SecurityError: 'Passkeys do not work at this address. Open the dashboard at its public URL.',
-  NotSupportedError: 'This device does not support a required key algorithm.',
+  SecurityError: 'Passkeys do not work at this URL. Open the dashboard at the URL of the setting http.public_url.',
+  NotSupportedError: 'This device supports none of the key algorithms that Mailkeep accepts. Use another device.',
 }
 
 /** Whether the browser supports passkeys; it does not over plain HTTP. */
@@ -25,19 +25,19 @@ export function hasPasskeys(): boolean {
 export async function signInWithPasskey(totp_session?: string): Promise<Schema['LoginResponse'] | Schema['SecondFactorResponse']> {
   const session = totp_session === undefined ? {} : { totp_session }
   const { options } = await fetchData(client.POST('/auth/passkeys/login/options', { body: session }))
-  const found = await requestCredential(() =>
+  const assertion = await requestCredential(() =>
     navigator.credentials.get({
       publicKey: { ...options, challenge: toBytes(options.challenge), allowCredentials: options.allowCredentials.map(toDescriptor) },
     }),
   )
-  const answer = found.response as AuthenticatorAssertionResponse
+  const response = assertion.response as AuthenticatorAssertionResponse
   const credential = {
-    ...commonFields(found),
+    ...commonFields(assertion),
     response: {
-      clientDataJSON: toBase64Url(answer.clientDataJSON),
-      authenticatorData: toBase64Url(answer.authenticatorData),
-      signature: toBase64Url(answer.signature),
-      ...(answer.userHandle && { userHandle: toBase64Url(answer.userHandle) }),
+      clientDataJSON: toBase64Url(response.clientDataJSON),
+      authenticatorData: toBase64Url(response.authenticatorData),
+      signature: toBase64Url(response.signature),
+      ...(response.userHandle && { userHandle: toBase64Url(response.userHandle) }),
     },
   }
   return fetchData(client.POST('/auth/passkeys/login/verify', { body: { credential, ...session } }))
@@ -58,19 +58,19 @@ export async function registerPasskey(name: string, current_password: string): P
       },
     }),
   )
-  const answer = credential.response as AuthenticatorAttestationResponse
+  const attestation = credential.response as AuthenticatorAttestationResponse
   const response = {
-    clientDataJSON: toBase64Url(answer.clientDataJSON),
-    attestationObject: toBase64Url(answer.attestationObject),
-    transports: answer.getTransports(),
+    clientDataJSON: toBase64Url(attestation.clientDataJSON),
+    attestationObject: toBase64Url(attestation.attestationObject),
+    transports: attestation.getTransports(),
   }
   return fetchData(client.POST('/auth/passkeys/register/verify', { body: { name, credential: { ...commonFields(credential), response } } }))
 }
 
-async function requestCredential(ask: () => Promise<Credential | null>): Promise<PublicKeyCredential> {
+async function requestCredential(request: () => Promise<Credential | null>): Promise<PublicKeyCredential> {
   try {
-    const found = await ask()
-    if (found instanceof PublicKeyCredential) return found
+    const credential = await request()
+    if (credential instanceof PublicKeyCredential) return credential
   } catch (cause) {
     throw new PasskeyError(cause)
   }
@@ -86,8 +86,8 @@ function commonFields(credential: PublicKeyCredential) {
   }
 }
 
-function toDescriptor(given: Schema['CredentialDescriptor']): PublicKeyCredentialDescriptor {
-  return { type: given.type, id: toBytes(given.id), transports: given.transports as AuthenticatorTransport[] }
+function toDescriptor(descriptor: Schema['CredentialDescriptor']): PublicKeyCredentialDescriptor {
+  return { type: descriptor.type, id: toBytes(descriptor.id), transports: descriptor.transports as AuthenticatorTransport[] }
 }
 
 function toBytes(text: string): Uint8Array<ArrayBuffer> {

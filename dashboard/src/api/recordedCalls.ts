@@ -60,5 +60,5 @@ function subscribe(listener: () => void): () => void {
 export function useCalls(): readonly ApiCall[] {
   const all = useSyncExternalStore(subscribe, () => callsByScreen.get(location.pathname) ?? NONE)
   const rank = (call: ApiCall) => (call.method !== 'GET' ? 0 : call.path === location.pathname ? 1 : 2)
-  return [...all].reverse().sort((one, other) => rank(one) - rank(other))
+  return [...all].reverse().sort((a, b) => rank(a) - rank(b))
 }

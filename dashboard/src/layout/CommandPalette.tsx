@@ -44,14 +44,14 @@ export function CommandPalette() {
       transitionProps={{ duration: 0 }}
     >
       <Modal.Title className="visually-hidden">Search</Modal.Title>
-      <Commands typed={query.trim()} />
+      <Commands text={query.trim()} />
     </Spotlight.Root>
   )
 }
 
 /** Spotlight sets no ARIA attributes, so the combobox pattern is completed here. */
-function Commands({ typed }: { typed: string }) {
-  const commands = useCommands(typed)
+function Commands({ text }: { text: string }) {
+  const commands = useCommands(text)
   const { selected } = useSpotlight(store)
   const ids = commands.map((command) => command.id).join()
   // Spotlight marks the selected element in the DOM; when results are inserted above it, its position is wrong.
@@ -94,29 +94,29 @@ function Commands({ typed }: { typed: string }) {
   )
 }
 
-function useCommands(typed: string): readonly Command[] {
-  const results = useSearchResults(typed)
+function useCommands(text: string): readonly Command[] {
+  const results = useSearchResults(text)
   const commands = useStaticCommands()
   const navigate = useNavigate()
-  const words = typed.toLowerCase().split(/\s+/)
+  const words = text.toLowerCase().split(/\s+/)
   const matching = commands.filter((command) =>
     words.every((word) => `${command.label} ${command.keywords ?? ''}`.toLowerCase().includes(word)),
   )
-  if (!typed) return matching
+  if (!text) return matching
   const searches: Command[] = [
     {
       id: 'search-messages',
-      label: `Search messages for “${typed}”`,
+      label: `Search messages for “${text}”`,
       icon: 'mail',
-      run: () => void navigate({ to: PATHS.messages, search: { q: typed } }),
+      run: () => void navigate({ to: PATHS.messages, search: { q: text } }),
     },
   ]
-  if (typed.includes('@'))
+  if (text.includes('@'))
     searches.unshift({
       id: 'routing-test',
-      label: `Test routing for ${typed}`,
+      label: `Test routing for ${text}`,
       icon: 'route',
-      run: () => void navigate({ to: PATHS.routing, search: { address: typed } }),
+      run: () => void navigate({ to: PATHS.routing, search: { address: text } }),
     })
   return [...matching, ...results.objects, ...searches, ...results.messages]
 }
@@ -173,10 +173,10 @@ function useStaticCommands(): readonly Command[] {
 }
 
 /** Objects and messages that contain the typed text: a few of each kind that the account may list. */
-function useSearchResults(typed: string): { objects: readonly Command[]; messages: readonly Command[] } {
+function useSearchResults(text: string): { objects: readonly Command[]; messages: readonly Command[] } {
   const navigate = useNavigate()
   const account = useAccount()
-  const [q] = useDebouncedValue(typed, 150)
+  const [q] = useDebouncedValue(text, 150)
   const options = { enabled: q.length > 1, placeholderData: keepPreviousData, staleTime: 10_000 } as const
   const domains = useQuery({
     queryKey: ['domains', 'palette', q],
@@ -198,7 +198,7 @@ function useSearchResults(typed: string): { objects: readonly Command[]; message
   const admins = useQuery({ ...adminsQuery(), enabled: options.enabled && !denialReason(account, 'admin.list') })
   const keys = useQuery({ ...apiKeysQuery(), enabled: options.enabled && !denialReason(account, 'api_key.list') })
   const webhooks = useQuery({ ...webhooksQuery(), enabled: options.enabled && !denialReason(account, 'webhook.list') })
-  if (typed.length < 2) return { objects: [], messages: [] }
+  if (text.length < 2) return { objects: [], messages: [] }
   const matching = <Row,>(rows: readonly Row[] | undefined, name: (row: Row) => string) =>
     (rows ?? []).filter((row) => name(row).toLowerCase().includes(q.toLowerCase())).slice(0, 5)
   const command = (id: string, label: string, hint: string, icon: IconName, run: () => unknown): Command => ({
@@ -230,7 +230,7 @@ function useSearchResults(typed: string): { objects: readonly Command[]; message
       ),
     ],
     messages:
-      typed.length > 2
+      text.length > 2
         ? (messages.data?.rows ?? []).map(({ id, subject, recipients, from }) =>
             command(id, subject || '(no subject)', recipients[0]?.address ?? from, 'mail', () =>
               navigate({ to: PATHS.message, params: { id } }),

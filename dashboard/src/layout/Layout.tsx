@@ -6,7 +6,7 @@ import { clearCaches } from '../api/queries'
 import { PATHS } from '../paths'
 import { ROLE_NAMES } from '../access/policy'
 import { useAccount, useUnavailableReason } from '../access/Allowed'
-import { entryAt, Navigation } from './Navigation'
+import { findEntry, Navigation } from './Navigation'
 import { Unavailable } from './Unavailable'
 import { Icon, Logo } from '../ui/Icon'
 import { LinkItem } from '../ui/links'
@@ -69,7 +69,7 @@ function Screen() {
   // During a navigation the outlet still shows the previous screen, so this is the path of the match.
   const path = useRouterState({ select: (state) => state.matches.at(-1)?.pathname ?? '' })
   const unavailableReason = useUnavailableReason()
-  const entry = entryAt(path)
+  const entry = findEntry(path)
   const reason = entry && unavailableReason(entry)
   return (
     <div className="content" data-screen={path}>

@@ -8,7 +8,7 @@ import { PATHS, type ScreenName } from '../paths'
 import { Icon } from '../ui/Icon'
 
 /** The entry of the screen at this path. */
-export function entryAt(path: string): NavigationEntry | undefined {
+export function findEntry(path: string): NavigationEntry | undefined {
   return NAVIGATION.flatMap((group) => group.entries).find(({ screen }) => PATHS[screen] === `/${path.split('/')[1]}`)
 }
 
@@ -20,7 +20,7 @@ export function Navigation() {
     ...group,
     entries: group.entries.filter((entry) => !entry.tabOf && !unavailableReason(entry)),
   })).filter((group) => group.entries.length > 0)
-  const current = entryAt(path)
+  const current = findEntry(path)
   const currentScreen = current?.tabOf ?? current?.screen
   const currentGroup = groups.find((group) => group.entries.some(({ screen }) => screen === currentScreen))?.title
   const [open, setOpen] = useState<readonly string[]>(['Mail', 'Directory'])
@@ -80,7 +80,7 @@ export function SiblingTabs({ screen, label }: { screen: ScreenName; label: stri
   const path = useRouterState({ select: (state) => state.location.pathname })
   const siblings = NAVIGATION.flatMap((group) => group.entries).filter((entry) => entry.tabOf === screen && !unavailableReason(entry))
   if (siblings.length === 0) return null
-  const current = entryAt(path)?.screen
+  const current = findEntry(path)?.screen
   return (
     <nav className="tab-links" aria-label={label}>
       {[{ screen, label: 'All' }, ...siblings].map((entry) => (

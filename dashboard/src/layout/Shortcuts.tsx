@@ -35,8 +35,8 @@ export function Shortcuts({ onSearch }: { onSearch: () => void }) {
         void navigate({ to: PATHS.send })
       } else if (event.key === '/') {
         event.preventDefault()
-        const own = document.querySelector<HTMLElement>('[data-main-search]')
-        if (own) own.focus()
+        const searchField = document.querySelector<HTMLElement>('[data-main-search]')
+        if (searchField) searchField.focus()
         else onSearch()
       } else if (event.key === '?') {
         event.preventDefault()
@@ -56,23 +56,23 @@ export function Shortcuts({ onSearch }: { onSearch: () => void }) {
       <Switch label="Single-key shortcuts" checked={isOn} onChange={(event) => setOn(event.currentTarget.checked)} mb="md" />
       <Table>
         <Table.Tbody>
-          <ShortcutRow keys={['Ctrl', 'K']} does="Search everything" />
-          <ShortcutRow keys={['/']} does="Search this list" />
-          <ShortcutRow keys={['c']} does="Send a message" />
+          <ShortcutRow keys={['Ctrl', 'K']} description="Search everything" />
+          <ShortcutRow keys={['/']} description="Search this list" />
+          <ShortcutRow keys={['c']} description="Send a message" />
           {[...SCREEN_KEYS.values()].map((entry) => (
-            <ShortcutRow key={entry.screen} keys={['g', entry.key ?? '']} does={`Go to ${entry.label}`} />
+            <ShortcutRow key={entry.screen} keys={['g', entry.key ?? '']} description={`Go to ${entry.label}`} />
           ))}
-          <ShortcutRow keys={['?']} does="Show keyboard shortcuts" />
+          <ShortcutRow keys={['?']} description="Show keyboard shortcuts" />
         </Table.Tbody>
       </Table>
     </Modal>
   )
 }
 
-function ShortcutRow({ keys, does }: { keys: readonly string[]; does: string }) {
+function ShortcutRow({ keys, description }: { keys: readonly string[]; description: string }) {
   return (
     <Table.Tr>
-      <Table.Td>{does}</Table.Td>
+      <Table.Td>{description}</Table.Td>
       <Table.Td className="right">
         {keys.map((key) => (
           <Kbd key={key} className="key">

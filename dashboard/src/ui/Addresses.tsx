@@ -11,7 +11,7 @@ export function Addresses({ value, onChange, placeholder, ...rest }: Props) {
       acceptValueOnBlur
       placeholder={value.length ? '' : (placeholder ?? '')}
       value={value}
-      onChange={(given) => onChange([...new Set(given.flatMap((each) => each.split(/[\s,;]+/)).filter(Boolean))])}
+      onChange={(texts) => onChange([...new Set(texts.flatMap((each) => each.split(/[\s,;]+/)).filter(Boolean))])}
       {...rest}
     />
   )

@@ -35,7 +35,7 @@ export function toneOf(status: string): Tone {
   return TONES[status] ?? 'calm'
 }
 
-/** A status value of the API. */
-export function StatusBadge({ of: status }: { of: string }) {
-  return <Badge tone={toneOf(status)}>{status.replaceAll('_', ' ')}</Badge>
+/** A status of the API. */
+export function StatusBadge({ status }: { status: string }) {
+  return <Badge tone={toneOf(status)}>{status === 'unchecked' ? 'not checked' : status.replaceAll('_', ' ')}</Badge>
 }

@@ -19,7 +19,7 @@ interface Props {
   onConfirm: () => void
 }
 
-/** Asks for confirmation of an action that can't be undone with a click. */
+/** Asks for confirmation of an action that is hard or impossible to undo. */
 export function Confirm(props: Props) {
   return (
     <Modal opened={props.opened} onClose={props.onClose} title={props.title}>
@@ -29,9 +29,9 @@ export function Confirm(props: Props) {
 }
 
 function ConfirmForm({ name, action, isPending, isDisabled, error, children, onClose, onConfirm }: Props) {
-  const [typed, setTyped] = useState('')
+  const [text, setText] = useState('')
   const needsName = typeof name === 'string' && !isDisabled
-  const isConfirmed = !isDisabled && (!name || typed.trim() === name)
+  const isConfirmed = !isDisabled && (!name || text.trim() === name)
   return (
     <Form
       onSubmit={() => isConfirmed && onConfirm()}
@@ -57,8 +57,8 @@ function ConfirmForm({ name, action, isPending, isDisabled, error, children, onC
               Enter <code>{name}</code> to confirm
             </>
           }
-          value={typed}
-          onChange={(event) => setTyped(event.currentTarget.value)}
+          value={text}
+          onChange={(event) => setText(event.currentTarget.value)}
           autoComplete="off"
           spellCheck={false}
           data-autofocus

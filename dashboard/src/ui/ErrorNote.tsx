@@ -5,7 +5,7 @@ import { Icon } from './Icon'
 /** Characters of an error that fit below its field on a phone. */
 const LINE = 45
 
-function named(field: string): string {
+function formatFieldName(field: string): string {
   return field.replaceAll('_', ' ')
 }
 
@@ -17,18 +17,18 @@ export function ErrorNote({ error, besides: formFields = [] }: { error: unknown;
   if (!error) return null
   const { message, advice, code, requestId } = describeError(error)
   const faults = Object.entries(fieldErrors(error))
-  const isMarked = faults.length > 0 && faults.every(([name]) => formFields.includes(name))
+  const areAllAtFields = faults.length > 0 && faults.every(([name]) => formFields.includes(name))
   const listed = faults.filter(([name, reason]) => !formFields.includes(name) || reason.length > LINE)
   return (
     <div className="note note-bad" role="alert">
       <Icon name="warn" />
       <div>
-        <p className="note-title">{isMarked ? 'Check the highlighted fields.' : message}</p>
+        <p className="note-title">{areAllAtFields ? 'Check the highlighted fields.' : message}</p>
         {listed.length > 0 && (
           <ul>
             {listed.map(([name, reason]) => (
               <li key={name}>
-                {named(name)}: {reason}
+                {formatFieldName(name)}: {reason}
               </li>
             ))}
           </ul>

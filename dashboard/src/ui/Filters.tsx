@@ -59,7 +59,7 @@ export function ChoiceFilter({ name, label, data }: { name: string; label: strin
       placeholder={label}
       data={data.map((each) => ({ value: each.value, label: each.label }))}
       {...(data.some((each) => each.description) && {
-        comboboxProps: { width: 300, position: 'bottom-start' },
+        comboboxProps: { width: 320, position: 'bottom-start' },
         renderOption: ({ option }) => (
           <div>
             {option.label}

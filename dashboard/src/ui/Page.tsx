@@ -7,8 +7,8 @@ export function Page(props: { title: string; lead?: ReactNode; actions?: ReactNo
   const path = useRouterState({ select: (state) => state.location.pathname })
   useEffect(() => {
     // After a page load the focus stays where the browser puts it.
-    if (seen.has('any') && !heading.current?.closest('main')?.contains(document.activeElement)) heading.current?.focus()
-    seen.add('any')
+    if (isNavigation && !heading.current?.closest('main')?.contains(document.activeElement)) heading.current?.focus()
+    isNavigation = true
   }, [path])
   return (
     <>
@@ -28,7 +28,8 @@ export function Page(props: { title: string; lead?: ReactNode; actions?: ReactNo
   )
 }
 
-const seen = new Set<string>()
+/** False until the first screen after a page load is shown. */
+let isNavigation = false
 
 /** A section of a screen with its heading. */
 export function Section(props: { title: string; lead?: ReactNode; actions?: ReactNode; children: ReactNode; bare?: boolean }) {

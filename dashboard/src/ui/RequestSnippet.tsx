@@ -2,17 +2,17 @@ import { ActionIcon, Button, Modal, SegmentedControl, Select, Tooltip } from '@m
 import { useDisclosure } from '@mantine/hooks'
 import { useState } from 'react'
 import { useCalls } from '../api/recordedCalls'
-import { type ApiCall, type Language, LANGUAGES, snippet } from '../snippets'
+import { type ApiCall, type Language, LANGUAGES, writeSnippet } from '../snippets'
 import { CopyButton } from './Copy'
 import { Icon } from './Icon'
 
 /** One API request in curl, Python and JavaScript. */
 export function RequestSnippet({ call }: { call: ApiCall }) {
-  const [language, setLanguage] = useState<Language>(chosen)
-  const text = snippet(language, call, `${location.origin}/api/v1`)
+  const [language, setLanguage] = useState<Language>(lastLanguage)
+  const text = writeSnippet(language, call, `${location.origin}/api/v1`)
   function choose(value: string) {
-    chosen = value as Language
-    setLanguage(chosen)
+    lastLanguage = value as Language
+    setLanguage(lastLanguage)
   }
   return (
     <div className="stack">
@@ -36,21 +36,22 @@ export function RequestSnippet({ call }: { call: ApiCall }) {
   )
 }
 
-let chosen: Language = 'curl'
+/** Kept for the next snippet, until the page is reloaded. */
+let lastLanguage: Language = 'curl'
 
 /** Shows the request that a form will send; `call` may build it asynchronously. */
 export function RequestButton({ call }: { call: ApiCall | (() => Promise<ApiCall>) }) {
-  const [shown, setShown] = useState<ApiCall | null>(null)
+  const [opened, setOpened] = useState<ApiCall | null>(null)
   async function open() {
-    setShown(typeof call === 'function' ? await call() : call)
+    setOpened(typeof call === 'function' ? await call() : call)
   }
   return (
     <>
       <Button mr="auto" variant="default" leftSection={<Icon name="code" size={16} />} onClick={() => void open()}>
         API request
       </Button>
-      <Modal opened={shown !== null} onClose={() => setShown(null)} title="API request" size="xl">
-        {shown && <RequestSnippet call={shown} />}
+      <Modal opened={opened !== null} onClose={() => setOpened(null)} title="API request" size="xl">
+        {opened && <RequestSnippet call={opened} />}
       </Modal>
     </>
   )
@@ -75,8 +76,8 @@ export function ScreenRequests() {
 
 function RecordedCalls() {
   const calls = useCalls()
-  const [chosenName, choose] = useState<string | null>(null)
-  const call = calls.find((each) => describeCall(each) === chosenName) ?? calls[0]
+  const [selected, select] = useState<string | null>(null)
+  const call = calls.find((each) => describeCall(each) === selected) ?? calls[0]
   if (!call) return <p className="muted">This screen made no API requests.</p>
   return (
     <div className="stack">
@@ -85,7 +86,7 @@ function RecordedCalls() {
         label="Request"
         data={[...new Set(calls.map(describeCall))]}
         value={describeCall(call)}
-        onChange={choose}
+        onChange={select}
         allowDeselect={false}
       />
       <RequestSnippet call={call} />

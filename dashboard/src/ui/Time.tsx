@@ -13,12 +13,12 @@ export function Time({ at, form = 'short' }: { at: string | null | undefined; fo
   const date = new Date(at)
   return (
     <time dateTime={at} title={`${at.replace('T', ' ').replace(/\.\d+Z$/, '')} UTC`}>
-      {write(date, form)}
+      {formatTime(date, form)}
     </time>
   )
 }
 
-function write(date: Date, form: 'short' | 'exact' | 'ago'): string {
+function formatTime(date: Date, form: 'short' | 'exact' | 'ago'): string {
   const isThisYear = date.getFullYear() === new Date().getFullYear()
   if (form === 'exact') return (isThisYear ? EXACT : LONG_EXACT).format(date)
   if (form === 'ago') {

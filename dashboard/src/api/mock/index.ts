@@ -31,11 +31,17 @@ export async function mock(request: Request): Promise<Response> {
   if (path === '/queue') return page(fixtures.queue, url.searchParams)
   const [, collection = '', id, action] = path.split('/')
   const rows = COLLECTIONS[collection]
-  if (rows && !action) return stored(rows, request.method, id, url.searchParams, body)
-  return documented(request.method, path)
+  if (rows && !action) return answerFromCollection(rows, request.method, id, url.searchParams, body)
+  return answerWithExample(request.method, path)
 }
 
-function stored(rows: Row[], method: string, id: string | undefined, query: URLSearchParams, body: object | undefined): Response {
+function answerFromCollection(
+  rows: Row[],
+  method: string,
+  id: string | undefined,
+  query: URLSearchParams,
+  body: object | undefined,
+): Response {
   if (id === undefined && method === 'GET') return page(rows, query)
   if (id === undefined) {
     const created = { ...rows[0], ...body, id: crypto.randomUUID() }
@@ -51,23 +57,25 @@ function stored(rows: Row[], method: string, id: string | undefined, query: URLS
 }
 
 function page(rows: readonly object[], query: URLSearchParams): Response {
-  const words = (query.get('q') ?? query.get('name') ?? '').toLowerCase()
-  const found = rows.filter((row) => JSON.stringify(row).toLowerCase().includes(words))
+  const text = (query.get('q') ?? query.get('name') ?? '').toLowerCase()
+  const matches = rows.filter((row) => JSON.stringify(row).toLowerCase().includes(text))
   const begin = Number(query.get('cursor') ?? 0)
   const limit = Number(query.get('limit') ?? 50)
-  const has_more = found.length > begin + limit
-  return envelope(found.slice(begin, begin + limit), 200, { pagination: { next_cursor: has_more ? String(begin + limit) : '', has_more } })
+  const has_more = matches.length > begin + limit
+  return envelope(matches.slice(begin, begin + limit), 200, {
+    pagination: { next_cursor: has_more ? String(begin + limit) : '', has_more },
+  })
 }
 
 /** The example of the OpenAPI document. */
-async function documented(method: string, path: string): Promise<Response> {
+async function answerWithExample(method: string, path: string): Promise<Response> {
   const { default: document } = await import('../../../../docs/reference/openapi.json')
   const paths = document.paths as unknown as Record<string, Record<string, Operation>>
-  const found = Object.keys(paths).find((pattern) => new RegExp(`^${pattern.replace(/\{\w+\}/g, '[^/]+')}$`).test(path))
-  const operation = found && paths[found]?.[method.toLowerCase()]
+  const pattern = Object.keys(paths).find((each) => new RegExp(`^${each.replace(/\{\w+\}/g, '[^/]+')}$`).test(path))
+  const operation = pattern && paths[pattern]?.[method.toLowerCase()]
   if (!operation) return refusal(404, 'NOT_FOUND', 'No such path.')
-  const [status, answer] = Object.entries(operation.responses ?? {}).find(([code]) => code.startsWith('2')) ?? ['200', {}]
-  const example = answer.content?.['application/json']?.example
+  const [status, response] = Object.entries(operation.responses ?? {}).find(([code]) => code.startsWith('2')) ?? ['200', {}]
+  const example = response.content?.['application/json']?.example
   return Response.json(example ?? {}, { status: Number(status) })
 }
 

@@ -56,7 +56,7 @@ export function Authenticator({ account }: { account: Schema['OwnAccount'] }) {
         {dialog === 'renew' && <RenewCodes onDone={showCodes} />}
       </Modal>
       <Modal opened={dialog === 'disable'} onClose={close} title="Turn off authenticator">
-        {dialog === 'disable' && <TurnOffForm onDone={close} />}
+        {dialog === 'disable' && <TurnOffForm hasPasskey={account.passkeys > 0} onDone={close} />}
       </Modal>
       <RecoveryCodes codes={codes} onDone={() => setCodes(null)} />
     </Section>
@@ -116,12 +116,12 @@ function RenewCodes({ onDone }: { onDone: (codes: readonly string[]) => void }) 
   )
 }
 
-function TurnOffForm({ onDone }: { onDone: () => void }) {
+function TurnOffForm({ hasPasskey, onDone }: { hasPasskey: boolean; onDone: () => void }) {
   const [code, setCode] = useState('')
   const disable = useApiMutation({
     request: () => {
-      const plain = code.replace(/\s/g, '')
-      return fetchData(client.DELETE('/auth/totp', { body: /^[0-9]{6}$/.test(plain) ? { code: plain } : { recovery_code: plain } }))
+      const typed = code.replace(/\s/g, '')
+      return fetchData(client.DELETE('/auth/totp', { body: /^[0-9]{6}$/.test(typed) ? { code: typed } : { recovery_code: typed } }))
     },
     invalidates: ['me'],
     message: 'Authenticator turned off.',
@@ -137,7 +137,11 @@ function TurnOffForm({ onDone }: { onDone: () => void }) {
         </Button>
       }
     >
-      <p>You sign in with the password alone, and your recovery codes stop working.</p>
+      <p>
+        {hasPasskey
+          ? 'After your password, you confirm with a passkey. Your recovery codes stay valid.'
+          : 'You sign in with the password alone, and your recovery codes stop working.'}
+      </p>
       <TextInput
         label="Code"
         description="From your authenticator, or a recovery code"

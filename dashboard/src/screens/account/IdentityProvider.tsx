@@ -46,7 +46,7 @@ export function IdentityProvider({ account }: { account: Schema['OwnAccount'] })
         invalidates={['me', 'sessions']}
         message={(answer) => answer.message}
       >
-        You can no longer sign in with it, and your other sessions end.
+        You can no longer sign in with {linked?.name ?? 'this identity provider'}, and your other sessions end.
       </ConfirmDelete>
     </Section>
   )

@@ -28,12 +28,12 @@ export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void
   const form = useForm(initial(admin), save.error)
   const account = useAccount()
   const isOwn = admin?.id === account.id
-  const only = useOnlyDomain()
+  const onlyDomain = useOnlyDomain()
   useEffect(() => {
-    if (!only || admin) return
-    form.set('domain_ids', [only])
+    if (!onlyDomain || admin) return
+    form.set('domain_ids', [onlyDomain])
     form.markSaved()
-  }, [only])
+  }, [onlyDomain])
   const isDomainAdmin = form.values.role === 'domain_admin'
   return (
     <Form

@@ -47,8 +47,8 @@ export function Admins() {
       ),
     },
     { header: 'Role', cell: (row) => ROLE_NAMES[row.role] },
-    { header: 'Domains', cell: (row) => <AssignedDomains to={row} /> },
-    { header: 'Second factor', cell: (row) => <SecondFactor of={row} /> },
+    { header: 'Domains', cell: (row) => <AssignedDomains admin={row} /> },
+    { header: 'Second factor', cell: (row) => <SecondFactor admin={row} /> },
     { header: 'Last sign-in', cell: (row) => <Time at={row.last_login_at} form="ago" /> },
     {
       header: '',
@@ -103,9 +103,9 @@ export function Admins() {
   )
 }
 
-function AssignedDomains({ to }: { to: Admin }) {
-  if (to.role !== 'domain_admin') return <>all domains</>
-  const [first, ...others] = to.domain_ids
+function AssignedDomains({ admin }: { admin: Admin }) {
+  if (admin.role !== 'domain_admin') return <>all domains</>
+  const [first, ...others] = admin.domain_ids
   if (!first) return <Badge tone="warn">none</Badge>
   return (
     <span>
@@ -117,10 +117,10 @@ function AssignedDomains({ to }: { to: Admin }) {
   )
 }
 
-function SecondFactor({ of }: { of: Admin }) {
+function SecondFactor({ admin }: { admin: Admin }) {
   const factors = [
-    of.totp_enabled && 'authenticator',
-    of.passkeys > 0 && (of.passkeys === 1 ? 'passkey' : `${of.passkeys} passkeys`),
+    admin.totp_enabled && 'authenticator',
+    admin.passkeys > 0 && (admin.passkeys === 1 ? 'passkey' : `${admin.passkeys} passkeys`),
   ].filter(Boolean)
   return factors.length ? <Badge tone="good">{factors.join(', ')}</Badge> : <Badge tone="warn">none</Badge>
 }

@@ -199,8 +199,8 @@ function AliasForm({ alias, domainId, onDone }: { alias?: Alias; domainId?: stri
     },
     save.error,
   )
-  const only = useOnlyDomain()
-  const domain_id = form.values.domain_id ?? only
+  const onlyDomain = useOnlyDomain()
+  const domain_id = form.values.domain_id ?? onlyDomain
   return (
     <Form
       onSubmit={() => save.mutate({ ...form.values, domain_id })}
@@ -222,7 +222,7 @@ function AliasForm({ alias, domainId, onDone }: { alias?: Alias; domainId?: stri
         <div className="pair">
           <TextInput
             label="Local part"
-            description="Blank = catch-all"
+            description="The part before the @. Blank: catch-all"
             placeholder="sales"
             data-autofocus
             autoComplete="off"
@@ -261,8 +261,8 @@ interface Values {
 
 function shorten(destination: string): string {
   const addresses = destination.split(',')
-  const rest = addresses.length - MAX_SHOWN
-  return addresses.slice(0, MAX_SHOWN).join(', ') + (rest > 0 ? ` and ${formatNumber(rest)} more` : '')
+  const hidden = addresses.length - MAX_SHOWN
+  return addresses.slice(0, MAX_SHOWN).join(', ') + (hidden > 0 ? ` and ${formatNumber(hidden)} more` : '')
 }
 
 /** The current routing of the destinations, in a box of fixed size. */
@@ -299,7 +299,8 @@ function DeleteAlias({ alias, onClose }: { alias: Alias; onClose: () => void }) 
       <strong className="break">
         {alias.source_local_part || 'all other addresses'}@{domain?.unicode_name}
       </strong>{' '}
-      is no longer forwarded to {shorten(alias.destination)}. Without another mailbox, alias or catch-all, it is rejected.
+      is no longer forwarded to {shorten(alias.destination)}. It is rejected unless a mailbox, another alias or the catch-all of the domain
+      matches.
     </ConfirmDelete>
   )
 }

@@ -39,7 +39,7 @@ export function ApiKeys() {
         </span>
       ),
     },
-    { header: 'Scope', cell: (row) => <Scope of={row} /> },
+    { header: 'Scope', cell: (row) => <Scope apiKey={row} /> },
     { header: 'Rate limit', align: 'right', cell: (row) => (row.rate_limit ? `${formatNumber(row.rate_limit)} / min` : 'unlimited') },
     { header: 'Last used', cell: (row) => <Time at={row.last_used_at} form="ago" /> },
     { header: 'Expires', cell: (row) => <Time at={row.expires_at} /> },
@@ -78,10 +78,10 @@ export function ApiKeys() {
   )
 }
 
-function Scope({ of }: { of: ApiKey }) {
-  if (!of.is_scoped) return <Badge tone="info">all domains of its owner</Badge>
-  if (of.scoped_domain_ids.length === 0) return <Badge tone="warn">none: its domains were deleted</Badge>
-  const [first, ...others] = of.scoped_domain_ids
+function Scope({ apiKey }: { apiKey: ApiKey }) {
+  if (!apiKey.is_scoped) return <Badge tone="info">all domains of its owner</Badge>
+  if (apiKey.scoped_domain_ids.length === 0) return <Badge tone="warn">none: its domains were deleted</Badge>
+  const [first, ...others] = apiKey.scoped_domain_ids
   return (
     <span>
       <DomainName id={first ?? null} />

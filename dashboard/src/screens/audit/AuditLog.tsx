@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { fetchData, fetchPage, client, type Schema } from '../../api/client'
 import { adminsQuery } from '../../api/lists'
 import { formatNumber } from '../../locale'
-import { Allowed } from '../../access/Allowed'
+import { Allowed, useDenialReason } from '../../access/Allowed'
 import { AuditObject } from './AuditObject'
 import { AuditChange } from './AuditChange'
 import { Badge, type Tone } from '../../ui/Badge'
@@ -51,6 +51,7 @@ const OUTCOMES: Readonly<Record<string, Tone>> = { success: 'good', denied: 'war
 
 export function AuditLog() {
   const search = route.useSearch()
+  const mayVerify = useDenialReason('audit.verify') === null
   const [shown, setShown] = useState<{ entry: Entry; rows: readonly Entry[] } | null>(null)
   // The same for all pages, and for a return within the minute, which then shows the loaded pages.
   const [openedAt] = useState(() => Math.floor(Date.now() / 60_000) * 60_000)
@@ -71,13 +72,13 @@ export function AuditLog() {
         </button>
       ),
     },
-    { header: 'Outcome', cell: (row) => <Outcome of={row} /> },
-    { header: 'Resource', wide: true, cell: (row, rows) => <AuditObject of={row} rows={rows} /> },
+    { header: 'Outcome', cell: (row) => <Outcome entry={row} /> },
+    { header: 'Resource', wide: true, cell: (row, rows) => <AuditObject entry={row} rows={rows} /> },
     {
       header: 'Actor',
       cell: (row) => (
         <span className="party" title={row.actor.label}>
-          <Actor of={row} />
+          <Actor entry={row} />
         </span>
       ),
     },
@@ -87,7 +88,7 @@ export function AuditLog() {
   return (
     <Page
       title="Audit log"
-      lead="Every change and every denied attempt, with its actor. Tampering is detected, because entries are hash-chained and sealed."
+      lead={`Every change and every denied attempt, with its actor.${mayVerify ? ' Verify finds entries that were changed, removed or inserted later.' : ''}`}
       actions={<Actions filter={filter} />}
     >
       <Filters names={FILTERS}>
@@ -114,23 +115,23 @@ export function AuditLog() {
         }
       />
       <Modal opened={shown !== null} onClose={() => setShown(null)} title={shown?.entry.action ?? ''} size="xl">
-        {shown && <EntryDetails of={shown.entry} rows={shown.rows} />}
+        {shown && <EntryDetails entry={shown.entry} rows={shown.rows} />}
       </Modal>
     </Page>
   )
 }
 
-function Outcome({ of }: { of: Entry }) {
-  return <Badge tone={OUTCOMES[of.outcome] ?? 'calm'}>{of.outcome}</Badge>
+function Outcome({ entry }: { entry: Entry }) {
+  return <Badge tone={OUTCOMES[entry.outcome] ?? 'calm'}>{entry.outcome}</Badge>
 }
 
 const ACTOR_PREFIXES: Readonly<Record<string, string>> = { session: '', api_key: 'key ', system: 'system: ', cli: 'command line: ' }
 
-function Actor({ of }: { of: Entry }) {
+function Actor({ entry }: { entry: Entry }) {
   return (
     <span>
-      <span className="muted">{ACTOR_PREFIXES[of.actor.type] ?? `${of.actor.type} `}</span>
-      {of.actor.label}
+      <span className="muted">{ACTOR_PREFIXES[entry.actor.type] ?? `${entry.actor.type} `}</span>
+      {entry.actor.label}
     </span>
   )
 }
@@ -170,34 +171,44 @@ function Actions({ filter }: { filter: Readonly<Record<string, string>> }) {
       </Allowed>
       <Modal opened={isOpen && !verify.isPending} onClose={() => setOpen(false)} title="Verification" size="lg">
         <ErrorNote error={verify.error} />
-        {verify.data && <VerificationResult of={verify.data} />}
+        {verify.data && <VerificationResult result={verify.data} />}
       </Modal>
     </>
   )
 }
 
-function VerificationResult({ of }: { of: Schema['VerificationResponse'] }) {
+const PROBLEMS: Readonly<Record<Schema['VerificationResponse']['bad'][number]['problem'], string>> = {
+  altered: 'changed after it was written',
+  removed: 'removed',
+  inserted: 'inserted later',
+  seal_altered: 'seal changed',
+  seal_removed: 'seal removed',
+  truncated: 'log cut off from here on',
+}
+
+function VerificationResult({ result }: { result: Schema['VerificationResponse'] }) {
   return (
     <div className="stack">
-      <div className={`note ${of.ok ? 'note-good' : 'note-bad'}`} role="status">
-        <Icon name={of.ok ? 'check' : 'warn'} />
+      <div className={`note ${result.ok ? 'note-good' : 'note-bad'}`} role="status">
+        <Icon name={result.ok ? 'check' : 'warn'} />
         <div>
           <p className="note-title">
-            {of.ok
+            {result.ok
               ? 'The audit log is intact.'
-              : `The audit log was tampered with: ${pluralize(of.bad_count, 'invalid entry', 'invalid entries')}.`}
+              : `The audit log was tampered with: ${pluralize(result.bad_count, 'invalid entry', 'invalid entries')}.`}
           </p>
           <p>
-            {pluralize(of.checked, 'sealed entry', 'sealed entries')} verified; {pluralize(of.unsealed, 'entry is', 'entries are')} newer
-            than the last seal.
+            {pluralize(result.checked, 'sealed entry', 'sealed entries')} verified.
+            {result.unsealed > 0 &&
+              ` ${pluralize(result.unsealed, 'entry is', 'entries are')} newer than the last seal and can't be verified yet.`}
           </p>
         </div>
       </div>
-      {of.bad.length > 0 && (
+      {result.bad.length > 0 && (
         <ul className="faults">
-          {of.bad.map((fault, index) => (
+          {result.bad.map((fault, index) => (
             <li key={index}>
-              <Badge tone="bad">{fault.problem}</Badge> <code>{fault.id ?? `seal ${fault.seal ?? ''}`}</code>
+              <Badge tone="bad">{PROBLEMS[fault.problem]}</Badge> <code>{fault.id ?? `seal ${fault.seal ?? ''}`}</code>
             </li>
           ))}
         </ul>
@@ -206,16 +217,16 @@ function VerificationResult({ of }: { of: Schema['VerificationResponse'] }) {
         rows={[
           [
             'Last seal',
-            of.head ? (
+            result.head ? (
               <>
-                {formatNumber(of.head.sequence)}, <Time at={of.head.sealed_at} />
+                {formatNumber(result.head.sequence)}, <Time at={result.head.sealed_at} />
               </>
             ) : (
               'none'
             ),
           ],
-          ['Hash of the seal', of.head ? <code>{of.head.hash}</code> : ''],
-          ['Public key', <CopyableCode value={of.public_key} what="public key" />],
+          ['Hash of the seal', result.head ? <code>{result.head.hash}</code> : ''],
+          ['Public key', <CopyableCode value={result.public_key} what="public key" />],
         ]}
       />
       <p className="muted small">
@@ -226,32 +237,32 @@ function VerificationResult({ of }: { of: Schema['VerificationResponse'] }) {
   )
 }
 
-function EntryDetails({ of, rows }: { of: Entry; rows: readonly Entry[] }) {
+function EntryDetails({ entry, rows }: { entry: Entry; rows: readonly Entry[] }) {
   const facts = [
-    ['Actor', <Actor of={of} />],
-    ['Time', <Time at={of.created_at} form="exact" />],
+    ['Actor', <Actor entry={entry} />],
+    ['Time', <Time at={entry.created_at} form="exact" />],
     [
       'Outcome',
       <>
-        <Outcome of={of} /> {of.error_code && <code>{of.error_code}</code>}
+        <Outcome entry={entry} /> {entry.error_code && <code>{entry.error_code}</code>}
       </>,
     ],
     [
       'Resource',
       <>
-        {of.resource_type.replaceAll('_', ' ')}: <AuditObject of={of} rows={rows} />
+        {entry.resource_type.replaceAll('_', ' ')}: <AuditObject entry={entry} rows={rows} />
       </>,
     ],
-    ['ID', of.resource_id ? <CopyableCode value={of.resource_id} what="ID" /> : 'none'],
-    ['Domain', of.domain_name ?? 'none'],
-    ['IP address', of.ip_address ?? 'local'],
-    ['User agent', of.user_agent ?? 'unknown'],
-    ['Request', of.request_id ? <CopyableCode value={of.request_id} what="request ID" /> : 'none'],
+    ['ID', entry.resource_id ? <CopyableCode value={entry.resource_id} what="ID" /> : 'none'],
+    ['Domain', entry.domain_name ?? 'none'],
+    ['IP address', entry.ip_address ?? 'local'],
+    ['User agent', entry.user_agent ?? 'unknown'],
+    ['Request', entry.request_id ? <CopyableCode value={entry.request_id} what="request ID" /> : 'none'],
   ] as const
   return (
     <div className="stack">
       <Facts rows={facts} />
-      <AuditChange details={of.details} />
+      <AuditChange details={entry.details} />
     </div>
   )
 }

@@ -86,16 +86,19 @@ function Settings({ domain }: { domain: Schema['DomainRecord'] }) {
 }
 
 function facts(domain: Schema['DomainRecord']) {
-  const most = (limit: number | null) => (limit === null ? '' : ` of ${formatNumber(limit)}`)
+  const formatLimit = (limit: number | null) => (limit === null ? '' : ` of ${formatNumber(limit)}`)
   const { usage } = domain
   return [
     [
       'Mailboxes',
-      <Link to={PATHS.mailboxes} search={{ domain: domain.id }}>{`${formatNumber(usage.mailboxes)}${most(domain.max_mailboxes)}`}</Link>,
+      <Link
+        to={PATHS.mailboxes}
+        search={{ domain: domain.id }}
+      >{`${formatNumber(usage.mailboxes)}${formatLimit(domain.max_mailboxes)}`}</Link>,
     ],
     [
       'Aliases',
-      <Link to={PATHS.aliases} search={{ domain: domain.id }}>{`${formatNumber(usage.aliases)}${most(domain.max_aliases)}`}</Link>,
+      <Link to={PATHS.aliases} search={{ domain: domain.id }}>{`${formatNumber(usage.aliases)}${formatLimit(domain.max_aliases)}`}</Link>,
     ],
     ['Storage', formatBytes(usage.bytes)],
     [
@@ -106,11 +109,11 @@ function facts(domain: Schema['DomainRecord']) {
     ],
     ['Default mailbox quota', domain.default_quota_bytes ? formatBytes(domain.default_quota_bytes) : 'unlimited'],
     ['Subaddressing', domain.plus_delimiter ? <code>{`name${domain.plus_delimiter}tag`}</code> : 'none'],
-    ['Relay', domain.relay ? <code>{`${domain.relay.host}:${domain.relay.port}`}</code> : 'none'],
+    ['Relay', domain.relay ? <code>{`${domain.relay.host}:${domain.relay.port}`}</code> : 'none of its own'],
     [
       'DNS',
       <>
-        <StatusBadge of={domain.dns.status} /> {domain.dns.checked_at && <Time at={domain.dns.checked_at} form="ago" />}
+        <StatusBadge status={domain.dns.status} /> {domain.dns.checked_at && <Time at={domain.dns.checked_at} form="ago" />}
       </>,
     ],
     ['ASCII (Punycode) name', <code>{domain.name}</code>],
@@ -141,10 +144,10 @@ function DkimKeys({ domain }: { domain: Schema['DomainRecord'] }) {
         <div className="stack dkim" key={key.id}>
           <div className="row">
             <span className="strong">{key.selector}</span>
-            <StatusBadge of={key.stage} />
+            <StatusBadge status={key.stage} />
             <span className="muted">{key.algorithm}</span>
             <span className="muted">
-              DNS: <StatusBadge of={key.dns.status} />
+              DNS: <StatusBadge status={key.dns.status} />
             </span>
           </div>
           <RecordField name="Name" value={key.dns.name} />
@@ -180,7 +183,8 @@ function DeleteDomain(props: { domain: Schema['DomainRecord']; opened: boolean; 
       message={`Deleted ${domain.unicode_name}.`}
       onDeleted={() => void navigate({ to: PATHS.domains })}
     >
-      Deletes the domain with its DKIM keys, its own webhooks and its administrator assignments. Mail for it is rejected from now on.
+      Deletes the domain with its DKIM keys, its own webhooks and its administrator assignments. Mail for it is rejected from now on. This
+      can't be undone.
     </ConfirmDelete>
   )
 }

@@ -151,8 +151,12 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
         </div>
       </fieldset>
       <Switch label="Active" description="While inactive, inbound mail is deferred and nothing is sent." {...form.checkbox('active')} />
-      <Switch label="Sending enabled" {...form.checkbox('sending_enabled')} />
-      <Switch label="Receiving enabled" {...form.checkbox('receiving_enabled')} />
+      <Switch label="Sending enabled" description="Addresses of the domain can send." {...form.checkbox('sending_enabled')} />
+      <Switch
+        label="Receiving enabled"
+        description="Without it, mail for the domain is rejected."
+        {...form.checkbox('receiving_enabled')}
+      />
     </Form>
   )
 }

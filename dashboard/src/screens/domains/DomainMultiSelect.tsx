@@ -8,11 +8,11 @@ type Props = Omit<MultiSelectProps, 'data' | 'searchValue' | 'onSearchChange'>
 
 /** Selects several domains. */
 export function DomainMultiSelect(props: Props) {
-  const [typed, setTyped] = useState('')
-  const [q] = useDebouncedValue(typed, 200)
-  const found = useQuery(domainsQuery(q)).data?.rows ?? []
-  const missing = (props.value ?? []).filter((id) => !found.some((row) => row.id === id))
-  const chosen = useQueries({ queries: missing.map((id) => domainQuery(id)) }).flatMap((query) => (query.data ? [query.data] : []))
+  const [text, setText] = useState('')
+  const [q] = useDebouncedValue(text, 200)
+  const matches = useQuery(domainsQuery(q)).data?.rows ?? []
+  const others = (props.value ?? []).filter((id) => !matches.some((row) => row.id === id))
+  const selected = useQueries({ queries: others.map((id) => domainQuery(id)) }).flatMap((query) => (query.data ? [query.data] : []))
   return (
     <MultiSelect
       searchable
@@ -20,9 +20,9 @@ export function DomainMultiSelect(props: Props) {
       nothingFoundMessage="No matching domains"
       clearButtonProps={{ 'aria-label': 'Clear domains' }}
       {...props}
-      data={[...chosen, ...found].map((row) => ({ value: row.id, label: row.unicode_name }))}
-      searchValue={typed}
-      onSearchChange={setTyped}
+      data={[...selected, ...matches].map((row) => ({ value: row.id, label: row.unicode_name }))}
+      searchValue={text}
+      onSearchChange={setText}
     />
   )
 }

@@ -32,22 +32,23 @@ export function useOnlyDomain(): string | null {
 /** The name of a domain; empty while loading. */
 export function DomainName({ id }: { id: string | null }) {
   const first = useQuery(domainsQuery())
-  const known = first.data?.rows.find((row) => row.id === id)
-  const single = useQuery({ ...domainQuery(id ?? ''), enabled: Boolean(id && first.isSuccess && !known), retry: false })
-  return <>{(known ?? single.data)?.unicode_name ?? ''}</>
+  const listed = first.data?.rows.find((row) => row.id === id)
+  const single = useQuery({ ...domainQuery(id ?? ''), enabled: Boolean(id && first.isSuccess && !listed), retry: false })
+  return <>{(listed ?? single.data)?.unicode_name ?? ''}</>
 }
 
 type Props = Omit<SelectProps, 'data' | 'searchValue' | 'onSearchChange'>
 
 /** Selects a domain. With many domains, it lists those that contain the typed text. */
 export function DomainSelect(props: Props) {
-  const [typed, setTyped] = useState('')
-  const [q] = useDebouncedValue(typed, 200)
-  const chosen = useQuery({ ...domainQuery(props.value ?? ''), enabled: Boolean(props.value) }).data
-  const many = (useQuery(domainsQuery()).data?.rows.length ?? 0) >= 200
-  const isChosen = chosen?.unicode_name === q
-  const found = useQuery(domainsQuery(many && !isChosen ? q : '')).data?.rows ?? []
-  const rows: readonly Schema['DomainRecord'][] = chosen && !found.some((row) => row.id === chosen.id) ? [chosen, ...found] : found
+  const [text, setText] = useState('')
+  const [q] = useDebouncedValue(text, 200)
+  const selected = useQuery({ ...domainQuery(props.value ?? ''), enabled: Boolean(props.value) }).data
+  const hasMany = (useQuery(domainsQuery()).data?.rows.length ?? 0) >= 200
+  const isSelected = selected?.unicode_name === q
+  const matches = useQuery(domainsQuery(hasMany && !isSelected ? q : '')).data?.rows ?? []
+  const rows: readonly Schema['DomainRecord'][] =
+    selected && !matches.some((row) => row.id === selected.id) ? [selected, ...matches] : matches
   return (
     <Select
       searchable
@@ -55,7 +56,7 @@ export function DomainSelect(props: Props) {
       clearButtonProps={{ 'aria-label': 'Clear domain' }}
       {...props}
       data={rows.map((row) => ({ value: row.id, label: row.unicode_name }))}
-      onSearchChange={setTyped}
+      onSearchChange={setText}
     />
   )
 }

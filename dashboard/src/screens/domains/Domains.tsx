@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<Domain>[] = [
     ),
   },
   { header: 'State', cell: (row) => <DomainState domain={row} /> },
-  { header: 'DNS', cell: (row) => <StatusBadge of={row.dns.status} /> },
+  { header: 'DNS', cell: (row) => <StatusBadge status={row.dns.status} /> },
   { header: 'Mailboxes', align: 'right', cell: (row) => formatNumber(row.usage.mailboxes) },
   { header: 'Aliases', align: 'right', cell: (row) => formatNumber(row.usage.aliases) },
   { header: 'Storage', align: 'right', cell: (row) => formatBytes(row.usage.bytes) },

@@ -23,7 +23,7 @@ export function initialValues(domain: Domain | undefined, unit: Unit) {
 }
 
 export function domainBody(values: ReturnType<typeof initialValues>, unit: Unit) {
-  const limit = (given: number | string) => (given === '' ? null : Number(given))
+  const limit = (value: number | string) => (value === '' ? null : Number(value))
   return {
     description: values.description,
     active: values.active,

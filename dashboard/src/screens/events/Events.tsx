@@ -23,10 +23,10 @@ const route = getRouteApi('/app/events')
 export function Events() {
   const { kind, domain, paused } = route.useSearch()
   const [, change] = useSearchParams()
-  const denied = useDenialReason('event.list')
+  const denialReason = useDenialReason('event.list')
   const [stream, clear] = useEventStream(
     { ...(kind && { kind }), ...(domain && { domain_id: domain }) },
-    paused !== undefined || denied !== null,
+    paused !== undefined || denialReason !== null,
   )
   return (
     <Page
@@ -49,7 +49,7 @@ export function Events() {
       <Filters names={['kind', 'domain']}>
         <ChoiceFilter name="kind" label="Event" data={EVENT_KINDS} />
         <DomainFilter />
-        <StreamStatus of={stream} />
+        <StreamStatus status={stream.status} />
       </Filters>
       {stream.status === 'lost' && <ErrorBar error={stream.error} />}
       {stream.events.length === 0 ? (
@@ -63,7 +63,7 @@ export function Events() {
               </Button>
             }
           >
-            New events appear here immediately.
+            {paused ? 'Select Resume to see new events.' : 'New events appear here immediately.'}
           </EmptyState>
         </div>
       ) : (
@@ -84,11 +84,11 @@ const STREAM_STATUS: Readonly<Record<EventStream['status'], readonly [Tone, stri
   lost: ['bad', 'reconnecting'],
 }
 
-function StreamStatus({ of }: { of: EventStream }) {
-  const [tone, words] = STREAM_STATUS[of.status]
+function StreamStatus({ status }: Pick<EventStream, 'status'>) {
+  const [tone, label] = STREAM_STATUS[status]
   return (
     <span className="link-state" role="status">
-      <Badge tone={tone}>{words}</Badge>
+      <Badge tone={tone}>{label}</Badge>
     </span>
   )
 }
@@ -119,13 +119,13 @@ function EventRow({ event }: { event: Schema['EventResponse'] }) {
 
 /** Sender, recipients and subject of an event, as far as it has them. */
 function summarize(data: Readonly<Record<string, unknown>>): string {
-  const one = (value: unknown): string => {
+  const textOf = (value: unknown): string => {
     if (typeof value === 'string') return value
-    if (Array.isArray(value)) return value.map(one).filter(Boolean).join(', ')
+    if (Array.isArray(value)) return value.map(textOf).filter(Boolean).join(', ')
     return typeof value === 'object' && value !== null && 'email' in value ? String(value.email) : ''
   }
-  const [from, to, subject] = [one(data['from']), one(data['to']), one(data['subject'])]
-  return [from && to ? `${from} → ${to}` : from || to || one(data['address']) || one(data['url']), subject && `“${subject}”`]
+  const [from, to, subject] = [textOf(data['from']), textOf(data['to']), textOf(data['subject'])]
+  return [from && to ? `${from} → ${to}` : from || to || textOf(data['address']) || textOf(data['url']), subject && `“${subject}”`]
     .filter(Boolean)
     .join(' ')
 }

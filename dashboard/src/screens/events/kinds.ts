@@ -2,7 +2,7 @@ import type { Schema } from '../../api/client'
 
 export type EventKindName = Exclude<Schema['WebhookCreate']['events'][number], '*'>
 
-const MEANINGS: Readonly<Record<EventKindName, string>> = {
+const DESCRIPTIONS: Readonly<Record<EventKindName, string>> = {
   'mail.sent': 'accepted for sending',
   'mail.delivered': 'accepted by the remote server',
   'mail.bounced': 'rejected by the remote server, or deferred at the first attempt',
@@ -16,4 +16,8 @@ const MEANINGS: Readonly<Record<EventKindName, string>> = {
 }
 
 /** The event kinds with their descriptions. */
-export const EVENT_KINDS = Object.entries(MEANINGS).map(([value, meaning]) => ({ value: value as EventKindName, label: value, meaning }))
+export const EVENT_KINDS = Object.entries(DESCRIPTIONS).map(([value, description]) => ({
+  value: value as EventKindName,
+  label: value,
+  description,
+}))

@@ -4,17 +4,17 @@ import type { Schema } from '../../api/client'
 import { ApiError, errorFromResponse, isSignedOut } from '../../api/errors'
 import { leaveIfSignedOut } from '../../api/queries'
 
-type Event_ = Schema['EventResponse']
+type ApiEvent = Schema['EventResponse']
 
 export interface EventStream {
   /** Newest first. */
-  events: readonly Event_[]
+  events: readonly ApiEvent[]
   status: 'connecting' | 'open' | 'paused' | 'lost'
   /** Why the server ended or refused the stream. */
   error: unknown
 }
 
-type Action = { type: 'opened' | 'paused' | 'cleared' } | { type: 'lost'; error: unknown } | { type: 'events'; events: readonly Event_[] }
+type Action = { type: 'opened' | 'paused' | 'cleared' } | { type: 'lost'; error: unknown } | { type: 'events'; events: readonly ApiEvent[] }
 
 const MAX_EVENTS = 200
 const RETRY_MS = 2000
@@ -30,12 +30,12 @@ function reduce(stream: EventStream, action: Action): EventStream {
 export function useEventStream(filter: { kind?: string; domain_id?: string }, isPaused: boolean): [EventStream, () => void] {
   const [stream, dispatch] = useReducer(reduce, { events: [], status: 'connecting', error: null })
   const { kind, domain_id } = filter
-  const position = useRef<Position>({ of: '', last: '' })
+  const position = useRef<Position>({ filter: '', lastId: '' })
   useEffect(() => {
-    const of = JSON.stringify([kind, domain_id])
-    if (position.current.of !== of) {
+    const filterKey = JSON.stringify([kind, domain_id])
+    if (position.current.filter !== filterKey) {
       // Events of another filter are not shown.
-      position.current = { of, last: '' }
+      position.current = { filter: filterKey, lastId: '' }
       dispatch({ type: 'cleared' })
     }
     if (isPaused) return dispatch({ type: 'paused' })
@@ -50,26 +50,26 @@ export function useEventStream(filter: { kind?: string; domain_id?: string }, is
 
 /** The last received event ID for a filter. */
 interface Position {
-  of: string
-  last: string
+  filter: string
+  lastId: string
 }
 
-async function follow(address: string, position: Position, signal: AbortSignal, dispatch: (action: Action) => void): Promise<void> {
+async function follow(url: string, position: Position, signal: AbortSignal, dispatch: (action: Action) => void): Promise<void> {
   while (!signal.aborted) {
     let wait = RETRY_MS
     try {
-      const answer = await fetch(address, { signal, headers: position.last ? { 'Last-Event-ID': position.last } : {} })
-      if (!answer.ok || !answer.body) throw errorFromResponse(await answer.json().catch(() => null), answer)
+      const response = await fetch(url, { signal, headers: position.lastId ? { 'Last-Event-ID': position.lastId } : {} })
+      if (!response.ok || !response.body) throw errorFromResponse(await response.json().catch(() => null), response)
       dispatch({ type: 'opened' })
       let text = ''
-      for await (const piece of readChunks(answer.body)) {
+      for await (const piece of readChunks(response.body)) {
         const blocks = (text + piece).split('\n\n')
         text = blocks.pop() ?? ''
         const parsed = blocks.map(parseBlock)
-        position.last = parsed.findLast((each) => each.id)?.id ?? position.last
+        position.lastId = parsed.findLast((each) => each.id)?.id ?? position.lastId
         const end = parsed.find((each) => each.name === 'stream.end')
-        if (end) throw errorFromResponse({ error: end.data }, answer)
-        const events = parsed.flatMap((each) => (each.data && !each.name.startsWith('stream.') ? [each.data as Event_] : []))
+        if (end) throw errorFromResponse({ error: end.data }, response)
+        const events = parsed.flatMap((each) => (each.data && !each.name.startsWith('stream.') ? [each.data as ApiEvent] : []))
         if (events.length) dispatch({ type: 'events', events })
       }
       dispatch({ type: 'lost', error: null })
@@ -99,8 +99,8 @@ async function* readChunks(body: ReadableStream<Uint8Array>): AsyncGenerator<str
 function parseBlock(block: string): { id: string; name: string; data: unknown } {
   const fields: Record<string, string> = {}
   for (const line of block.split('\n')) {
-    const at = line.indexOf(':')
-    if (at > 0) fields[line.slice(0, at)] = line.slice(at + 1).trimStart()
+    const colon = line.indexOf(':')
+    if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 1).trimStart()
   }
   return { id: fields['id'] ?? '', name: fields['event'] ?? '', data: fields['data'] ? (JSON.parse(fields['data']) as unknown) : null }
 }

@@ -21,10 +21,10 @@ type Pending = Pick<Schema['SecondFactorResponse'], 'totp_session' | 'methods'>
 export function Login() {
   const { error, reason } = route.useSearch()
   const [pending, setPending] = useState(pendingFromProvider)
-  const enter = useOpenDashboard()
-  function go(answer: SignInResult) {
+  const openDashboard = useOpenDashboard()
+  function proceed(answer: SignInResult) {
     if ('requires_totp' in answer) setPending(answer)
-    else enter()
+    else openDashboard()
   }
   return (
     <main className="sign-in">
@@ -36,11 +36,16 @@ export function Login() {
         </header>
         {!window.isSecureContext && (
           <Warning>
-            This page was loaded over plain HTTP. Browsers reject the session cookie: use HTTPS, or open the dashboard on the server itself.
+            This page was loaded over plain HTTP, so the browser rejects the session cookie. Use HTTPS, or open the dashboard at localhost
+            on the server.
           </Warning>
         )}
         {error && !pending && <Warning>{describeSignInError(error, reason)}</Warning>}
-        {pending ? <SecondFactorStep pending={pending} onDone={go} onBack={() => setPending(null)} /> : <PasswordStep onDone={go} />}
+        {pending ? (
+          <SecondFactorStep pending={pending} onDone={proceed} onBack={() => setPending(null)} />
+        ) : (
+          <PasswordStep onDone={proceed} />
+        )}
         <div className="between small">
           <a href="/docs">API documentation</a>
           <ThemeSwitch />
@@ -52,11 +57,11 @@ export function Login() {
 
 /** A provider sign-in that needs a second factor. The callback passes it in the URL fragment. */
 function pendingFromProvider(): Pending | null {
-  const given = new URLSearchParams(window.location.hash.slice(1))
-  const totp_session = given.get('totp_session')
+  const params = new URLSearchParams(window.location.hash.slice(1))
+  const totp_session = params.get('totp_session')
   if (!totp_session) return null
-  const methods = (given.get('methods') ?? 'totp').split(',') as Pending['methods']
-  const next = given.get('next')
+  const methods = (params.get('methods') ?? 'totp').split(',') as Pending['methods']
+  const next = params.get('next')
   window.history.replaceState(window.history.state, '', next ? `${PATHS.login}?next=${encodeURIComponent(next)}` : PATHS.login)
   return { totp_session, methods }
 }
@@ -175,15 +180,15 @@ function SecondFactorStep(props: { pending: Pending; onDone: (answer: SignInResu
     onSuccess: props.onDone,
   })
   const error = byCode.error ?? byPasskey.error
-  const isOver = error instanceof ApiError && error.code === 'SESSION_INVALID'
-  const swap = (to: boolean) => {
-    setRecovery(to)
+  const isExpired = error instanceof ApiError && error.code === 'SESSION_INVALID'
+  const switchMethod = (toRecovery: boolean) => {
+    setRecovery(toRecovery)
     byCode.reset()
   }
   return (
     <div className="stack">
       <ErrorBar error={error} />
-      {isOver ? (
+      {isExpired ? (
         <Button onClick={props.onBack} size="md" fullWidth>
           Start again
         </Button>
@@ -208,7 +213,7 @@ function SecondFactorStep(props: { pending: Pending; onDone: (answer: SignInResu
       )}
       <div className="between small">
         {methods.includes('recovery_code') && (
-          <Anchor component="button" type="button" onClick={() => swap(!isRecovery)}>
+          <Anchor component="button" type="button" onClick={() => switchMethod(!isRecovery)}>
             {isRecovery ? 'Use another method' : 'Use a recovery code'}
           </Anchor>
         )}

@@ -82,7 +82,7 @@ function Overview({ mailbox: data }: { mailbox: MailboxRecord }) {
               <DomainName id={data.domain_id} />
             </Link>,
           ],
-          ['Allowed protocols', protocols(data)],
+          ['Allowed protocols', formatProtocols(data)],
           [
             'Last sign-in',
             data.last_login.at ? (
@@ -121,8 +121,10 @@ function Settings({ mailbox }: { mailbox: MailboxRecord }) {
   )
 }
 
-function protocols({ protocols: may }: MailboxRecord): string {
-  const names = Object.entries({ IMAP: may.imap, POP3: may.pop3, SMTP: may.smtp, ManageSieve: may.sieve }).filter(([, can]) => can)
+function formatProtocols({ protocols }: MailboxRecord): string {
+  const names = Object.entries({ IMAP: protocols.imap, POP3: protocols.pop3, SMTP: protocols.smtp, ManageSieve: protocols.sieve }).filter(
+    ([, isAllowed]) => isAllowed,
+  )
   return names.map(([name]) => name).join(', ') || 'none'
 }
 
@@ -133,24 +135,24 @@ function SuspensionNote({ mailbox }: { mailbox: MailboxRecord }) {
     invalidates: INVALIDATES,
     message: `${mailbox.address} can send again.`,
   })
-  const why = mailbox.suspended
-  if (!why) return null
+  const { suspended } = mailbox
+  if (!suspended) return null
   return (
     <div className="note note-bad">
       <Icon name="pause" />
       <div>
-        <p className="note-title">Sending is suspended: {why.reason || 'no reason given'}</p>
+        <p className="note-title">Sending is suspended: {suspended.reason || 'no reason given'}</p>
         <p>
-          By {why.by === 'rules' ? 'the abuse rules' : why.by}, <Time at={why.at} form="ago" />.{' '}
-          {mailbox.active ? 'It still receives mail.' : 'It is inactive, so it receives no mail either.'} Lifting the suspension resets the
-          count of recipients sent to, which the abuse rules limit.
+          By {suspended.by === 'rules' ? 'the abuse rules' : suspended.by}, <Time at={suspended.at} form="ago" />.{' '}
+          {mailbox.active ? 'It still receives mail.' : 'It is inactive, so it receives no mail either.'} Lifting the suspension resets its
+          hourly count of recipients, which the abuse rules limit.
         </p>
         <ErrorBar error={lift.error} />
         <div>
           <Allowed
             action="mailbox.write"
             disabledReason={
-              why.by === 'rules' && role === 'domain_admin' ? 'Suspended by the abuse rules: only administrators can lift it.' : null
+              suspended.by === 'rules' && role === 'domain_admin' ? 'Suspended by the abuse rules: only administrators can lift it.' : null
             }
           >
             <Button size="xs" loading={lift.isPending} onClick={() => lift.mutate(undefined)}>
@@ -216,7 +218,7 @@ function SuspendForm({ mailbox, onDone }: { mailbox: MailboxRecord; onDone: () =
     >
       <TextInput
         label="Reason"
-        description="Shown on the mailbox and under Suspensions."
+        description="Shown on the mailbox and under Suspensions"
         data-autofocus
         value={reason}
         onChange={(event) => setReason(event.currentTarget.value)}

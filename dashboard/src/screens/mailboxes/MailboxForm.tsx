@@ -30,8 +30,8 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
     },
   })
   const form = useForm(initialValues(mailbox, props.domainId, unit), save.error)
-  const only = useOnlyDomain()
-  const domain_id = form.values.domain_id ?? only
+  const onlyDomain = useOnlyDomain()
+  const domain_id = form.values.domain_id ?? onlyDomain
   return (
     <Form
       onSubmit={() => save.mutate({ ...form.values, domain_id })}
@@ -55,6 +55,7 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
         <div className="pair">
           <TextInput
             label="Local part"
+            description="The part before the @"
             placeholder="alice"
             data-autofocus
             autoComplete="off"
@@ -87,7 +88,7 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
         {...form.field('forward_to')}
         error={form.errorOf('forward.destinations') ?? form.errorOf('forward')}
       />
-      <Checkbox label="Keep a copy" {...form.checkbox('keep_copy')} disabled={form.values.forward_to.length === 0} />
+      <Checkbox label="Keep a copy in this mailbox" {...form.checkbox('keep_copy')} disabled={form.values.forward_to.length === 0} />
       <Fieldset legend="Allowed protocols">
         <Group>
           {(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[]).map((name) => (

@@ -12,18 +12,18 @@ const NAMES = { message_id: 'Message-ID', queue_id: 'queue ID', tag: 'tag', id: 
 export function ExactMatches({ text }: { text: string }) {
   const word = text.trim().replace(/^<|>$/g, '')
   const isWord = /^\S{3,}$/.test(word)
-  const by = (name: 'message_id' | 'queue_id' | 'tag') => ({
+  const searchBy = (name: 'message_id' | 'queue_id' | 'tag') => ({
     queryKey: ['messages', 'exact', name, word],
     queryFn: async () =>
       (await fetchPage(client.GET('/messages', { params: { query: { [name]: word, limit: 2 } } }))).rows.map((row) => ({ row, name })),
     enabled: isWord,
     retry: false,
   })
-  const found = useQueries({
+  const matches = useQueries({
     queries: [
-      by('message_id'),
-      by('queue_id'),
-      by('tag'),
+      searchBy('message_id'),
+      searchBy('queue_id'),
+      searchBy('tag'),
       {
         queryKey: ['messages', 'exact', 'id', word],
         queryFn: async () => [
@@ -37,8 +37,8 @@ export function ExactMatches({ text }: { text: string }) {
   return (
     <div className="exact" role="status" tabIndex={0}>
       <div>
-        {found.length === 0 && <p>Words match addresses and subjects. IDs and tags must be complete.</p>}
-        {found.map((rows) => (
+        {matches.length === 0 && <p>Words match addresses and subjects. IDs and tags must be complete.</p>}
+        {matches.map((rows) => (
           <Match key={rows[0]?.name} rows={rows} word={word} />
         ))}
       </div>

@@ -39,7 +39,8 @@ export function Message() {
       title={(data) => data.subject || '(no subject)'}
       lead={(data) => (
         <>
-          <StatusBadge of={data.status} /> {data.direction === 'inbound' ? 'received' : 'sent'} <Time at={data.created_at} form="exact" />
+          <StatusBadge status={data.status} /> {data.direction === 'inbound' ? 'received' : 'sent'}{' '}
+          <Time at={data.created_at} form="exact" />
         </>
       )}
     >
@@ -101,7 +102,7 @@ function Recipients({ message }: { message: MessageRecord }) {
           <li key={recipient.address}>
             <div className="between">
               <span className="strong break">{recipient.address}</span>
-              <StatusBadge of={recipient.status} />
+              <StatusBadge status={recipient.status} />
             </div>
             <RemoteReply
               smtp_code={recipient.smtp_code}
@@ -137,6 +138,13 @@ function RemoteReply({ smtp_code, enhanced_code, diagnostic, remote_host }: Repl
   )
 }
 
+/** The kinds of timeline entries that are not delivery statuses. */
+const KIND_TEXTS: Readonly<Partial<Record<Schema['TimelineEntryResponse']['kind'], string>>> = {
+  submitted: 'submitted to the mail server',
+  accepted: 'accepted by the mail server',
+  lost: 'did not reach the mail server',
+}
+
 function Timeline({ message }: { message: MessageRecord }) {
   const { data, error } = useQuery({
     queryKey: ['messages', 'timeline', message.id, message.status, message.recipients],
@@ -153,7 +161,7 @@ function Timeline({ message }: { message: MessageRecord }) {
           <li key={index} data-tone={toneOf(entry.kind)}>
             <div className="between">
               <span>
-                <span className="strong">{entry.kind}</span>
+                <span className="strong">{KIND_TEXTS[entry.kind] ?? entry.kind}</span>
                 {entry.recipient && <span className="muted break"> · {entry.recipient}</span>}
                 {entry.detail.attempt !== null && <span className="muted"> · attempt {entry.detail.attempt}</span>}
               </span>
@@ -176,7 +184,7 @@ function Timeline({ message }: { message: MessageRecord }) {
 }
 
 function Raw({ message }: { message: MessageRecord }) {
-  const barred = useDenialReason('message.raw_inbound')
+  const denialReason = useDenialReason('message.raw_inbound')
   const isInbound = message.direction === 'inbound'
   const [isShown, setShown] = useState(!isInbound)
   const { data, error } = useQuery({
@@ -186,12 +194,12 @@ function Raw({ message }: { message: MessageRecord }) {
     staleTime: Infinity,
     retry: false,
   })
-  if (isInbound && barred)
+  if (isInbound && denialReason)
     return (
       <div className="note note-warn">
         <Icon name="shield" />
         <div>
-          <p>{barred}</p>
+          <p>{denialReason}</p>
         </div>
       </div>
     )

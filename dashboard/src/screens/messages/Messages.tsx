@@ -39,7 +39,7 @@ const FILTERS = ['q', 'direction', 'status', 'domain', 'from', 'to', 'subject', 
 const MORE = ['from', 'to', 'subject', 'tag', 'message_id', 'queue_id', 'since', 'until'] as const
 
 const COLUMNS: readonly Column<Message>[] = [
-  { header: 'Status', cell: (row) => <StatusBadge of={row.status} /> },
+  { header: 'Status', cell: (row) => <StatusBadge status={row.status} /> },
   {
     header: 'Subject',
     wide: true,

@@ -1,6 +1,6 @@
-import { queryOptions, useQueries } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { queryOptions, useQueries, useQuery } from '@tanstack/react-query'
 import { fetchData, fetchPage, client } from '../../api/client'
+import { versionQuery } from '../../api/queries'
 import { PATHS, type ScreenName } from '../../paths'
 import { type Action, denialReason } from '../../access/policy'
 import { useAccount } from '../../access/Allowed'
@@ -11,7 +11,7 @@ import { Page } from '../../ui/Page'
 
 interface Step {
   title: string
-  text: ReactNode
+  text: string
   to: ScreenName
   search?: Record<string, string>
   button: string
@@ -45,7 +45,7 @@ const STEPS: readonly Step[] = [
   },
   {
     title: 'Send a message',
-    text: 'To any address. In the embedded profile, the sandbox captures mail instead of delivering it, unless the setting mta.mode says otherwise.',
+    text: 'To any address.',
     to: 'send',
     button: 'Send a message',
     action: 'send',
@@ -63,43 +63,54 @@ export function sentQuery() {
 
 /** Which steps are complete; null while loading. */
 export function useSteps(): readonly (boolean | null)[] {
-  const one = { limit: 1 } as const
-  const found = useQueries({
+  const query = { limit: 1 } as const
+  const results = useQueries({
     queries: [
       {
         queryKey: ['domains', 'any'],
-        queryFn: async () => (await fetchPage(client.GET('/domains', { params: { query: one } }))).rows.length > 0,
+        queryFn: async () => (await fetchPage(client.GET('/domains', { params: { query } }))).rows.length > 0,
       },
       {
         queryKey: ['mailboxes', 'any'],
-        queryFn: async () => (await fetchPage(client.GET('/mailboxes', { params: { query: one } }))).rows.length > 0,
+        queryFn: async () => (await fetchPage(client.GET('/mailboxes', { params: { query } }))).rows.length > 0,
       },
       { queryKey: ['keys', 'any'], queryFn: async () => (await fetchData(client.GET('/api-keys'))).length > 0 },
       sentQuery(),
     ],
   })
-  return found.map((each) => each.data ?? null)
+  return results.map((each) => each.data ?? null)
 }
 
 export function FirstSteps() {
   const account = useAccount()
-  const done = useSteps()
-  const next = done.indexOf(false)
-  const isAll = done.every((each) => each === true)
+  const isEmbedded = useQuery(versionQuery()).data?.profile === 'embedded'
+  const areComplete = useSteps()
+  const next = areComplete.indexOf(false)
+  const isAllComplete = areComplete.every((each) => each === true)
   return (
-    <Page title="First steps" lead={isAll ? 'All steps are complete.' : 'From an empty server to a delivered message.'}>
+    <Page title="First steps" lead={isAllComplete ? 'All steps are complete.' : 'From an empty server to a delivered message.'}>
       <ol className="guide">
         {STEPS.map((step, index) => (
-          <li key={step.title} className="card" aria-current={index === next ? 'step' : undefined} data-done={done[index] ?? undefined}>
-            <span className="guide-mark">{done[index] ? <Icon name="check" /> : index + 1}</span>
+          <li
+            key={step.title}
+            className="card"
+            aria-current={index === next ? 'step' : undefined}
+            data-done={areComplete[index] ?? undefined}
+          >
+            <span className="guide-mark">{areComplete[index] ? <Icon name="check" /> : index + 1}</span>
             <div className="guide-text">
               <h2>
-                {step.title} {done[index] && <Badge tone="good">done</Badge>}
+                {step.title} {areComplete[index] && <Badge tone="good">done</Badge>}
               </h2>
-              <p className="muted">{step.text}</p>
+              <p className="muted">
+                {step.text}
+                {step.action === 'send' &&
+                  isEmbedded &&
+                  " By default (mta.mode = sandbox), the sandbox captures it and external recipients don't receive it."}
+              </p>
             </div>
             {denialReason(account, step.action) ? (
-              !done[index] && <span className="muted small">Ask an administrator.</span>
+              !areComplete[index] && <span className="muted small">Ask an administrator.</span>
             ) : (
               <LinkButton to={PATHS[step.to]} search={step.search ?? {}} variant={index === next ? 'filled' : 'default'}>
                 {step.button}

@@ -59,12 +59,12 @@ function Content() {
 }
 
 function RemainingSteps() {
-  const left = useSteps().filter((each) => each === false).length
+  const remaining = useSteps().filter((each) => each === false).length
   return (
     <div className="note">
       <Icon name="flag" />
       <div>
-        <p className="note-title">{left === 1 ? 'One step' : `${left} steps`} to the first delivered message</p>
+        <p className="note-title">{remaining === 1 ? 'One step' : `${remaining} steps`} to the first delivered message</p>
         <p>
           <Link to={PATHS.start}>View first steps</Link>
         </p>
@@ -74,7 +74,7 @@ function RemainingSteps() {
 }
 
 /** 24 hours before the last full hour, so that the query key is stable for a while. */
-function yesterday(): string {
+function oneDayAgo(): string {
   return new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - 86_400_000).toISOString()
 }
 
@@ -110,12 +110,12 @@ function UnhealthyServices() {
         <ul>
           {unhealthy.map((check) => (
             <li key={check.component}>
-              <span className="strong">{check.component}</span> <StatusBadge of={check.status} /> {check.advice}
+              <span className="strong">{check.component}</span> <StatusBadge status={check.status} /> {check.advice}
             </li>
           ))}
         </ul>
         <p>
-          Run <code>mailkeep status</code> and <code>mailkeep doctor</code> on the server, and see the log of the instance.
+          Run <code>mailkeep status</code> and <code>mailkeep doctor</code> on the server, and read its log.
         </p>
       </div>
     </div>
@@ -124,14 +124,14 @@ function UnhealthyServices() {
 
 function Attention() {
   const account = useAccount()
-  const since = yesterday()
-  const ofStatus = (status: Message['status']) => ({
+  const since = oneDayAgo()
+  const messagesQuery = (status: Message['status']) => ({
     queryKey: ['messages', 'attention', status, since],
     queryFn: () => fetchPage(client.GET('/messages', { params: { query: { status, since, limit: 100 } } })),
   })
-  const bounced = useQuery(ofStatus('bounced'))
-  const failed = useQuery(ofStatus('failed'))
-  const deferred = useQuery(ofStatus('deferred'))
+  const bounced = useQuery(messagesQuery('bounced'))
+  const failed = useQuery(messagesQuery('failed'))
+  const deferred = useQuery(messagesQuery('deferred'))
   const domains = useQuery(domainsQuery())
   const hasSuspensions = !denialReason(account, 'suspension.list')
   const suspensions = useQuery({
@@ -147,10 +147,10 @@ function Attention() {
     enabled: hasWebhooks,
     ...REFRESH,
   })
-  const disabled = webhooks.data?.filter((row) => row.disabled_at) ?? []
-  const troubled = webhooks.data?.filter((row) => row.failing_since && !row.disabled_at) ?? []
-  const { data: built } = useQuery(versionQuery())
-  const hasQueue = built?.profile === 'full' && !denialReason(account, 'queue.list')
+  const disabledWebhooks = webhooks.data?.filter((row) => row.disabled_at) ?? []
+  const failingWebhooks = webhooks.data?.filter((row) => row.failing_since && !row.disabled_at) ?? []
+  const { data: version } = useQuery(versionQuery())
+  const hasQueue = version?.profile === 'full' && !denialReason(account, 'queue.list')
   const queue = useQuery({
     queryKey: ['queue', 'attention'],
     queryFn: () => fetchPage(client.GET('/queue', { params: { query: { state: 'deferred', limit: 100 } } })),
@@ -158,13 +158,13 @@ function Attention() {
     ...REFRESH,
   })
   const health = useHealth()
-  const failing = domains.data?.rows.filter((row) => row.dns.status === 'failing' || row.dns.status === 'attention') ?? []
-  const checked = domains.data?.rows.filter((row) => row.dns.status !== 'unchecked') ?? []
-  const dnsCount = !domains.data ? '…' : checked.length > 0 ? String(failing.length) : '–'
+  const domainsWithProblems = domains.data?.rows.filter((row) => row.dns.status === 'failing' || row.dns.status === 'attention') ?? []
+  const checkedDomains = domains.data?.rows.filter((row) => row.dns.status !== 'unchecked') ?? []
+  const dnsCount = !domains.data ? '…' : checkedDomains.length > 0 ? String(domainsWithProblems.length) : '–'
   const dnsHint = () => {
     if (domains.data && domains.data.rows.length === 0) return 'no domains'
-    if (domains.data && checked.length === 0) return 'DNS records are not checked'
-    return failing.length === 1 ? 'domain needs attention' : 'domains need attention'
+    if (domains.data && checkedDomains.length === 0) return 'DNS records are not checked'
+    return domainsWithProblems.length === 1 ? 'domain needs attention' : 'domains need attention'
   }
   const count = (page: { rows: readonly unknown[]; next: string | null } | undefined) =>
     page ? `${page.rows.length}${page.next ? '+' : ''}` : '…'
@@ -222,18 +222,27 @@ function Attention() {
           icon="pause"
           count={count(suspensions.data)}
           isBad={Boolean(suspensions.data?.rows.length)}
-          hint="can't send"
+          hint="addresses that can't send"
           link={<Link to={PATHS.suspensions}>Suspensions</Link>}
         />
       )}
-      <Tile icon="globe" count={dnsCount} isBad={failing.length > 0} hint={dnsHint()} link={<Link to={PATHS.domains}>DNS</Link>} />
+      <Tile
+        icon="globe"
+        count={dnsCount}
+        isBad={domainsWithProblems.length > 0}
+        hint={dnsHint()}
+        link={<Link to={PATHS.domains}>DNS</Link>}
+      />
       {hasWebhooks && (
         <Tile
           icon="hook"
-          count={webhooks.data ? String(disabled.length + troubled.length) : '…'}
-          isBad={disabled.length + troubled.length > 0}
+          count={webhooks.data ? String(disabledWebhooks.length + failingWebhooks.length) : '…'}
+          isBad={disabledWebhooks.length + failingWebhooks.length > 0}
           hint={
-            [disabled.length && `${disabled.length} disabled`, troubled.length && `${troubled.length} failing`]
+            [
+              disabledWebhooks.length && `${disabledWebhooks.length} disabled`,
+              failingWebhooks.length && `${failingWebhooks.length} failing`,
+            ]
               .filter(Boolean)
               .join(', ') || (webhooks.data?.length === 0 ? 'none configured' : 'all healthy')
           }
@@ -291,7 +300,7 @@ function RecentMessages() {
       <ul className="lines">
         {data?.rows.map((message) => (
           <li key={message.id} className="recent">
-            <StatusBadge of={message.status} />
+            <StatusBadge status={message.status} />
             <div className="recent-text">
               <Link className="row-link" to={PATHS.message} params={{ id: message.id }}>
                 {message.subject || '(no subject)'}

@@ -24,11 +24,11 @@ type QueuedMessage = Schema['QueuedMessage']
 const route = getRouteApi('/app/queue')
 const FILTERS = ['recipient', 'state', 'sender', 'domain', 'queue_id', 'since', 'until'] as const
 const MORE = ['domain', 'queue_id', 'since', 'until'] as const
-const STATES: readonly { value: QueuedMessage['state']; label: string }[] = [
-  { value: 'deferred', label: 'Deferred' },
-  { value: 'hold', label: 'On hold' },
-  { value: 'active', label: 'Active' },
-  { value: 'incoming', label: 'Incoming' },
+const STATES: readonly { value: QueuedMessage['state']; label: string; description: string }[] = [
+  { value: 'deferred', label: 'Deferred', description: 'waiting for another delivery attempt' },
+  { value: 'hold', label: 'On hold', description: 'no delivery attempts until released' },
+  { value: 'active', label: 'Active', description: 'being delivered now' },
+  { value: 'incoming', label: 'Incoming', description: 'accepted, waiting for the first delivery attempt' },
 ]
 
 /** The queue of the mail server. */
@@ -116,9 +116,9 @@ function columns(
         />
       ),
     },
-    { header: 'State', cell: (row) => <State of={row} /> },
-    { header: 'Message', cell: (row) => <Envelope of={row} /> },
-    { header: 'Last response', wide: true, cell: (row) => <LastResponse of={row} /> },
+    { header: 'State', cell: (row) => <State message={row} /> },
+    { header: 'Message', cell: (row) => <Envelope message={row} /> },
+    { header: 'Last response', wide: true, cell: (row) => <LastResponse message={row} /> },
     { header: 'Arrived', sort: 'arrived_at', cell: (row) => <Time at={row.arrived_at} form="ago" /> },
     {
       header: 'Next attempt',
@@ -129,36 +129,36 @@ function columns(
 
 const TONES: Readonly<Record<QueuedMessage['state'], Tone>> = { deferred: 'warn', hold: 'bad', active: 'info', incoming: 'info' }
 
-function State({ of }: { of: QueuedMessage }) {
-  return <Badge tone={TONES[of.state]}>{of.state === 'hold' ? 'on hold' : of.state}</Badge>
+function State({ message }: { message: QueuedMessage }) {
+  return <Badge tone={TONES[message.state]}>{message.state === 'hold' ? 'on hold' : message.state}</Badge>
 }
 
 /** The recipients and the sender. */
-function Envelope({ of }: { of: QueuedMessage }) {
-  const [first, ...others] = of.recipients
+function Envelope({ message }: { message: QueuedMessage }) {
+  const [first, ...others] = message.recipients
   return (
     <span className="two-lines">
       <Link
         className="row-link party"
         from={PATHS.queue}
         to="."
-        search={(before) => ({ ...before, shown: of.queue_id })}
+        search={(before) => ({ ...before, shown: message.queue_id })}
         replace
         resetScroll={false}
-        title={of.recipients.map((each) => each.address).join(', ')}
+        title={message.recipients.map((each) => each.address).join(', ')}
       >
-        {first?.address ?? of.queue_id}
+        {first?.address ?? message.queue_id}
         {others.length > 0 && <span className="muted"> +{others.length}</span>}
       </Link>
-      <span className="party muted small" title={of.sender}>
-        from {of.sender || '(empty sender)'}
+      <span className="party muted small" title={message.sender}>
+        from {message.sender || '(empty sender)'}
       </span>
     </span>
   )
 }
 
-function LastResponse({ of }: { of: QueuedMessage }) {
-  const reason = of.recipients.find((each) => each.reason)?.reason
+function LastResponse({ message }: { message: QueuedMessage }) {
+  const reason = message.recipients.find((each) => each.reason)?.reason
   return reason ? (
     <span className="last-response" title={reason}>
       {reason}
@@ -192,7 +192,7 @@ function Details({ queueId }: { queueId: string }) {
     <div className="stack">
       <Facts
         rows={[
-          ['State', <State of={message} />],
+          ['State', <State message={message} />],
           ['From', message.sender || '(empty sender)'],
           ['Queue ID', <CopyableCode value={message.queue_id} what="queue ID" />],
           ['Size', formatBytes(message.size)],

@@ -21,6 +21,7 @@ interface QueueCommand {
   icon: IconName
   /** The effect, and the messages it applies to. */
   description: string
+  /** What has happened to the messages: “3 messages retried.” */
   participle: string
 }
 
@@ -54,7 +55,7 @@ const COMMANDS: readonly QueueCommand[] = [
     label: 'Delete',
     title: 'Delete from the queue',
     icon: 'trash',
-    description: 'Deletes the messages permanently. Their remaining recipients are selected as failed; no bounce is sent.',
+    description: 'Deletes the messages permanently. Their remaining recipients are marked as failed; the sender gets no bounce.',
     participle: 'deleted',
   },
 ]

@@ -25,15 +25,15 @@ const COLUMNS: readonly Column<CapturedMessage>[] = [
     ),
   },
   { header: 'From', cell: (row) => <span className="break">{row.mail_from || '(empty sender)'}</span> },
-  { header: 'To', cell: (row) => <Recipients of={row} /> },
+  { header: 'To', cell: (row) => <Recipients message={row} /> },
   { header: 'Size', align: 'right', cell: (row) => formatBytes(row.size) },
   { header: 'Captured', sort: 'received_at', cell: (row) => <Time at={row.received_at} form="ago" /> },
 ]
 
-function Recipients({ of }: { of: CapturedMessage }) {
-  const [first, ...others] = of.rcpt_to
+function Recipients({ message }: { message: CapturedMessage }) {
+  const [first, ...others] = message.rcpt_to
   return (
-    <span className="break" title={of.rcpt_to.join(', ')}>
+    <span className="break" title={message.rcpt_to.join(', ')}>
       {first}
       {others.length > 0 && <span className="muted"> and {others.length} more</span>}
     </span>
@@ -45,7 +45,7 @@ export function Sandbox() {
   return (
     <Page
       title="Sandbox"
-      lead="The sandbox captures all outbound mail. Nothing is delivered to its recipients."
+      lead="With mta.mode = sandbox, the default, outbound mail is captured here. Only mailboxes on this server receive it."
       actions={
         <Allowed action="sandbox">
           <Button variant="default" leftSection={<Icon name="trash" size={16} />} onClick={() => setConfirming(true)}>
@@ -71,8 +71,8 @@ export function Sandbox() {
               </Button>
             }
           >
-            Outbound mail is captured here; recipients such as <code>bounce@…</code>, <code>defer@…</code> and <code>fail@…</code> simulate
-            that outcome.
+            Outbound mail is captured here. To simulate a bounce, a delay or a failure, send to <code>bounce@</code>, <code>defer@</code> or{' '}
+            <code>fail@</code> at any external domain.
           </EmptyState>
         }
       />
@@ -86,7 +86,8 @@ export function Sandbox() {
         invalidates={['sandbox']}
         message={(answer) => answer.message}
       >
-        Deletes all captured messages for all users, except those with pending recipients. The history under Messages stays.
+        Deletes the captured messages of all users, except those with pending recipients. The history under Messages stays. This can't be
+        undone.
       </ConfirmDelete>
     </Page>
   )

@@ -61,7 +61,7 @@ export function SandboxMessage() {
               </div>
             </div>
           )}
-          {data.attachments.length > 0 && <Attachments of={data} />}
+          {data.attachments.length > 0 && <Attachments message={data} />}
           <Views message={data} />
         </>
       )}
@@ -95,7 +95,7 @@ function Views({ message }: { message: Content }) {
           {message.body_text}
         </pre>
       )}
-      {shown === 'header' && <Header of={message} />}
+      {shown === 'header' && <Header message={message} />}
       {shown === 'source' && <Source id={message.id} />}
     </section>
   )
@@ -117,10 +117,10 @@ function Html({ id }: { id: string }) {
   )
 }
 
-function Header({ of }: { of: Content }) {
+function Header({ message }: { message: Content }) {
   return (
     <dl className="fields">
-      {of.header.map((field, index) => (
+      {message.header.map((field, index) => (
         <div key={index}>
           <dt>{field.name}</dt>
           <dd className="mono">{field.value}</dd>
@@ -150,24 +150,30 @@ function Source({ id }: { id: string }) {
   )
 }
 
-function isNamed(html: string | null, contentId: string): boolean {
+/** Whether the HTML shows the part with this Content-ID (RFC 2392). */
+function isInline(html: string | null, contentId: string): boolean {
   return html?.includes(`cid:${contentId}`) ?? false
 }
 
-function Attachments({ of }: { of: Content }) {
+function Attachments({ message }: { message: Content }) {
   return (
     <section className="section card" aria-labelledby="attachments">
       <h2 id="attachments">Attachments</h2>
       <ul className="attachments">
-        {of.attachments.map((each) => (
+        {message.attachments.map((each) => (
           <li key={each.number}>
             <Icon name="clip" size={16} />
-            <a className="row-link break" href={`/api/v1/sandbox/messages/${of.id}/attachments/${each.number}`} download title="Download">
+            <a
+              className="row-link break"
+              href={`/api/v1/sandbox/messages/${message.id}/attachments/${each.number}`}
+              download
+              title="Download"
+            >
               {each.filename || `Attachment ${each.number}`}
             </a>
             <span className="muted">
               {each.content_type} · {formatBytes(each.size)}
-              {each.content_id && isNamed(of.body_html, each.content_id) && ' · inline'}
+              {each.content_id && isInline(message.body_html, each.content_id) && ' · inline'}
             </span>
           </li>
         ))}

@@ -35,7 +35,7 @@ interface Values {
 
 interface Draft {
   values: Values
-  form: 'text' | 'html'
+  format: 'text' | 'html'
   files: readonly File[]
 }
 
@@ -44,7 +44,7 @@ export function Send() {
   const navigate = useNavigate()
   const queries = useQueryClient()
   const { id: accountId } = useAccount()
-  const address = JSON.stringify(search)
+  const query = JSON.stringify(search)
   const blank: Values = {
     from: search.from ?? '',
     from_name: '',
@@ -56,14 +56,14 @@ export function Send() {
     body: '',
     tags: [],
   }
-  const [draft, setDraft] = useState(() => loadDraft<Values>(accountId, address))
+  const [draft, setDraft] = useState(() => loadDraft<Values>(accountId, query))
   const [files, setFiles] = useState<readonly File[]>([])
-  const [format, setFormat] = useState(draft?.form ?? 'text')
+  const [format, setFormat] = useState(draft?.format ?? 'text')
   // One idempotency key per message: a second click or a retry after a lost response sends it once.
   const key = useRef(newKey())
   const send = useMutation({
     mutationFn: async (message: Draft) =>
-      fetchData(client.POST('/send', { params: { header: { 'Idempotency-Key': key.current } }, body: await sendBody(message) })),
+      fetchData(client.POST('/send', { params: { header: { 'Idempotency-Key': key.current } }, body: await composeBody(message) })),
     onSuccess: async (sent) => {
       deleteDraft()
       notify(`Accepted for ${sent.recipients.length === 1 ? sent.recipients[0]?.address : `${sent.recipients.length} recipients`}.`)
@@ -77,9 +77,9 @@ export function Send() {
     else
       saveDraft({
         accountId,
-        address,
+        query,
         values: form.values,
-        form: format,
+        format,
         files: files.length ? files.map((file) => file.name) : (draft?.files ?? []),
       })
   }, [form.values, format, files])
@@ -94,7 +94,7 @@ export function Send() {
   const domains = useQuery(domainsQuery()).data?.rows
   const example = domains?.find((domain) => domain.active && domain.sending_enabled)?.unicode_name ?? 'example.com'
   function submit() {
-    const message = { values: form.values, form: format, files }
+    const message = { values: form.values, format, files }
     if (!isSame(send.variables, message)) key.current = newKey()
     send.mutate(message)
   }
@@ -116,7 +116,7 @@ export function Send() {
                 call={async () => ({
                   method: 'POST',
                   path: '/send',
-                  body: truncateAttachments(await sendBody({ values: form.values, form: format, files })),
+                  body: truncateAttachments(await composeBody({ values: form.values, format, files })),
                 })}
               />
               <Button type="submit" loading={send.isPending} leftSection={<Icon name="send" size={16} />}>
@@ -143,12 +143,12 @@ export function Send() {
               error={form.errorOf('from.name')}
             />
           </div>
-          <Addresses label="To" placeholder="customer@elsewhere.example" {...form.field('to')} error={listError(send.error, 'to')} />
+          <Addresses label="To" placeholder="customer@elsewhere.example" {...form.field('to')} error={findListError(send.error, 'to')} />
           {showsMore ? (
             <>
               <div className="pair">
-                <Addresses label="Cc" {...form.field('cc')} error={listError(send.error, 'cc')} />
-                <Addresses label="Bcc" {...form.field('bcc')} error={listError(send.error, 'bcc')} />
+                <Addresses label="Cc" {...form.field('cc')} error={findListError(send.error, 'cc')} />
+                <Addresses label="Bcc" {...form.field('bcc')} error={findListError(send.error, 'bcc')} />
               </div>
               <div className="pair">
                 <TextInput label="Reply-To" type="email" autoComplete="off" {...form.textField('reply_to')} />
@@ -202,7 +202,7 @@ export function Send() {
 }
 
 /** The error of a list field or of one of its items. */
-function listError(error: unknown, name: string): string | undefined {
+function findListError(error: unknown, name: string): string | undefined {
   return Object.entries(fieldErrors(error)).find(([field]) => field === name || field.startsWith(`${name}[`))?.[1]
 }
 
@@ -212,7 +212,7 @@ function newKey(): string {
 }
 
 function isSame(before: Draft | undefined, now: Draft): boolean {
-  return before?.values === now.values && before.form === now.form && before.files === now.files
+  return before?.values === now.values && before.format === now.format && before.files === now.files
 }
 
 /** Shown above a restored draft, with the names of its files. */
@@ -258,7 +258,7 @@ function Attachments({ files, onChange }: { files: readonly File[]; onChange: (f
                 color="gray"
                 size="compact-xs"
                 aria-label={`Remove ${file.name}`}
-                onClick={() => onChange(files.filter((_, at) => at !== index))}
+                onClick={() => onChange(files.filter((_, position) => position !== index))}
               >
                 Remove
               </Button>
@@ -275,27 +275,27 @@ function addDroppedFiles(event: DragEvent, add: (files: File[]) => void): void {
   if (event.dataTransfer.files.length) add([...event.dataTransfer.files])
 }
 
-async function sendBody({ values, form, files }: Draft): Promise<Schema['SendBody']> {
-  const named = (addresses: readonly string[]) => addresses.map((email) => ({ email }))
+async function composeBody({ values, format, files }: Draft): Promise<Schema['SendBody']> {
+  const toRecipients = (addresses: readonly string[]) => addresses.map((email) => ({ email }))
   return {
     from: { email: values.from.trim(), ...(values.from_name && { name: values.from_name }) },
-    to: named(values.to),
+    to: toRecipients(values.to),
     subject: values.subject,
-    ...(form === 'text' ? { text_body: values.body } : { html_body: values.body }),
-    ...(values.cc.length && { cc: named(values.cc) }),
-    ...(values.bcc.length && { bcc: named(values.bcc) }),
+    ...(format === 'text' ? { text_body: values.body } : { html_body: values.body }),
+    ...(values.cc.length && { cc: toRecipients(values.cc) }),
+    ...(values.bcc.length && { bcc: toRecipients(values.bcc) }),
     ...(values.reply_to && { reply_to: { email: values.reply_to.trim() } }),
     ...(values.tags.length && { tags: values.tags }),
-    ...(files.length && { attachments: await Promise.all(files.map(attachment)) }),
+    ...(files.length && { attachments: await Promise.all(files.map(toAttachment)) }),
   }
 }
 
-async function attachment(file: File): Promise<Schema['AttachmentBody']> {
+async function toAttachment(file: File): Promise<Schema['AttachmentBody']> {
   const isPlain = /^[\w.+-]+\/[\w.+-]+$/.test(file.type) && !/^(multipart|message)\//.test(file.type)
-  return { filename: file.name, content_type: isPlain ? file.type : 'application/octet-stream', content: await base64(file) }
+  return { filename: file.name, content_type: isPlain ? file.type : 'application/octet-stream', content: await toBase64(file) }
 }
 
-function base64(file: File): Promise<string> {
+function toBase64(file: File): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader()
     reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''))

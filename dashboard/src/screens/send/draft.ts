@@ -5,9 +5,9 @@ export interface Draft<Values> {
   /** The author's account: other accounts in this tab don't see the draft. */
   accountId: string
   /** The query parameters with which the draft started. */
-  address: string
+  query: string
   values: Values
-  form: 'text' | 'html'
+  format: 'text' | 'html'
   /** Names of the attached files. Their content is not stored. */
   files: readonly string[]
 }
@@ -23,11 +23,11 @@ export function saveDraft(draft: Draft<unknown>): void {
 }
 
 /** The draft of this account for these query parameters, or null. */
-export function loadDraft<Values>(accountId: string, address: string): Draft<Values> | null {
+export function loadDraft<Values>(accountId: string, query: string): Draft<Values> | null {
   try {
     const draft = JSON.parse(sessionStorage.getItem(NAME) ?? 'null') as Draft<Values> | null
     if (draft && draft.accountId !== accountId) deleteDraft()
-    return draft?.accountId === accountId && draft.address === address ? draft : null
+    return draft?.accountId === accountId && draft.query === query ? draft : null
   } catch {
     return null
   }

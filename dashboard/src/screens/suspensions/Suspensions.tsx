@@ -107,8 +107,8 @@ function LiftSuspension({ suspension, onClose }: { suspension: Suspension; onClo
       invalidates={['suspensions', 'mailboxes']}
       message={`${suspension.address} can send again.`}
     >
-      <strong className="break">{suspension.address}</strong> can send again immediately, and its count of recipients is reset. If its
-      password may be known to others, change it first.
+      <strong className="break">{suspension.address}</strong> can send again immediately, and its hourly count of recipients is reset. If
+      somebody else may know its password, change it first.
     </ConfirmDelete>
   )
 }

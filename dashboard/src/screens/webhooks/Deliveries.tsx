@@ -22,30 +22,27 @@ import { Time } from '../../ui/Time'
 type Delivery = Schema['DeliveryRecord']
 type Webhook = Schema['WebhookRecord']
 
-const TONES: Readonly<Record<Delivery['state'], readonly [Tone, string]>> = {
-  pending: ['info', 'pending'],
-  waiting_for_retry: ['warn', 'waiting for retry'],
-  delivered: ['good', 'delivered'],
-  abandoned: ['bad', 'abandoned'],
+const STATES: Readonly<Record<Delivery['state'], { tone: Tone; label: string; description: string }>> = {
+  pending: { tone: 'info', label: 'pending', description: 'waiting for the first attempt' },
+  waiting_for_retry: { tone: 'warn', label: 'waiting for retry', description: 'failed, another attempt follows' },
+  delivered: { tone: 'good', label: 'delivered', description: 'your application responded with 2xx' },
+  abandoned: { tone: 'bad', label: 'abandoned', description: 'all attempts failed; can be replayed' },
 }
 
-const STATES = Object.entries(TONES).map(([value, [, label]]) => ({ value, label }))
-
-function State({ of }: { of: Delivery['state'] }) {
-  const [tone, words] = TONES[of]
-  return <Badge tone={tone}>{words}</Badge>
+function State({ state }: { state: Delivery['state'] }) {
+  return <Badge tone={STATES[state].tone}>{STATES[state].label}</Badge>
 }
 
 /** The deliveries of a webhook with their attempts. */
 export function Deliveries({ webhook }: { webhook: Webhook }) {
-  const [address] = useSearchParams()
+  const [params] = useSearchParams()
   const [shown, setShown] = useState<Delivery | null>(null)
   const [isReplaying, setReplaying] = useState(false)
   const filter = {
-    ...(address['state'] && { state: address['state'] as Delivery['state'] }),
-    ...(address['kind'] && { event: address['kind'] as 'mail.sent' }),
+    ...(params['state'] && { state: params['state'] as Delivery['state'] }),
+    ...(params['kind'] && { event: params['kind'] as 'mail.sent' }),
   }
-  const inactive = webhook.active ? null : 'Activate the webhook first.'
+  const inactiveReason = webhook.active ? null : 'Activate the webhook first.'
   const columns: readonly Column<Delivery>[] = [
     {
       header: 'Event',
@@ -55,8 +52,8 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
         </button>
       ),
     },
-    { header: 'State', cell: (row) => <State of={row.state} /> },
-    { header: 'Response', wide: true, cell: (row) => <AttemptResult of={row.attempts.at(-1)} /> },
+    { header: 'State', cell: (row) => <State state={row.state} /> },
+    { header: 'Response', wide: true, cell: (row) => <AttemptResult attempt={row.attempts.at(-1)} /> },
     { header: 'Attempts', align: 'right', cell: (row) => row.attempts.length },
     { header: 'Event time', cell: (row) => <Time at={row.created_at} form="ago" /> },
   ]
@@ -65,7 +62,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
       bare
       title="Deliveries"
       actions={
-        <Allowed action="webhook.write" disabledReason={inactive}>
+        <Allowed action="webhook.write" disabledReason={inactiveReason}>
           <Button variant="default" leftSection={<Icon name="refresh" size={16} />} onClick={() => setReplaying(true)}>
             Replay events
           </Button>
@@ -73,7 +70,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
       }
     >
       <Filters names={['state', 'kind']}>
-        <ChoiceFilter name="state" label="State" data={STATES} />
+        <ChoiceFilter name="state" label="State" data={Object.entries(STATES).map(([value, state]) => ({ value, ...state }))} />
         <ChoiceFilter name="kind" label="Event" data={EVENT_KINDS} />
       </Filters>
       <DataList
@@ -100,7 +97,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
         }
       />
       <Modal opened={shown !== null} onClose={() => setShown(null)} title="Delivery" size="xl">
-        {shown && <DeliveryDetails webhook={webhook} delivery={shown} inactive={inactive} />}
+        {shown && <DeliveryDetails webhook={webhook} delivery={shown} inactiveReason={inactiveReason} />}
       </Modal>
       <Modal opened={isReplaying} onClose={() => setReplaying(false)} title="Replay events" size="lg">
         {isReplaying && <ReplayForm webhook={webhook} onDone={() => setReplaying(false)} />}
@@ -109,18 +106,18 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
   )
 }
 
-function AttemptResult({ of }: { of: Schema['WebhookAttemptResponse'] | undefined }) {
-  if (!of) return <span className="muted">none</span>
-  if (of.status === null && of.error === null) return <span className="muted">in progress</span>
+function AttemptResult({ attempt }: { attempt: Schema['WebhookAttemptResponse'] | undefined }) {
+  if (!attempt) return <span className="muted">none</span>
+  if (attempt.status === null && attempt.error === null) return <span className="muted">in progress</span>
   return (
     <span>
-      {of.status ?? of.error}
-      {of.duration_ms !== null && <span className="muted"> in {of.duration_ms} ms</span>}
+      {attempt.status === null ? attempt.error : `HTTP ${attempt.status}`}
+      {attempt.duration_ms !== null && <span className="muted"> in {attempt.duration_ms} ms</span>}
     </span>
   )
 }
 
-function DeliveryDetails({ webhook, delivery, inactive }: { webhook: Webhook; delivery: Delivery; inactive: string | null }) {
+function DeliveryDetails({ webhook, delivery, inactiveReason }: { webhook: Webhook; delivery: Delivery; inactiveReason: string | null }) {
   const replay = useApiMutation({
     request: () =>
       fetchData(
@@ -134,14 +131,14 @@ function DeliveryDetails({ webhook, delivery, inactive }: { webhook: Webhook; de
     <div className="stack">
       <div className="between">
         <div className="row">
-          <EventKind kind={shown.event} /> <State of={shown.state} />
+          <EventKind kind={shown.event} /> <State state={shown.state} />
           {shown.next_attempt_at && (
             <span className="muted">
               next attempt <Time at={shown.next_attempt_at} form="exact" />
             </span>
           )}
         </div>
-        <Allowed action="webhook.write" disabledReason={inactive}>
+        <Allowed action="webhook.write" disabledReason={inactiveReason}>
           <Button
             variant="default"
             leftSection={<Icon name="refresh" size={16} />}
@@ -160,7 +157,7 @@ function DeliveryDetails({ webhook, delivery, inactive }: { webhook: Webhook; de
         {shown.attempts.map((attempt, index) => (
           <li key={index} className="stack">
             <div className="row">
-              <Time at={attempt.at} form="exact" /> <AttemptResult of={attempt} />
+              <Time at={attempt.at} form="exact" /> <AttemptResult attempt={attempt} />
               {attempt.status !== null && attempt.error && attempt.error !== 'http_status' && (
                 <span className="muted">{attempt.error}</span>
               )}

@@ -16,10 +16,10 @@ const PERIODS = [
 /** Delivers the events of a period again. */
 export function ReplayForm({ webhook, onDone }: { webhook: Schema['WebhookRecord']; onDone: () => void }) {
   const [hours, setHours] = useState('24')
-  const [isFailed, setFailed] = useState(true)
+  const [onlyFailed, setOnlyFailed] = useState(true)
   // Fixed when the form opens, so that the shown API request equals the sent one.
-  const [opened] = useState(() => Date.now())
-  const body = { since: new Date(opened - Number(hours) * 3_600_000).toISOString(), only_failed: isFailed }
+  const [openedAt] = useState(() => Date.now())
+  const body = { since: new Date(openedAt - Number(hours) * 3_600_000).toISOString(), only_failed: onlyFailed }
   const replay = useApiMutation({
     request: () => fetchData(client.POST('/webhooks/{id}/replay', { params: { path: { id: webhook.id } }, body })),
     invalidates: ['webhooks'],
@@ -54,10 +54,10 @@ export function ReplayForm({ webhook, onDone }: { webhook: Schema['WebhookRecord
         data-autofocus
       />
       <Switch
-        label="Abandoned deliveries only"
+        label="Only abandoned deliveries"
         description="Otherwise all events of the webhook, including delivered ones."
-        checked={isFailed}
-        onChange={(event) => setFailed(event.currentTarget.checked)}
+        checked={onlyFailed}
+        onChange={(event) => setOnlyFailed(event.currentTarget.checked)}
       />
     </Form>
   )

@@ -62,7 +62,7 @@ export function WebhookForm({ webhook, onCreated, onCancel }: Props) {
       }
     >
       <TextInput
-        label="Address"
+        label="URL"
         type="url"
         placeholder="https://shop.example/hooks/mail"
         description={
@@ -82,9 +82,9 @@ export function WebhookForm({ webhook, onCreated, onCancel }: Props) {
         error={form.errorOf('events')}
       >
         <div className="kinds">
-          <Checkbox value="*" label="All mail events" description="including future ones" />
-          {EVENT_KINDS.map(({ value, meaning }) => (
-            <Checkbox key={value} value={value} label={value} description={meaning} />
+          <Checkbox value="*" label="All mail events" description="including kinds that are added later" />
+          {EVENT_KINDS.map(({ value, description }) => (
+            <Checkbox key={value} value={value} label={value} description={description} />
           ))}
         </div>
       </Checkbox.Group>

@@ -22,7 +22,7 @@ const route = getRouteApi('/app/webhooks')
 
 const COLUMNS: readonly Column<Webhook>[] = [
   {
-    header: 'Address',
+    header: 'URL',
     wide: true,
     cell: (row) => (
       <Link className="row-link" to={PATHS.webhook} params={{ id: row.id }}>
@@ -31,7 +31,7 @@ const COLUMNS: readonly Column<Webhook>[] = [
     ),
   },
   { header: 'State', cell: (row) => <WebhookState webhook={row} /> },
-  { header: 'Events', cell: (row) => <EventKinds of={row.events} /> },
+  { header: 'Events', cell: (row) => <EventKinds kinds={row.events} /> },
   { header: 'Domain', cell: (row) => (row.domain_id ? <DomainName id={row.domain_id} /> : 'all domains') },
   { header: 'Created', cell: (row) => <Time at={row.created_at} form="ago" /> },
 ]
@@ -44,11 +44,11 @@ export function WebhookState({ webhook }: { webhook: Webhook }) {
   return <Badge tone="good">active</Badge>
 }
 
-function EventKinds({ of }: { of: readonly string[] }) {
-  if (of.includes('*')) return <>all mail events</>
-  const [first, ...others] = of
+function EventKinds({ kinds }: { kinds: readonly string[] }) {
+  if (kinds.includes('*')) return <>all mail events</>
+  const [first, ...others] = kinds
   return (
-    <span title={of.join(', ')}>
+    <span title={kinds.join(', ')}>
       {first}
       {others.length > 0 && <span className="muted"> and {others.length} more</span>}
     </span>

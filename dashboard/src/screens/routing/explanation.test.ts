@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import openapi from '../../../../docs/reference/openapi.json'
+import { describeDecision, describeResult, describeRow, describeStep } from './explanation'
+
+test('every decision and step of the API has a text', () => {
+  const { RouteExplanationRecord, RouteStepRecord } = openapi.components.schemas
+  const decisions = RouteExplanationRecord.properties.decision.description.match(/[a-z]+(_[a-z]+)*(?=[,] | \(|$)/g) ?? []
+  expect(decisions).toContain('no_administrator')
+  for (const decision of decisions) expect(describeDecision(decision)).toMatch(/^is (delivered$|rejected: |deferred: )/)
+  const steps = /domain, .*(?=;)/.exec(RouteStepRecord.description)?.[0].split(', ') ?? []
+  expect(steps).toContain('postmaster')
+  for (const step of steps) expect(describeStep(step)).toMatch(/^[A-Z]/)
+})
+
+test('results and records are readable', () => {
+  expect(describeResult('stripped')).toBe('tag removed')
+  expect(describeResult('no_match')).toBe('no match')
+  expect(describeRow({ id: 'x1', destinations: ['a@b.test', 'c@d.test'] })).toBe('ID x1 · destinations a@b.test, c@d.test')
+})
