@@ -1,4 +1,4 @@
-"""The matrix of `test_policy` can fail: with one check of the policy taken away, it names the route."""
+"""The matrix of `test_policy` can fail: if a check is missing, it names the route."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from mailkeep.features.directory.aliases import service as aliases
 from mailkeep.web import pipeline
 from tests import test_policy as matrix
 
-Break = Callable[[pytest.MonkeyPatch], None]
-world = matrix.world
+Mutation = Callable[[pytest.MonkeyPatch], None]
+factory = matrix.factory
 
 
-def nothing(*_: Any) -> None:
-    """Replaces a check."""
+def permit(*_: Any) -> None:
+    """Replaces a check; permits everything."""
 
 
-def a_route_without_its_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(aliases, "allow_on", nothing)
+def remove_check_of_a_route(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aliases, "allow_on", permit)
 
 
-def a_route_for_every_role(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "allow", nothing)
+def remove_role_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pipeline, "allow", permit)
 
 
-def a_list_of_foreign_domains(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Principal, "domains", nothing)  # None: all of them
+def remove_domain_filter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Principal, "domains", permit)  # None: all domains
 
 
-BROKEN: list[tuple[str, Break, str]] = [
-    ("GET /aliases/{id}", a_route_without_its_check, "by domain admin on foreign: (200, None), not (403, 'FORBIDDEN')"),
-    ("POST /admins", a_route_for_every_role, "by admin on"),
-    ("GET /mailboxes", a_list_of_foreign_domains, "by domain admin on"),
+MUTATIONS: list[tuple[str, Mutation, str]] = [
+    ("GET /aliases/{id}", remove_check_of_a_route, "by domain admin on foreign: (200, None), not (403, 'FORBIDDEN')"),
+    ("POST /admins", remove_role_check, "by admin on"),
+    ("GET /mailboxes", remove_domain_filter, "by domain admin on"),
 ]
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("route, breaks, message", BROKEN, ids=[breaks.__name__ for _, breaks, _ in BROKEN])
-async def test_the_matrix_names_the_route_whose_check_is_gone(
-    world: matrix.World, monkeypatch: pytest.MonkeyPatch, route: str, breaks: Break, message: str
+@pytest.mark.parametrize("route, mutate, message", MUTATIONS, ids=[mutate.__name__ for _, mutate, _ in MUTATIONS])
+async def test_the_matrix_names_the_route_whose_check_is_missing(
+    factory: matrix.ObjectFactory, monkeypatch: pytest.MonkeyPatch, route: str, mutate: Mutation, message: str
 ) -> None:
     monkeypatch.setattr(matrix, "ROWS", {route: matrix.ROWS[route]})
-    monkeypatch.setattr(matrix, "MORE", ())
-    await matrix.test_every_route_responds_to_every_caller_by_the_policy(world)
-    breaks(monkeypatch)
-    with pytest.raises(AssertionError) as found:
-        await matrix.test_every_route_responds_to_every_caller_by_the_policy(world)
-    assert f"{route} {message}" in str(found.value)
+    monkeypatch.setattr(matrix, "FURTHER_ROWS", ())
+    await matrix.test_every_route_responds_to_every_caller_by_the_policy(factory)
+    mutate(monkeypatch)
+    with pytest.raises(AssertionError) as error:
+        await matrix.test_every_route_responds_to_every_caller_by_the_policy(factory)
+    assert f"{route} {message}" in str(error.value)

@@ -1,9 +1,9 @@
-"""Rights only ever narrow: whatever becomes of domains, accounts, assignments, sessions and keys, in any order.
+"""Permissions never grow unless a super administrator grants them.
 
-Hypothesis makes up the histories. After every step each session and key that ever was is asked what it reaches: the
-domains that it is shown, and whether it may do what only a super_admin may. That is held to a model of a few lines,
-and to two rules that need none: nothing grows but for what a super_admin has just granted to that account, and a
-scoped key never reaches beyond the domains that it was made for. `MAILKEEP_FUZZ_SECONDS` spends more time on it.
+Hypothesis generates sequences of changes to domains, accounts, assignments, sessions and API keys. After every step,
+each session and key that ever existed lists its domains and tries a call for super administrators only. The results
+must equal a small model. In addition, no credential may gain permissions except those that the last step granted to its
+account, and a scoped key never reaches a domain outside of its original scope. `MAILKEEP_FUZZ_SECONDS`: for how long.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ SETTINGS = hypothesis.settings(
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
-PLACES = 3  # domains at a time
-MOST_CREDENTIALS = 14
-SUPER = "what only a super_admin may"
-WHICH = st.integers(0, 10_000)
-SOME = st.frozensets(st.integers(0, PLACES - 1), max_size=PLACES)
-Reach = frozenset[Any]
+MAX_DOMAINS = 3  # that exist at the same time
+MAX_CREDENTIALS = 14
+SUPER = "calls for super_admin only"
+INDEXES = st.integers(0, 10_000)
+DOMAIN_INDEXES = st.frozensets(st.integers(0, MAX_DOMAINS - 1), max_size=MAX_DOMAINS)
+Permissions = frozenset[Any]
 
 
 @dataclass(eq=False)
 class Account:
-    """An account as the model has it."""
+    """An account in the model."""
 
     id: UUID
     email: str
     role: Role
     assigned: set[UUID]
-    alive: bool = True
+    active: bool = True
 
 
 @dataclass(eq=False)
 class Credential:
-    """A session (`scope` None) or a key; `made_for` are the domains of a scoped key when it was made."""
+    """A session (`scope` None) or a key. `original_scope`: the domains of a scoped key at its creation."""
 
     client: Client
     owner: Account
@@ -64,16 +64,16 @@ class Credential:
     parent: Credential | None = None
     is_key: bool = False
     scope: set[UUID] | None = None
-    made_for: frozenset[UUID] | None = None
-    alive: bool = True
-    seen: Reach | None = None  # at the last look
+    original_scope: frozenset[UUID] | None = None
+    active: bool = True
+    previous: Permissions | None = None  # after the previous step
 
-    def is_alive(self) -> bool:
-        return self.alive and self.owner.alive and (self.parent is None or self.parent.is_alive())
+    def is_active(self) -> bool:
+        return self.active and self.owner.active and (self.parent is None or self.parent.is_active())
 
 
 class Rights(RuleBasedStateMachine):
-    """Sue (super_admin) rules; the others are made and unmade."""
+    """`api.sue`, a super administrator, makes the changes."""
 
     def __init__(self, api: Api, loop: asyncio.AbstractEventLoop) -> None:
         super().__init__()
@@ -81,49 +81,50 @@ class Rights(RuleBasedStateMachine):
         self.domains: list[UUID] = []
         self.accounts: list[Account] = []
         self.credentials: list[Credential] = []
-        self.granted_to: Account | None = None  # whom the last step gave more
-        self.added: UUID | None = None  # the domain that the last step added, for all who see all
-        self.settle()
+        # What the last step granted: the account, or the new domain, which administrators of all domains see.
+        self.granted_to: Account | None = None
+        self.added: UUID | None = None
+        self.create_initial_objects()
 
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(90)
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(90)
 
-    def some(self, places: frozenset[int]) -> list[UUID]:
-        return [self.domains[place] for place in sorted(places) if place < len(self.domains)]
+    def select_domains(self, indexes: frozenset[int]) -> list[UUID]:
+        return [self.domains[index] for index in sorted(indexes) if index < len(self.domains)]
 
-    def living(self, which: int) -> Account | None:
-        alive = [account for account in self.accounts if account.alive]
-        return alive[which % len(alive)] if alive else None
+    def find_account(self, index: int) -> Account | None:
+        active = [account for account in self.accounts if account.active]
+        return active[index % len(active)] if active else None
 
-    def by_sue(self, method: str, path: str, body: Any = None) -> None:
+    def call_as_super_admin(self, method: str, path: str, body: Any = None) -> None:
         answer = self.run(self.api.sue(method, path, body))
         assert answer.status == 200, answer.body
 
-    def settle(self) -> None:
-        """Somebody of each role with a session and two keys, one of them scoped, and a key that a key made."""
-        for _ in range(PLACES):
+    def create_initial_objects(self) -> None:
+        """Create domains, an account per role with a session and two keys (one scoped), and a key created by a key."""
+        for _ in range(MAX_DOMAINS):
             self.add_domain()
         for role in Role:
             self.add_account(role, frozenset({0, 1}))
             self.log_in(len(self.accounts) - 1)
             session = len(self.credentials) - 1
-            self.make_key(session, frozenset(), 0)
-            self.make_key(session, frozenset({1}), 3)
-        self.make_key(len(self.credentials) - 2, frozenset({0, 1}), 0)
+            self.create_key(session, frozenset(), 0)
+            self.create_key(session, frozenset({1}), 3)
+        self.create_key(len(self.credentials) - 2, frozenset({0, 1}), 0)
         self.added = None
 
-    # What gives rights
+    # Steps that grant permissions
 
-    @precondition(lambda self: len(self.domains) < PLACES)
+    @precondition(lambda self: len(self.domains) < MAX_DOMAINS)
     @rule()
     def add_domain(self) -> None:
         self.added = self.run(self.api.domain(f"{uuid7(self.api.clock()).hex}.test"))
         self.domains.append(self.added)
 
     @precondition(lambda self: len(self.accounts) < 5)
-    @rule(role=st.sampled_from(Role), places=SOME)
-    def add_account(self, role: Role, places: frozenset[int]) -> None:
-        account_id, at, assigned = uuid7(self.api.clock()), self.api.clock(), self.some(places)
+    @rule(role=st.sampled_from(Role), indexes=DOMAIN_INDEXES)
+    def add_account(self, role: Role, indexes: frozenset[int]) -> None:
+        account_id, at, assigned = uuid7(self.api.clock()), self.api.clock(), self.select_domains(indexes)
         email = f"{account_id.hex}@elsewhere.test"
 
         async def insert() -> None:
@@ -136,154 +137,154 @@ class Rights(RuleBasedStateMachine):
         self.run(insert())
         self.accounts.append(Account(account_id, email, role, set(assigned)))
 
-    @precondition(lambda self: len(self.credentials) < MOST_CREDENTIALS)
-    @rule(which=WHICH)
-    def log_in(self, which: int) -> None:
-        if account := self.living(which):
+    @precondition(lambda self: len(self.credentials) < MAX_CREDENTIALS)
+    @rule(index=INDEXES)
+    def log_in(self, index: int) -> None:
+        if account := self.find_account(index):
             client = self.run(self.api.log_in(account.email))
             (current,) = [row for row in self.run(client.get("/auth/sessions")).data if row["current"]]
             self.credentials.append(Credential(client, account, UUID(current["id"])))
 
-    @precondition(lambda self: len(self.credentials) < MOST_CREDENTIALS)
-    @rule(which=WHICH, places=SOME, days=st.sampled_from([0, 1, 3]))
-    def make_key(self, which: int, places: frozenset[int], days: int) -> None:
-        """By a session or by a key; whatever they can make reaches no more than they do."""
-        maker, scope = self.credentials[which % len(self.credentials)], self.some(places)
-        wanted = {"name": "k", "scoped_domain_ids": scope, "rate_limit": 0, "expires_in_days": days}
-        answer = self.run(maker.client.post("/api-keys", wanted))
-        reach = self.predicted(maker)
-        may = maker.is_alive() and maker.scope is None and set(scope) <= reach
-        if may and answer.status == 403:
-            assert maker.is_key
+    @precondition(lambda self: len(self.credentials) < MAX_CREDENTIALS)
+    @rule(index=INDEXES, indexes=DOMAIN_INDEXES, days=st.sampled_from([0, 1, 3]))
+    def create_key(self, index: int, indexes: frozenset[int], days: int) -> None:
+        """Create a key with a session or a key. The new key never has more permissions than its creator."""
+        creator, scope = self.credentials[index % len(self.credentials)], self.select_domains(indexes)
+        body = {"name": "k", "scoped_domain_ids": scope, "rate_limit": 0, "expires_in_days": days}
+        answer = self.run(creator.client.post("/api-keys", body))
+        permissions = self.expected_permissions(creator)
+        is_allowed = creator.is_active() and creator.scope is None and set(scope) <= permissions
+        if is_allowed and answer.status == 403:
+            assert creator.is_key
             assert reason(answer) == "longer_lived"
             return
-        assert (answer.status == 201) is may, answer.body
-        if may:
-            parent = maker if maker.is_key else None
-            made_for = frozenset(scope) if scope else None
+        assert (answer.status == 201) is is_allowed, answer.body
+        if is_allowed:
+            parent = creator if creator.is_key else None
+            original_scope = frozenset(scope) if scope else None
             client = self.api.nobody.with_key(answer.data["key"])
             key_id = UUID(answer.data["api_key"]["id"])
-            made = Credential(client, maker.owner, key_id, parent, True, set(scope) if scope else None, made_for)
-            assert self.observed(made) <= reach
-            self.credentials.append(made)
+            key = Credential(client, creator.owner, key_id, parent, True, set(scope) if scope else None, original_scope)
+            assert self.get_permissions(key) <= permissions
+            self.credentials.append(key)
 
-    @rule(which=WHICH, places=SOME)
-    def assign(self, which: int, places: frozenset[int]) -> None:
-        """Other domains: more, fewer, none."""
-        if account := self.living(which):
-            assigned = self.some(places)
+    @rule(index=INDEXES, indexes=DOMAIN_INDEXES)
+    def assign(self, index: int, indexes: frozenset[int]) -> None:
+        """Replace the assigned domains: more, fewer or none."""
+        if account := self.find_account(index):
+            assigned = self.select_domains(indexes)
             self.granted_to = account if set(assigned) - account.assigned else None
-            self.by_sue("PATCH", f"/admins/{account.id}", {"domain_ids": assigned})
+            self.call_as_super_admin("PATCH", f"/admins/{account.id}", {"domain_ids": assigned})
             account.assigned = set(assigned)
 
-    @rule(which=WHICH, role=st.sampled_from(Role))
-    def change_role(self, which: int, role: Role) -> None:
-        if account := self.living(which):
+    @rule(index=INDEXES, role=st.sampled_from(Role))
+    def change_role(self, index: int, role: Role) -> None:
+        if account := self.find_account(index):
             self.granted_to = account if role.rank > account.role.rank else None
-            self.by_sue("PATCH", f"/admins/{account.id}", {"role": role.value})
+            self.call_as_super_admin("PATCH", f"/admins/{account.id}", {"role": role.value})
             self.end_sessions_of(account, role is not account.role)
             account.role = role
 
-    # What takes them
+    # Steps that remove permissions
 
     @precondition(lambda self: self.domains)
-    @rule(which=WHICH)
-    def delete_domain(self, which: int) -> None:
-        domain_id = self.domains.pop(which % len(self.domains))
-        self.by_sue("DELETE", f"/domains/{domain_id}")
+    @rule(index=INDEXES)
+    def delete_domain(self, index: int) -> None:
+        domain_id = self.domains.pop(index % len(self.domains))
+        self.call_as_super_admin("DELETE", f"/domains/{domain_id}")
         for account in self.accounts:
             account.assigned.discard(domain_id)
         for credential in self.credentials:
             if credential.scope is not None:
                 credential.scope.discard(domain_id)
 
-    @rule(which=WHICH)
-    def delete_account(self, which: int) -> None:
-        if account := self.living(which):
-            self.by_sue("DELETE", f"/admins/{account.id}")
-            account.alive = False
+    @rule(index=INDEXES)
+    def delete_account(self, index: int) -> None:
+        if account := self.find_account(index):
+            self.call_as_super_admin("DELETE", f"/admins/{account.id}")
+            account.active = False
 
-    @rule(which=WHICH)
-    def change_password(self, which: int) -> None:
-        """Back to the same one, so that it can log in again: it is a new one all the same."""
-        if account := self.living(which):
+    @rule(index=INDEXES)
+    def change_password(self, index: int) -> None:
+        """As a change of the password, which ends the sessions; the password stays the same for later logins."""
+        if account := self.find_account(index):
             statement = "UPDATE admins SET credentials_epoch = credentials_epoch + 1 WHERE id = %(id)s"
             self.run(self.api.sql(statement, id=account.id))
             self.end_sessions_of(account, True)
 
-    @rule(which=WHICH)
-    def end_credential(self, which: int) -> None:
-        """A session by its owner, a key by Sue; a key takes along those that it made."""
-        credential = self.credentials[which % len(self.credentials)]
-        if credential.is_alive():
+    @rule(index=INDEXES)
+    def end_credential(self, index: int) -> None:
+        """End a session or revoke a key. Keys that the key has created are revoked with it."""
+        credential = self.credentials[index % len(self.credentials)]
+        if credential.is_active():
             if credential.is_key:
-                self.by_sue("DELETE", f"/api-keys/{credential.id}")
+                self.call_as_super_admin("DELETE", f"/api-keys/{credential.id}")
             else:
                 assert self.run(credential.client.delete(f"/auth/sessions/{credential.id}")).status == 200
-            credential.alive = False
+            credential.active = False
 
     @rule()
-    def let_a_day_pass(self) -> None:
-        """Sessions end; so do the keys that were to live no longer: those must not come back, whichever they are."""
+    def advance_clock_by_a_day(self) -> None:
+        """Sessions and some keys expire. They must not become valid again."""
         self.api.clock.advance(hours=25)
         for credential in self.credentials:
-            gone = self.run(credential.client.get("/auth/me")).status == 401
-            assert gone or credential.is_key
-            credential.alive = credential.alive and not gone
+            is_expired = self.run(credential.client.get("/auth/me")).status == 401
+            assert is_expired or credential.is_key
+            credential.active = credential.active and not is_expired
 
     def end_sessions_of(self, account: Account, changed: bool) -> None:
         for credential in self.credentials:
             if changed and credential.owner is account and not credential.is_key:
-                credential.alive = False
+                credential.active = False
 
-    # What must hold
+    # Invariant
 
     @invariant()
-    def nothing_reaches_more_than_it_may(self) -> None:
+    def no_credential_has_more_permissions_than_expected(self) -> None:
         for credential in self.credentials:
-            found = self.observed(credential)
-            assert found == self.predicted(credential)
-            if credential.made_for is not None:
-                assert found <= credential.made_for
-            if credential.seen is not None and credential.owner is not self.granted_to:
-                more = found - credential.seen
-                sees_all = credential.owner.role is not Role.DOMAIN_ADMIN and credential.made_for is None
-                assert more <= ({self.added} if sees_all else set())
-            credential.seen = found
+            permissions = self.get_permissions(credential)
+            assert permissions == self.expected_permissions(credential)
+            if credential.original_scope is not None:
+                assert permissions <= credential.original_scope
+            if credential.previous is not None and credential.owner is not self.granted_to:
+                gained = permissions - credential.previous
+                sees_all = credential.owner.role is not Role.DOMAIN_ADMIN and credential.original_scope is None
+                assert gained <= ({self.added} if sees_all else set())
+            credential.previous = permissions
         self.granted_to = self.added = None
 
-    def predicted(self, credential: Credential) -> Reach:
-        if not credential.is_alive():
+    def expected_permissions(self, credential: Credential) -> Permissions:
+        if not credential.is_active():
             return frozenset()
         owner = credential.owner
         domains = set(owner.assigned) if owner.role is Role.DOMAIN_ADMIN else {*self.domains, *DOMAIN_IDS.values()}
         domains = domains if credential.scope is None else domains & credential.scope
-        is_super = owner.role is Role.SUPER_ADMIN and credential.made_for is None
+        is_super = owner.role is Role.SUPER_ADMIN and credential.original_scope is None
         return frozenset(domains | {SUPER}) if is_super else frozenset(domains)
 
-    def observed(self, credential: Credential) -> Reach:
-        """What it is shown, and may do; nothing where it is no credential any more."""
-        listed = self.run(credential.client.get("/domains", limit=200))
-        special = self.run(credential.client.get("/sandbox/messages"))
-        assert listed.status in (200, 401)
-        assert special.status in (200, 401, 403)
-        assert (listed.status == 401) is (special.status == 401)
-        mine = {*self.domains, *DOMAIN_IDS.values()}
-        domains = {UUID(row["id"]) for row in listed.data or []}
+    def get_permissions(self, credential: Credential) -> Permissions:
+        """The domains that the API lists, and SUPER if permitted; empty if the credential is not valid."""
+        domain_list = self.run(credential.client.get("/domains", limit=200))
+        sandbox = self.run(credential.client.get("/sandbox/messages"))
+        assert domain_list.status in (200, 401)
+        assert sandbox.status in (200, 401, 403)
+        assert (domain_list.status == 401) is (sandbox.status == 401)
+        known_domains = {*self.domains, *DOMAIN_IDS.values()}
+        domains = {UUID(row["id"]) for row in domain_list.data or []}
         if credential.owner.role is Role.DOMAIN_ADMIN or credential.scope is not None:
-            assert domains <= mine
-        return frozenset((domains & mine) | ({SUPER} if special.status == 200 else set()))
+            assert domains <= known_domains
+        return frozenset((domains & known_domains) | ({SUPER} if sandbox.status == 200 else set()))
 
 
 @pytest.mark.timeout(max(300, 2 * SECONDS))
-async def test_rights_only_ever_narrow(api: Api):
+async def test_permissions_never_grow_unless_granted(api: Api):
     loop = asyncio.get_running_loop()
 
-    def machine() -> Rights:
+    def create_machine() -> Rights:
         return Rights(api, loop)
 
-    ends = time.monotonic() + SECONDS
+    deadline = time.monotonic() + SECONDS
     while True:
-        await asyncio.to_thread(run_state_machine_as_test, machine, settings=SETTINGS)  # pyright: ignore[reportArgumentType]
-        if time.monotonic() >= ends:
+        await asyncio.to_thread(run_state_machine_as_test, create_machine, settings=SETTINGS)  # pyright: ignore[reportArgumentType]
+        if time.monotonic() >= deadline:
             return

@@ -1,4 +1,4 @@
-"""The policy agent asked as Postfix asks: the API's counters, thresholds and suspensions on submission."""
+"""The policy server, called like Postfix calls it: counters, limits and suspensions on submission."""
 
 from __future__ import annotations
 
@@ -26,53 +26,54 @@ from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api
 ALICE = f"alice@{EXAMPLE}"
 
 
-class Client:
-    """A Postfix process with its connection."""
+class PostfixClient:
+    """A connection like that of a Postfix process."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, login: str) -> None:
         self.reader, self.writer, self.login = reader, writer, login
 
-    async def ask(self, state: str, **given: object) -> str:
+    async def request(self, state: str, **changes: object) -> str:
+        """Send a request in a protocol state; return the action."""
         attributes = {
             "request": "smtpd_access_policy", "protocol_state": state, "instance": "1.1", "sender": ALICE,
             "sasl_username": self.login, "client_address": "192.0.2.5", "queue_id": "4jW9T1xz0bz1",
-        } | given  # fmt: skip
+        } | changes  # fmt: skip
         self.writer.write("".join(f"{name}={value}\n" for name, value in attributes.items()).encode() + b"\n")
         async with asyncio.timeout(60):
             line = await self.reader.readline()
             assert await self.reader.readline() == b"\n"
         return line.decode().strip().removeprefix("action=")
 
-    async def message(self, *to: str, **given: object) -> str:
-        """RCPT for each recipient, and the end of the message; the first action that is not DUNNO."""
+    async def message(self, *to: str, **changes: object) -> str:
+        """RCPT for each recipient, then END-OF-MESSAGE; return the first action that is not DUNNO."""
         for each in to:
-            if (action := await self.ask("RCPT", recipient=each, **given)) != "DUNNO":
+            if (action := await self.request("RCPT", recipient=each, **changes)) != "DUNNO":
                 return action
         more = {"recipient": to[0]} if len(to) == 1 else {}
-        return await self.ask("END-OF-MESSAGE", recipient_count=len(to), **more, **given)
+        return await self.request("END-OF-MESSAGE", recipient_count=len(to), **more, **changes)
 
 
 @pytest.fixture
-async def client(api: Api) -> AsyncIterator[Client]:
+async def client(api: Api) -> AsyncIterator[PostfixClient]:
     await api.mailbox(ALICE)
     with tempfile.TemporaryDirectory(prefix="mk-") as folder:
         path = Path(folder) / "policy"
         server = await serve_policy(path, PolicyServer(api.app).answer, mode=0o600, group=os.getgid())
         reader, writer = await asyncio.open_unix_connection(path)
         (row,) = await api.sql("SELECT access_version FROM mailboxes WHERE address_key = %(key)s", key=ALICE)
-        yield Client(reader, writer, f"{ALICE}/{row['access_version']}")
+        yield PostfixClient(reader, writer, f"{ALICE}/{row['access_version']}")
         writer.close()
         server.close()
 
 
-def limit(api: Api, **per_hour: int) -> None:
+def set_limits(api: Api, **per_hour: int) -> None:
     api.app.settings = replace(api.app.settings, abuse=replace(api.app.settings.abuse, **per_hour))
 
 
-async def test_a_message_is_let_through_counted_and_its_envelope_noted(api: Api, client: Client) -> None:
+async def test_a_permitted_message_is_counted_and_its_envelope_stored(api: Api, client: PostfixClient) -> None:
     assert await client.message("a@far.test", "hidden@far.test") == "DUNNO"
-    (noted,) = await api.sql("SELECT queue_id, login, sender, recipients, client FROM submission_envelopes")
-    assert noted == {
+    (envelope,) = await api.sql("SELECT queue_id, login, sender, recipients, client FROM submission_envelopes")
+    assert envelope == {
         "queue_id": "4jW9T1xz0bz1", "login": ALICE, "sender": ALICE, "client": "192.0.2.5",
         "recipients": ["a@far.test", "hidden@far.test"],
     }  # fmt: skip
@@ -91,27 +92,27 @@ async def test_a_message_is_let_through_counted_and_its_envelope_noted(api: Api,
     ],
 )
 async def test_a_session_that_has_lost_its_access_is_disconnected(
-    api: Api, client: Client, change: dict[str, Any] | None
+    api: Api, client: PostfixClient, change: dict[str, Any] | None
 ) -> None:
     (row,) = await api.sql("SELECT id FROM mailboxes WHERE address_key = %(key)s", key=ALICE)
-    assert await client.ask("RCPT", recipient="a@far.test", instance="1") == "DUNNO"
+    assert await client.request("RCPT", recipient="a@far.test", instance="1") == "DUNNO"
     if change is None:
         assert (await api.sue.delete(f"/mailboxes/{row['id']}")).status == 200
-        await api.mailbox(ALICE)  # another one, with the address of the first
+        await api.mailbox(ALICE)  # another mailbox with the same address
     else:
         assert (await api.sue.patch(f"/mailboxes/{row['id']}", change)).status == 200
-    ended = "421 4.7.0 Your password or access has changed: log in again"
-    assert await client.ask("END-OF-MESSAGE", recipient_count=1, instance="1") == ended
-    assert await client.ask("RCPT", recipient="a@far.test", instance="2") == ended
+    action = "421 4.7.0 Your password or access has changed: log in again"
+    assert await client.request("END-OF-MESSAGE", recipient_count=1, instance="1") == action
+    assert await client.request("RCPT", recipient="a@far.test", instance="2") == action
 
 
-async def test_a_login_without_a_version_is_disconnected(client: Client) -> None:
+async def test_a_login_without_a_version_is_disconnected(client: PostfixClient) -> None:
     assert (await client.message("a@far.test", sasl_username=ALICE)).startswith("421 ")
     assert (await client.message("a@far.test", sasl_username="")).startswith("421 ")
 
 
-async def test_crossing_the_threshold_refuses_and_suspends_also_for_the_api(api: Api, client: Client) -> None:
-    limit(api, sender_per_hour=3)
+async def test_exceeding_the_limit_refuses_and_suspends_also_in_the_api(api: Api, client: PostfixClient) -> None:
+    set_limits(api, sender_per_hour=3)
     assert await client.message("a@far.test", "b@far.test") == "DUNNO"
     assert (await client.message("c@far.test", "d@far.test", instance="2")).startswith("450 4.7.1 ")
     assert (await client.message("e@far.test", instance="3")).startswith("550 5.7.1 Sending is suspended")
@@ -119,164 +120,165 @@ async def test_crossing_the_threshold_refuses_and_suspends_also_for_the_api(api:
     assert row["address"] == ALICE
 
 
-async def test_a_message_above_the_threshold_is_refused_for_good(api: Api, client: Client) -> None:
-    limit(api, sender_per_hour=2)
-    answered = await client.message("a@far.test", "b@far.test", "c@far.test")
-    assert answered.startswith("550 5.7.1 ")
+async def test_a_message_that_alone_exceeds_the_limit_is_refused_permanently(api: Api, client: PostfixClient) -> None:
+    set_limits(api, sender_per_hour=2)
+    action = await client.message("a@far.test", "b@far.test", "c@far.test")
+    assert action.startswith("550 5.7.1 ")
 
 
-async def test_the_number_of_recipients_counts_also_where_they_were_not_shown(api: Api, client: Client) -> None:
-    assert await client.ask("END-OF-MESSAGE", recipient_count=7) == "DUNNO"
+async def test_recipient_count_counts_without_rcpt_requests(api: Api, client: PostfixClient) -> None:
+    assert await client.request("END-OF-MESSAGE", recipient_count=7) == "DUNNO"
     assert await api.sql("SELECT queue_id FROM submission_envelopes") == []
-    counts = await api.sql("SELECT recipients FROM send_counts WHERE subject = %(one)s", one=ALICE)
+    counts = await api.sql("SELECT recipients FROM send_counts WHERE subject = %(key)s", key=ALICE)
     assert [row["recipients"] for row in counts] == [7]
 
 
-async def test_the_null_sender_is_counted_for_the_login(api: Api, client: Client) -> None:
+async def test_the_null_sender_is_counted_for_the_login(api: Api, client: PostfixClient) -> None:
     assert await client.message("a@far.test", sender="") == "DUNNO"
-    assert await api.sql("SELECT subject FROM send_counts WHERE subject = %(one)s", one=ALICE)
+    assert await api.sql("SELECT subject FROM send_counts WHERE subject = %(key)s", key=ALICE)
 
 
-async def forwards(api: Api, domain: str = EXAMPLE) -> int:
+async def count_forwarded(api: Api, domain: str = EXAMPLE) -> int:
     (row,) = await api.sql("SELECT forwarded_copies(%(at)s, %(domain)s) AS n", at=api.clock(), domain=domain)
     return row["n"]
 
 
-async def ask_expanding(client: Client, recipient: str, **given: object) -> str:
-    return await client.ask("RCPT", recipient=recipient, policy_context="expanding", **given)
+async def request_expanding(client: PostfixClient, recipient: str, **changes: object) -> str:
+    """RCPT in the context in which Postfix expands aliases."""
+    return await client.request("RCPT", recipient=recipient, policy_context="expanding", **changes)
 
 
-async def test_one_counted_recipient_does_not_become_many_external_messages(api: Api, client: Client) -> None:
-    """An alias led to as many external recipients as it had, and nothing counted them."""
-    limit(api, forward_per_hour=5)
+async def test_one_counted_recipient_does_not_become_many_external_messages(api: Api, client: PostfixClient) -> None:
+    """Regression: the external destinations of an alias were not counted."""
+    set_limits(api, forward_per_hour=5)
     await api.alias(f"team@{EXAMPLE}", ["a@far.test", "b@far.test", ALICE])
     await api.alias(f"more@{OTHER}", ["c@far.test"])
     for instance, context in (("1", {}), ("2", {"policy_context": "inbound"})):
-        given = {"instance": instance, "queue_id": f"4jW9T1xz0bz{instance}"}
-        assert await ask_expanding(client, f"team@{EXAMPLE}", **given) == "DUNNO"
-        assert await ask_expanding(client, f"more@{OTHER}", **given) == "DUNNO"
-        assert await client.ask("END-OF-MESSAGE", recipient_count=2, **context, **given) == "DUNNO"
-    assert (await forwards(api), await forwards(api, OTHER)) == (4, 2)
-    assert (await ask_expanding(client, f"team@{EXAMPLE}", instance="3")).startswith("450 4.7.1 ")
-    assert await ask_expanding(client, f"more@{OTHER}", instance="3") == "DUNNO"
+        changes = {"instance": instance, "queue_id": f"4jW9T1xz0bz{instance}"}
+        assert await request_expanding(client, f"team@{EXAMPLE}", **changes) == "DUNNO"
+        assert await request_expanding(client, f"more@{OTHER}", **changes) == "DUNNO"
+        assert await client.request("END-OF-MESSAGE", recipient_count=2, **context, **changes) == "DUNNO"
+    assert (await count_forwarded(api), await count_forwarded(api, OTHER)) == (4, 2)
+    assert (await request_expanding(client, f"team@{EXAMPLE}", instance="3")).startswith("450 4.7.1 ")
+    assert await request_expanding(client, f"more@{OTHER}", instance="3") == "DUNNO"
 
 
-def going_on(action: str) -> str:
-    """The sender of `PREPEND X-Mailkeep-Sender: MARK SENDER`."""
+def rewritten_sender(action: str) -> str:
+    """The decoded sender of the action `PREPEND X-Mailkeep-Sender: MARK SENDER`."""
     words = action.split(" ")
     assert words[:-1] == ["PREPEND", "X-Mailkeep-Sender:", "4a5b"], action
     return b64decode(words[-1]).decode()
 
 
-async def test_the_sender_of_mail_with_external_copies_is_rewritten(api: Api, client: Client) -> None:
+async def test_the_sender_of_mail_with_external_copies_is_rewritten(api: Api, client: PostfixClient) -> None:
     await api.alias(f"team@{EXAMPLE}", ["a@far.test", ALICE])
-    given = {"policy_context": "expanding/4a5b", "sasl_username": ""}
+    changes = {"policy_context": "expanding/4a5b", "sasl_username": ""}
 
     async def rcpt(recipient: str, sender: str, instance: str, **more: str) -> str:
-        return await client.ask("RCPT", recipient=recipient, sender=sender, instance=instance, **given | more)
+        return await client.request("RCPT", recipient=recipient, sender=sender, instance=instance, **changes | more)
 
-    rewritten = going_on(await rcpt(f"team@{EXAMPLE}", "Wrîter@far.test", "1"))
+    rewritten = rewritten_sender(await rcpt(f"team@{EXAMPLE}", "Wrîter@far.test", "1"))
     assert srs.rewriter(api.app.vault, api.app.settings).restore(rewritten) == "Wrîter@far.test"
-    assert await rcpt(f"team+x@{EXAMPLE}", "Wrîter@far.test", "1") == "DUNNO"  # rewritten once
+    assert await rcpt(f"team+x@{EXAMPLE}", "Wrîter@far.test", "1") == "DUNNO"  # rewritten once per message
     assert await rcpt(ALICE, "writer@far.test", "2") == "DUNNO"
-    assert going_on(await rcpt(f"team@{EXAMPLE}", "writer@far.test", "2"))
+    assert rewritten_sender(await rcpt(f"team@{EXAMPLE}", "writer@far.test", "2"))
     for number, sender in enumerate(("", "x" * 240 + "@far.test", "two words@far.test")):
         assert await rcpt(f"team@{EXAMPLE}", sender, f"3.{number}") == "DUNNO"
-    # What comes back to such a sender is passed on, too.
+    # Bounces to the rewritten sender are forwarded; with a sender they are rewritten again.
     assert await rcpt(rewritten, "", "4") == "DUNNO"
-    assert going_on(await rcpt(rewritten, "friend@far.test", "4"))
-    # On the ports for mail clients nothing is rewritten.
+    assert rewritten_sender(await rcpt(rewritten, "friend@far.test", "4"))
+    # Nothing is rewritten on the submission ports.
     assert await rcpt(f"team@{EXAMPLE}", "writer@far.test", "5", policy_context="expanding") == "DUNNO"
 
 
-async def test_the_counter_holds_when_messages_come_at_the_same_time(api: Api, client: Client) -> None:
-    limit(api, forward_per_hour=5)
+async def test_concurrent_messages_do_not_exceed_the_limit(api: Api, client: PostfixClient) -> None:
+    set_limits(api, forward_per_hour=5)
     await api.alias(f"team@{EXAMPLE}", ["a@far.test", "b@far.test"])
     for instance in "123":
-        assert await ask_expanding(client, f"team@{EXAMPLE}", instance=instance) == "DUNNO"
+        assert await request_expanding(client, f"team@{EXAMPLE}", instance=instance) == "DUNNO"
     answers = [
-        await client.ask("END-OF-MESSAGE", instance=each, queue_id=f"q{each}", policy_context="inbound")
+        await client.request("END-OF-MESSAGE", instance=each, queue_id=f"q{each}", policy_context="inbound")
         for each in "123"
     ]
     assert [each[:9] for each in answers] == ["DUNNO", "DUNNO", "450 4.7.1"]
-    assert await forwards(api) == 4
+    assert await count_forwarded(api) == 4
 
 
-async def test_a_message_has_a_limited_number_of_external_copies(api: Api, client: Client) -> None:
+async def test_a_message_has_a_limited_number_of_external_copies(api: Api, client: PostfixClient) -> None:
     limits = replace(api.app.settings.limits, external_expansion=3)
     api.app.settings = replace(api.app.settings, limits=limits)
     await api.sql("UPDATE routing_settings SET external_expansion = 3 RETURNING hostname")
     await api.alias(f"two@{EXAMPLE}", ["a@far.test", "b@far.test"])
     await api.alias(f"tow@{EXAMPLE}", ["a@far.test", "c@far.test"])
     await api.alias(f"four@{EXAMPLE}", [f"{name}@far.test" for name in "abcd"])
-    assert await ask_expanding(client, f"two@{EXAMPLE}") == "DUNNO"
-    assert (await ask_expanding(client, f"tow@{EXAMPLE}")).startswith("452 4.5.3 ")
-    assert (await ask_expanding(client, f"four@{EXAMPLE}")).startswith("550 5.7.1 ")
+    assert await request_expanding(client, f"two@{EXAMPLE}") == "DUNNO"
+    assert (await request_expanding(client, f"tow@{EXAMPLE}")).startswith("452 4.5.3 ")
+    assert (await request_expanding(client, f"four@{EXAMPLE}")).startswith("550 5.7.1 ")
 
 
-async def test_what_sieve_redirects_counts_for_the_domain_of_the_mailbox(api: Api, client: Client) -> None:
-    limit(api, forward_per_hour=2)
+async def test_sieve_redirects_count_for_the_domain_of_the_mailbox(api: Api, client: PostfixClient) -> None:
+    set_limits(api, forward_per_hour=2)
     context = {"policy_context": "redirect", "sasl_username": ""}
     for instance in "12":
-        given = context | {"instance": instance, "queue_id": f"q{instance}"}
-        assert await client.ask("RCPT", recipient="a@far.test", **given) == "DUNNO"
-        assert await client.ask("END-OF-MESSAGE", recipient_count=1, **given) == "DUNNO"
-    assert await forwards(api) == 2
-    assert (await client.ask("RCPT", recipient="a@far.test", **context)).startswith("450 4.7.1 ")
-    assert await client.ask("RCPT", recipient=ALICE, **context) == "DUNNO"
-    assert await client.ask("RCPT", recipient="a@far.test", **context | {"sender": ""}) == "DUNNO"  # a reply
+        changes = context | {"instance": instance, "queue_id": f"q{instance}"}
+        assert await client.request("RCPT", recipient="a@far.test", **changes) == "DUNNO"
+        assert await client.request("END-OF-MESSAGE", recipient_count=1, **changes) == "DUNNO"
+    assert await count_forwarded(api) == 2
+    assert (await client.request("RCPT", recipient="a@far.test", **context)).startswith("450 4.7.1 ")
+    assert await client.request("RCPT", recipient=ALICE, **context) == "DUNNO"
+    assert await client.request("RCPT", recipient="a@far.test", **context | {"sender": ""}) == "DUNNO"  # a reply
 
 
-async def test_redirected_mail_with_the_null_sender_counts_for_its_alias(api: Api, client: Client) -> None:
+async def test_redirected_mail_with_the_null_sender_counts_for_its_alias(api: Api, client: PostfixClient) -> None:
     await api.alias(f"team@{OTHER}", ["a@far.test", "b@far.test"])
-    given = {"policy_context": "redirect", "sasl_username": "", "sender": ""}
-    assert await client.message(f"team@{OTHER}", **given) == "DUNNO"
-    assert await forwards(api, OTHER) == 2
+    changes = {"policy_context": "redirect", "sasl_username": "", "sender": ""}
+    assert await client.message(f"team@{OTHER}", **changes) == "DUNNO"
+    assert await count_forwarded(api, OTHER) == 2
 
 
-async def test_a_sender_is_not_counted_for_what_is_refused_for_its_copies(api: Api, client: Client) -> None:
-    """Each retry of the mail client counted again, until the mailbox was suspended."""
-    limit(api, forward_per_hour=1)
+async def test_a_message_refused_for_its_copies_does_not_count_for_the_sender(api: Api, client: PostfixClient) -> None:
+    """Regression: each retry of the mail client counted, until the mailbox was suspended."""
+    set_limits(api, forward_per_hour=1)
     await api.alias(f"one@{EXAMPLE}", ["a@far.test"])
     for process in "12":
-        assert await ask_expanding(client, f"one@{EXAMPLE}", instance=process) == "DUNNO"
-    given = {"recipient": f"one@{EXAMPLE}", "recipient_count": 1}
-    assert await client.ask("END-OF-MESSAGE", instance="1", queue_id="q1", **given) == "DUNNO"
-    assert (await client.ask("END-OF-MESSAGE", instance="2", queue_id="q2", **given)).startswith("450 4.7.1 ")
+        assert await request_expanding(client, f"one@{EXAMPLE}", instance=process) == "DUNNO"
+    changes = {"recipient": f"one@{EXAMPLE}", "recipient_count": 1}
+    assert await client.request("END-OF-MESSAGE", instance="1", queue_id="q1", **changes) == "DUNNO"
+    assert (await client.request("END-OF-MESSAGE", instance="2", queue_id="q2", **changes)).startswith("450 4.7.1 ")
     counts = await api.sql("SELECT recipients FROM send_counts WHERE subject = %(key)s", key=ALICE)
     assert [row["recipients"] for row in counts] == [1]
 
 
-async def test_copies_of_a_suspended_sender_are_not_charged(api: Api, client: Client) -> None:
-    limit(api, sender_per_hour=1)
+async def test_copies_of_a_suspended_sender_are_not_charged(api: Api, client: PostfixClient) -> None:
+    set_limits(api, sender_per_hour=1)
     await api.alias(f"one@{EXAMPLE}", ["a@far.test"])
     for number, expected in enumerate((1, 1)):
-        given = {"instance": str(number), "queue_id": f"q{number}"}
-        assert await ask_expanding(client, f"one@{EXAMPLE}", **given) == "DUNNO"
-        answer = await client.ask("END-OF-MESSAGE", recipient=f"one@{EXAMPLE}", recipient_count=1, **given)
+        changes = {"instance": str(number), "queue_id": f"q{number}"}
+        assert await request_expanding(client, f"one@{EXAMPLE}", **changes) == "DUNNO"
+        answer = await client.request("END-OF-MESSAGE", recipient=f"one@{EXAMPLE}", recipient_count=1, **changes)
         assert (answer == "DUNNO") is (number == 0)
-        assert await forwards(api) == expected
+        assert await count_forwarded(api) == expected
 
 
 async def test_abandoned_transactions_do_not_displace_open_ones(
-    api: Api, client: Client, monkeypatch: pytest.MonkeyPatch
+    api: Api, client: PostfixClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Copies of a message were not charged after RSET had ended 10,000 others."""
+    """Regression: copies were not counted after 10,000 transactions had ended with RSET."""
     monkeypatch.setattr("mailkeep.features.mailflow.policy.service._MAX_TRANSACTIONS", 3)
     await api.alias(f"one@{EXAMPLE}", ["a@far.test"])
-    assert await ask_expanding(client, f"one@{EXAMPLE}", instance="a.1") == "DUNNO"
+    assert await request_expanding(client, f"one@{EXAMPLE}", instance="a.1") == "DUNNO"
     for number in range(10):
-        assert await ask_expanding(client, f"one@{EXAMPLE}", instance=f"b.{number}") == "DUNNO"
-    assert await client.ask("END-OF-MESSAGE", instance="a.1", policy_context="inbound") == "DUNNO"
-    assert await forwards(api) == 1
+        assert await request_expanding(client, f"one@{EXAMPLE}", instance=f"b.{number}") == "DUNNO"
+    assert await client.request("END-OF-MESSAGE", instance="a.1", policy_context="inbound") == "DUNNO"
+    assert await count_forwarded(api) == 1
 
 
-async def test_a_message_larger_than_the_whole_quota_is_refused_at_its_end(api: Api, client: Client) -> None:
+async def test_a_message_larger_than_the_quota_is_refused_at_its_end(api: Api, client: PostfixClient) -> None:
     await api.sql("UPDATE mailboxes SET quota_bytes = 1000 RETURNING id")
-    assert await ask_expanding(client, ALICE, size=0) == "DUNNO"
-    answer = await client.ask("END-OF-MESSAGE", recipient_count=1, size=1001, policy_context="inbound")
+    assert await request_expanding(client, ALICE, size=0) == "DUNNO"
+    answer = await client.request("END-OF-MESSAGE", recipient_count=1, size=1001, policy_context="inbound")
     assert answer.startswith("552 5.2.2 ")
-    assert (await ask_expanding(client, ALICE, size=1001, instance="2")).startswith("552 5.2.2 ")
+    assert (await request_expanding(client, ALICE, size=1001, instance="2")).startswith("552 5.2.2 ")
 
 
 async def counts(api: Api) -> dict[str, int]:
@@ -295,8 +297,8 @@ async def aliases(api: Api) -> None:
 
 
 @pytest.mark.usefixtures("aliases")
-async def test_whatever_a_login_goes_out_under_counts_for_its_mailbox(api: Api, client: Client) -> None:
-    limit(api, sender_per_hour=4)
+async def test_every_sender_address_of_a_login_counts_for_its_mailbox(api: Api, client: PostfixClient) -> None:
+    set_limits(api, sender_per_hour=4)
     for number, sender in enumerate((ALICE, TAGGED, TEAM, HELP)):
         assert await client.message("a@far.test", sender=sender, instance=str(number)) == "DUNNO"
     assert await counts(api) == {ALICE: 4, EXAMPLE: 4}
@@ -307,22 +309,22 @@ async def test_whatever_a_login_goes_out_under_counts_for_its_mailbox(api: Api, 
 
 @pytest.mark.usefixtures("aliases")
 @pytest.mark.parametrize("sender", [ALICE, TAGGED, TEAM, HELP, ""])
-async def test_a_suspended_mailbox_sends_under_no_address(api: Api, client: Client, sender: str) -> None:
+async def test_a_suspended_mailbox_sends_under_no_address(api: Api, client: PostfixClient, sender: str) -> None:
     await api.suspension(ALICE)
     assert (await client.message("a@far.test", sender=sender)).startswith("550 5.7.1 Sending is suspended")
 
 
 @pytest.mark.usefixtures("aliases")
 @pytest.mark.parametrize("sender", [TAGGED, TEAM])
-async def test_an_address_that_is_suspended_itself_sends_nothing(api: Api, client: Client, sender: str) -> None:
+async def test_an_address_that_is_suspended_itself_sends_nothing(api: Api, client: PostfixClient, sender: str) -> None:
     await api.suspension(sender)
-    refused = await client.message("a@far.test", sender=sender)
-    assert refused == f"550 5.7.1 Sending is suspended for {sender}. An administrator can lift that."
+    action = await client.message("a@far.test", sender=sender)
+    assert action == f"550 5.7.1 Sending is suspended for {sender}. An administrator can lift that."
     assert await client.message("a@far.test", sender=ALICE, instance="2") == "DUNNO"
 
 
 @pytest.mark.usefixtures("aliases")
-async def test_the_domain_that_must_be_one_that_may_send_is_the_senders(api: Api, client: Client) -> None:
+async def test_the_domain_of_the_sender_must_have_sending_enabled(api: Api, client: PostfixClient) -> None:
     await api.sql("UPDATE domains SET sending_enabled = false WHERE name = %(name)s RETURNING id", name=OTHER)
     assert (await client.message("a@far.test", sender=HELP)).startswith("550 5.7.1 Sending is disabled")
     assert await client.message("a@far.test", sender=TEAM, instance="2") == "DUNNO"
@@ -335,26 +337,28 @@ async def test_the_domain_that_must_be_one_that_may_send_is_the_senders(api: Api
         ("UPDATE domains SET sending_enabled = false WHERE name = %(name)s RETURNING id", "550 5.7.1 "),
     ],
 )
-async def test_a_domain_that_may_not_send(api: Api, client: Client, statement: LiteralString, expected: str) -> None:
+async def test_an_inactive_domain_or_one_without_sending_is_refused(
+    api: Api, client: PostfixClient, statement: LiteralString, expected: str
+) -> None:
     await api.sql(statement, name=EXAMPLE)
     assert (await client.message("a@far.test")).startswith(expected)
 
 
-async def test_with_the_database_away_the_client_is_to_come_again(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+async def test_without_the_database_the_client_must_retry(
+    client: PostfixClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     @asynccontextmanager
-    async def away(self: DatabasePool) -> AsyncIterator[Any]:
+    async def fail(self: DatabasePool) -> AsyncIterator[Any]:
         raise Unavailable
         yield
 
     with monkeypatch.context() as patch:
-        patch.setattr(DatabasePool, "autocommit", away)
+        patch.setattr(DatabasePool, "autocommit", fail)
         assert await client.message("a@far.test") == UNAVAILABLE
     assert await client.message("a@far.test", instance="2") == "DUNNO"
 
 
-async def test_what_is_no_request_ends_the_connection(client: Client) -> None:
+async def test_a_malformed_request_closes_the_connection(client: PostfixClient) -> None:
     client.writer.write(b"GET / HTTP/1.1\n\n")
     async with asyncio.timeout(60):
         assert await client.reader.read() == b""
@@ -370,6 +374,6 @@ def test_bytes_of_any_kind_are_a_request_or_malformed(content: bytes) -> None:
 
 @given(st.text(max_size=100))
 def test_an_answer_is_one_line(text: str) -> None:
-    wire = format_response(text)
-    assert wire.endswith(b"\n\n")
-    assert wire.count(b"\n") == 2
+    response = format_response(text)
+    assert response.endswith(b"\n\n")
+    assert response.count(b"\n") == 2
