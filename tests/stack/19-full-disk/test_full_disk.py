@@ -1,4 +1,4 @@
-"""A full instance on a small disk that fills up and is freed again."""
+"""An instance of the full profile on a small disk that fills up and is freed again."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.stack import harness
 from tests.stack.harness import Stack, eventually
 from tests.support.scratch import new_directory
 
-LONGER_THAN_A_RESTART = 25.0  # Postfix was restarted every 20 s
+FULL_SECONDS = 25.0  # regression: Postfix was restarted every 20 s
 
 
 @pytest.fixture(scope="module")
-def small(stack_folder: Path) -> Iterator[Stack]:
-    """An instance on a disk of 600 MiB, whose Postfix tries deferred mail again after an hour."""
+def small_stack(stack_folder: Path) -> Iterator[Stack]:
+    """An instance on a disk of 600 MiB. Postfix retries deferred mail after an hour."""
     folder = new_directory("mailkeep-small-", 0o755, programs=True)
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600m,mode=755", "tmpfs", str(folder)], check=True, timeout=60)
     try:
@@ -43,51 +43,52 @@ def small(stack_folder: Path) -> Iterator[Stack]:
         shutil.rmtree(folder)
 
 
-def pid_of(stack: Stack, name: str) -> int:
-    def look() -> int | None:
-        parts = service_status.list_services(run_folder(stack.data_dir))
-        return next((part.pid for part in parts if part.name == name), None)
+def find_pid(stack: Stack, name: str) -> int:
+    def find() -> int | None:
+        services = service_status.list_services(run_folder(stack.data_dir))
+        return next((service.pid for service in services if service.name == name), None)
 
-    return eventually(look, what=name)
+    return eventually(find, what=f"the process {name}")
 
 
-def fill(file: Path) -> None:
-    with file.open("wb") as hole, contextlib.suppress(OSError):
+def fill_disk(file: Path) -> None:
+    """Write to the file until the disk is full."""
+    with file.open("wb") as output, contextlib.suppress(OSError):
         while True:
-            hole.write(b"\0" * (1 << 20))
-            hole.flush()
+            output.write(b"\0" * (1 << 20))
+            output.flush()
 
 
-def test_a_full_disk_restarts_nothing_and_delays_mail_only_meanwhile(small: Stack) -> None:
-    small.make_mailbox(small.make_domain("full.test"), "alice")
-    small.deliver("alice@full.test", "Before")
-    eventually(lambda: small.mail_of("alice@full.test"), what="mail on an empty disk")
-    postfix, agent = pid_of(small, "postfix"), pid_of(small, "lmtp")
-    filler = small.folder / "filler"
-    os.kill(agent, signal.SIGSTOP)
+def test_a_full_disk_restarts_nothing_and_only_delays_mail(small_stack: Stack) -> None:
+    small_stack.make_mailbox(small_stack.make_domain("full.test"), "alice")
+    small_stack.deliver("alice@full.test", "Before")
+    eventually(lambda: small_stack.mail_of("alice@full.test"), what="mail before the disk is full")
+    postfix, lmtp = find_pid(small_stack, "postfix"), find_pid(small_stack, "lmtp")
+    filler = small_stack.folder / "filler"
+    os.kill(lmtp, signal.SIGSTOP)
     try:
-        small.deliver("alice@full.test", "Under way")
-        fill(filler)
+        small_stack.deliver("alice@full.test", "During")
+        fill_disk(filler)
     finally:
-        os.kill(agent, signal.SIGCONT)
-    eventually(lambda: postfix_queue.list_deferred(small.data_dir / "postfix" / "queue"), what="the deferral")
-    # The supervisor's watch needs two looks and its patience; twenty seconds were enough before.
-    until = time.monotonic() + LONGER_THAN_A_RESTART
-    while time.monotonic() < until:
-        fill(filler.with_suffix(f".{time.monotonic_ns()}"))
-        assert pid_of(small, "postfix") == postfix
+        os.kill(lmtp, signal.SIGCONT)
+    eventually(lambda: postfix_queue.list_deferred(small_stack.data_dir / "postfix" / "queue"), what="the deferral")
+    # Meanwhile the supervisor must not restart Postfix.
+    deadline = time.monotonic() + FULL_SECONDS
+    while time.monotonic() < deadline:
+        fill_disk(filler.with_suffix(f".{time.monotonic_ns()}"))
+        assert find_pid(small_stack, "postfix") == postfix
         time.sleep(1)
-    for each in small.folder.glob("filler*"):
-        each.unlink()
+    for file in small_stack.folder.glob("filler*"):
+        file.unlink()
     began = time.monotonic()
-    eventually(lambda: "Under way" in subjects(small), 60, "the mail that was under way")
-    print(f"delivered {time.monotonic() - began:.1f} s after there was room")
-    assert pid_of(small, "postfix") == postfix
-    small.deliver("alice@full.test", "After")
-    eventually(lambda: "After" in subjects(small), 60, "the mail after it")
+    eventually(lambda: "During" in list_subjects(small_stack), 60, "the mail deferred while the disk was full")
+    print(f"delivered {time.monotonic() - began:.1f} s after space was freed")
+    assert find_pid(small_stack, "postfix") == postfix
+    small_stack.deliver("alice@full.test", "After")
+    eventually(lambda: "After" in list_subjects(small_stack), 60, "mail after space was freed")
 
 
-def subjects(stack: Stack) -> set[str]:
+def list_subjects(stack: Stack) -> set[str]:
     with contextlib.suppress(Exception):
         lines = [line for mail in stack.mail_of("alice@full.test") for line in mail.decode().splitlines()]
         return {line.removeprefix("Subject: ") for line in lines if line.startswith("Subject: ")}
