@@ -1,4 +1,4 @@
-"""A software authenticator, and the browser in front of it (Web Authentication Level 3, §5.1, §6).
+"""A software authenticator with a browser (Web Authentication Level 3, §5.1, §6).
 
 It returns the form of `PublicKeyCredential.toJSON()`. For invalid responses, tests change fields: another origin or
 site, no user verification, a counter that does not increase.
@@ -31,14 +31,14 @@ def unb64(text: str) -> bytes:
 
 
 def bomb(levels: int) -> bytes:
-    """CBOR whose levels each refer to the next one twice: few bytes to read, 2^levels to write."""
+    """CBOR in which each level refers to the next one twice: few bytes, 2^levels elements when expanded."""
     shared = b"".join(b"\xd8\x1d" + cbor2.dumps(level) for level in range(levels - 1, 0, -1))
     return b"\xd8\x1c\x82" * levels + b"\x00\x00" + shared
 
 
 @dataclass
 class SoftKey:
-    """One credential; `counts`: whether its counter increases."""
+    """A credential. `counts`: whether its signature counter increases."""
 
     origin: str = "http://localhost:8080"
     rp_id: str = "localhost"
@@ -49,7 +49,7 @@ class SoftKey:
     aaguid: bytes = bytes(16)
     counter: int = 0
     user_handle: bytes | None = None
-    client_data: Mapping[str, Any] = field(default_factory=dict[str, Any])  # over what the browser would write
+    client_data: Mapping[str, Any] = field(default_factory=dict[str, Any])  # overrides the browser's values
 
     def create(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """The result for creation options; stores the user handle."""
@@ -107,9 +107,9 @@ class SoftKey:
             case rsa.RSAPrivateKey():
                 return self.key.sign(data, padding.PKCS1v15(), hashes.SHA256())
 
-    def _head(self, more: int) -> bytes:
-        party = hashlib.sha256(self.rp_id.encode()).digest()
-        return party + bytes([self.flags | more]) + self.counter.to_bytes(4, "big")
+    def _head(self, flags: int) -> bytes:
+        rp_id_hash = hashlib.sha256(self.rp_id.encode()).digest()
+        return rp_id_hash + bytes([self.flags | flags]) + self.counter.to_bytes(4, "big")
 
     def _client_data(self, kind: str, challenge: str) -> bytes:
         client_data = {"type": kind, "challenge": challenge, "origin": self.origin, "crossOrigin": False}

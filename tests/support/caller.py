@@ -1,4 +1,4 @@
-"""A caller in the process: speaks ASGI to an application as a server would, without a server."""
+"""Calls an ASGI application in the test process, without a server."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from starlette.types import ASGIApp, Message, Scope
 
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """A complete response."""
+
     status: int
     headers: Headers
     body: bytes
@@ -35,7 +37,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """`pieces` of a body are sent one by one, `pause` seconds before each; chunked unless content-length is given."""
+    """Sends requests from the address `client`.
+
+    The `pieces` of a body are sent one by one, each after `pause` seconds; chunked unless content-length is set.
+    """
 
     app: ASGIApp
     client: str = "192.0.2.1"
@@ -49,16 +54,16 @@ class Caller:
         pieces: Iterable[bytes] = (),
         pause: float = 0,
     ) -> Answer:
-        sent = dict(headers or {})
-        if pieces != () and "content-length" not in sent:
-            sent["transfer-encoding"] = "chunked"
-        scope = self.scope(method, target, sent)
-        waiting = iter(pieces)
+        all_headers = dict(headers or {})
+        if pieces != () and "content-length" not in all_headers:
+            all_headers["transfer-encoding"] = "chunked"
+        scope = self.scope(method, target, all_headers)
+        remaining = iter(pieces)
         received: list[Message] = []
 
         async def receive() -> Message:
             await asyncio.sleep(pause)
-            piece = next(waiting, None)
+            piece = next(remaining, None)
             return {"type": "http.request", "body": piece or b"", "more_body": piece is not None}
 
         async def send(message: Message) -> None:
@@ -69,9 +74,9 @@ class Caller:
         return Answer(received[0]["status"], Headers(raw=received[0]["headers"]), body)
 
     def scope(self, method: str, target: str, headers: dict[str, str]) -> Scope:
-        """What a server tells an application of this call."""
+        """The ASGI connection scope of the request."""
         path, _, query = target.partition("?")
-        sent = {"host": "mail.example.test"} | headers
+        all_headers = {"host": "mail.example.test"} | headers
         return {
             "type": "http",
             "http_version": "1.1",
@@ -80,12 +85,12 @@ class Caller:
             "path": unquote(path),
             "raw_path": path.encode(),
             "query_string": query.encode(),
-            "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in sent.items()],
+            "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in all_headers.items()],
             "client": (self.client, 50000),
             "server": ("127.0.0.1", 8080),
         }
 
     async def post(self, target: str, value: Any, headers: dict[str, str] | None = None) -> Answer:
         body = value if isinstance(value, bytes) else json.dumps(value).encode()
-        sent = {"content-type": "application/json", "content-length": str(len(body))} | (headers or {})
-        return await self("POST", target, sent, [body])
+        all_headers = {"content-type": "application/json", "content-length": str(len(body))} | (headers or {})
+        return await self("POST", target, all_headers, [body])

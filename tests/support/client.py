@@ -1,8 +1,8 @@
-"""The application in the test process, called over HTTP, with fixed users and a clock that stands still.
+"""The application in the test process, called through ASGI, with fixed users and a clock that only tests advance.
 
 The users: Sue (super_admin), Adam (admin), Dora (domain_admin of example.test), Otto (domain_admin of other.test), each
 with the password `PASSWORD` and a session; Sue's unscoped key, and Adam's key, scoped to example.test. Methods of `Api`
-that take `columns` insert rows by SQL, for what a test needs but does not test.
+with `columns` insert a row with SQL; `columns` override its defaults.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tests.support.caller import Answer, Caller
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 VAULT = Vault(b"the master secret of all tests, 32+")
 PASSWORD = "correct horse battery staple"
-# Of PASSWORD, with parameters that cost nothing.
+# The hash of PASSWORD with the cheapest parameters.
 PASSWORD_HASH = "$argon2id$v=19$m=8,t=1,p=1$P7JIiysfHrfbZHbJnfpKAA$XNi4K4Z0OkPAw/8bGcEMMBbYjAJFxGq9+WDBHKVfxcc"
 
 EXAMPLE, OTHER = "example.test", "other.test"
@@ -45,7 +45,7 @@ KEYS = {"unscoped": ("sue", None), "scoped": ("adam", EXAMPLE)}
 
 
 def fixed_id(number: int) -> UUID:
-    """The id of a fixed row: the same in every test, older than all that tests create."""
+    """The ID of a fixed row: the same in every test, and older than the IDs that tests create."""
     return UUID(int=(int((START - timedelta(days=1)).timestamp() * 1000) << 80) | (7 << 76) | (2 << 62) | number)
 
 
@@ -112,16 +112,16 @@ class Client:
         query: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """One call below /api/v1; `body` as JSON (bytes as they are), `query` with what is not None."""
-        sent = dict(self.headers)
+        """Call a path below /api/v1. `body` is sent as JSON, bytes unchanged; None in `query` is omitted."""
+        all_headers = dict(self.headers)
         pieces: list[bytes] = []
         if body is not None:
             raw = body if isinstance(body, bytes) else json.dumps(body, default=str).encode()
             pieces = [raw]
-            sent |= {"content-type": "application/json", "content-length": str(len(raw))}
-        given = {name: value for name, value in (query or {}).items() if value is not None}
-        target = f"/api/v1{path}" + (f"?{urlencode(given)}" if given else "")
-        return await Caller(self.app, self.address)(method, target, sent | dict(headers or {}), pieces)
+            all_headers |= {"content-type": "application/json", "content-length": str(len(raw))}
+        parameters = {name: value for name, value in (query or {}).items() if value is not None}
+        target = f"/api/v1{path}" + (f"?{urlencode(parameters)}" if parameters else "")
+        return await Caller(self.app, self.address)(method, target, all_headers | dict(headers or {}), pieces)
 
     async def get(self, path: str, **query: Any) -> Answer:
         return await self("GET", path, query=query)
@@ -168,13 +168,13 @@ class Authenticator:
 
     def wrong_code(self) -> str:
         """Six digits that match no current step."""
-        right = {self.code(drift) for drift in (-1, 0, 1)}
-        return next(code for number in range(4) if (code := f"{number:06}") not in right)
+        valid_codes = {self.code(drift) for drift in (-1, 0, 1)}
+        return next(code for number in range(4) if (code := f"{number:06}") not in valid_codes)
 
 
 @dataclass
 class Api:
-    """A running application on a database of its own."""
+    """A running application with its own database."""
 
     app: App
     pipeline: Pipeline
@@ -269,9 +269,9 @@ class Api:
         }
         return key, await self._insert("passkeys", row | columns)
 
-    async def key(self, owner: Client, **wanted: Any) -> tuple[Client, UUID]:
+    async def key(self, owner: Client, **fields: Any) -> tuple[Client, UUID]:
         """Create a key over HTTP; returns a client with it, and its id."""
-        answer = await owner.post("/api-keys", {"name": "a key", **wanted})
+        answer = await owner.post("/api-keys", {"name": "a key", **fields})
         assert answer.status == 201, answer.body
         return self.nobody.with_key(answer.data["key"]), UUID(answer.data["api_key"]["id"])
 
@@ -279,9 +279,9 @@ class Api:
         """Run a statement as the application's role; returns the rows, if any."""
         async with self.app.db.autocommit() as conn:
             cursor = await conn.execute(statement, named)
-            # Not by `description`, which a SELECT without columns has none of.
-            rows = cursor.pgresult is not None and cursor.pgresult.status == ExecStatus.TUPLES_OK
-            return await cursor.fetchall() if rows else []
+            # `description` is None for a SELECT without columns.
+            returns_rows = cursor.pgresult is not None and cursor.pgresult.status == ExecStatus.TUPLES_OK
+            return await cursor.fetchall() if returns_rows else []
 
     async def audit_entries(self, action: str) -> list[dict[str, Any]]:
         """The audit log's entries of an action, oldest first."""
@@ -361,7 +361,7 @@ class Api:
             "created_at": at,
             "updated_at": at,
         }
-        waiting = {
+        delivery = {
             "id": webhook_id,
             "webhook_id": webhook_id,
             "event_id": uuid7(at),
@@ -370,20 +370,20 @@ class Api:
             "next_attempt_at": at,
             "created_at": at,
         }
-        await self._insert("webhook_deliveries", waiting)
+        await self._insert("webhook_deliveries", delivery)
         return await self._insert("webhooks", row | columns)
 
     async def placeholders(self) -> dict[str, str]:
-        """The values of `{name}` in the endpoints' examples, which Sue calls; creates the rows they refer to."""
+        """Create the objects for the endpoints' examples, which Sue calls; return the values of their `{name}`."""
         log_in = await self.nobody.post("/auth/login", {"email": email_of("sue"), "password": PASSWORD})
-        # A code for Sue, who is setting up a second factor, and for Adam, who has the same one and is logging in.
+        # One code for both: Sue is setting up an authenticator, Adam has one with the same secret and is logging in.
         await self.factor("sue")
         authenticator = await self.factor("adam", enabled_at=self.clock())
-        half_way = await self.nobody.post("/auth/login", {"email": email_of("adam"), "password": PASSWORD})
+        pending_login = await self.nobody.post("/auth/login", {"email": email_of("adam"), "password": PASSWORD})
         passkeys = await self._passkeys_in_examples()
         self.configure_provider()
         await self.identity(ADMIN_IDS["sue"])
-        made = {
+        values = {
             "domain_id": DOMAIN_IDS[EXAMPLE],
             "empty_domain_id": await self.domain("empty.test"),
             "mailbox_id": await self.mailbox(f"alice@{EXAMPLE}"),
@@ -395,10 +395,10 @@ class Api:
             "admin_id": ADMIN_IDS["otto"],
             "key_id": KEY_IDS["scoped"],
             "session_id": log_in.data["session_id"],
-            "totp_session": half_way.data["totp_session"],
+            "totp_session": pending_login.data["totp_session"],
             "totp_code": authenticator.code(),
         }
-        return {name: str(value) for name, value in (made | passkeys).items()}
+        return {name: str(value) for name, value in (values | passkeys).items()}
 
     def configure_provider(self) -> None:
         """Configure the identity provider `keycloak`, which is not reachable."""
@@ -413,23 +413,23 @@ class Api:
         await self.sql("UPDATE admins SET oidc_provider = 'keycloak' WHERE id = %(id)s", id=admin_id)
 
     async def _passkeys_in_examples(self) -> dict[str, Any]:
-        """A passkey of Sue's, another one that she is registering, and a login of Adam's with his."""
+        """A passkey of Sue, a passkey that she is registering, and a login of Adam with his passkey."""
         _, passkey_id = await self.passkey("sue")
-        asked = await self.sue.post("/auth/passkeys/register/options", {"current_password": PASSWORD})
-        made = SoftKey().create(asked.data["options"])
+        creation = await self.sue.post("/auth/passkeys/register/options", {"current_password": PASSWORD})
+        attestation = SoftKey().create(creation.data["options"])
         adam, _ = await self.passkey("adam")
-        offered = await self.nobody.post("/auth/passkeys/login/options")
-        used = adam.get(offered.data["options"])
+        request = await self.nobody.post("/auth/passkeys/login/options")
+        assertion = adam.get(request.data["options"])
         return {
             "passkey_id": passkey_id,
-            "registration_id": made["id"],
-            "registration_client_data": made["response"]["clientDataJSON"],
-            "registration_attestation": made["response"]["attestationObject"],
-            "login_id": used["id"],
-            "login_client_data": used["response"]["clientDataJSON"],
-            "login_data": used["response"]["authenticatorData"],
-            "login_signature": used["response"]["signature"],
-            "login_handle": used["response"]["userHandle"],
+            "registration_id": attestation["id"],
+            "registration_client_data": attestation["response"]["clientDataJSON"],
+            "registration_attestation": attestation["response"]["attestationObject"],
+            "login_id": assertion["id"],
+            "login_client_data": assertion["response"]["clientDataJSON"],
+            "login_data": assertion["response"]["authenticatorData"],
+            "login_signature": assertion["response"]["signature"],
+            "login_handle": assertion["response"]["userHandle"],
         }
 
     async def _domain_id(self, name: str) -> UUID:

@@ -18,7 +18,7 @@ from tests.support.client import Client
 
 @dataclass(frozen=True)
 class StreamBlock:
-    """A block of a stream; `data` parsed. `name` is "" without data."""
+    """A block of the stream; `data` is parsed JSON. `name` is "" without an event name."""
 
     name: str
     id: str | None
@@ -27,13 +27,13 @@ class StreamBlock:
 
 def parse(text: str) -> list[StreamBlock]:
     """The complete blocks of a stream, without comments."""
-    found: list[StreamBlock] = []
+    blocks: list[StreamBlock] = []
     for block in text.split("\n\n")[:-1]:
         fields = dict(line.split(": ", 1) for line in block.split("\n") if not line.startswith(":"))
         if fields:
             data = json.loads(fields["data"]) if "data" in fields else None
-            found.append(StreamBlock(fields.get("event", ""), fields.get("id"), data))
-    return found
+            blocks.append(StreamBlock(fields.get("event", ""), fields.get("id"), data))
+    return blocks
 
 
 @dataclass
@@ -42,7 +42,7 @@ class EventStreamReader:
 
     messages: list[Message] = field(default_factory=list[Message])
     received: asyncio.Condition = field(default_factory=asyncio.Condition)
-    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    disconnected: asyncio.Event = field(default_factory=asyncio.Event)
     is_closed: bool = False
 
     @property
@@ -77,16 +77,16 @@ class EventStreamReader:
         return next((each.data for each in self.blocks if each.name == "stream.end"), None)
 
     async def until(self, count: int) -> list[Any]:
-        """The events, as soon as there are `count`."""
-        await self._when(lambda: len(self.events) >= count)
+        """Wait until there are `count` events; return all."""
+        await self._wait_for(lambda: len(self.events) >= count)
         return self.events
 
     async def until_closed(self) -> Any:
         """Wait for the end of the stream; returns the data of `stream.end`."""
-        await self._when(lambda: self.is_closed)
+        await self._wait_for(lambda: self.is_closed)
         return self.end
 
-    async def _when(self, condition: Any) -> None:
+    async def _wait_for(self, condition: Any) -> None:
         async with self.received:
             try:
                 await asyncio.wait_for(self.received.wait_for(condition), 60)
@@ -99,8 +99,8 @@ async def open_stream(
     client: Client, headers: Mapping[str, str] | None = None, **query: Any
 ) -> AsyncIterator[EventStreamReader]:
     """An open stream; the client disconnects at the end of the block."""
-    follower, asked = EventStreamReader(), asyncio.Event()
-    sent = {"host": "mail.example.test", **client.headers, **(headers or {})}
+    reader, is_requested = EventStreamReader(), asyncio.Event()
+    all_headers = {"host": "mail.example.test", **client.headers, **(headers or {})}
     scope = {
         "type": "http",
         "http_version": "1.1",
@@ -109,34 +109,34 @@ async def open_stream(
         "path": "/api/v1/events/stream",
         "raw_path": b"/api/v1/events/stream",
         "query_string": urlencode(query).encode(),
-        "headers": [(name.lower().encode(), value.encode()) for name, value in sent.items()],
+        "headers": [(name.lower().encode(), value.encode()) for name, value in all_headers.items()],
         "client": (client.address, 50000),
         "server": ("127.0.0.1", 8080),
     }
 
     async def receive() -> Message:
-        if not asked.is_set():
-            asked.set()
+        if not is_requested.is_set():
+            is_requested.set()
             return {"type": "http.request", "body": b"", "more_body": False}
-        await follower.gone.wait()
+        await reader.disconnected.wait()
         return {"type": "http.disconnect"}
 
     async def send(message: Message) -> None:
-        async with follower.received:
-            follower.messages.append(message)
-            follower.received.notify_all()
+        async with reader.received:
+            reader.messages.append(message)
+            reader.received.notify_all()
 
     async def call() -> None:
         await client.app(scope, receive, send)
-        async with follower.received:
-            follower.is_closed = True
-            follower.received.notify_all()
+        async with reader.received:
+            reader.is_closed = True
+            reader.received.notify_all()
 
-    calling = asyncio.create_task(call())
+    task = asyncio.create_task(call())
     try:
-        async with follower.received:
-            await asyncio.wait_for(follower.received.wait_for(lambda: len(follower.messages) > 1), 60)
-        yield follower
+        async with reader.received:
+            await asyncio.wait_for(reader.received.wait_for(lambda: len(reader.messages) > 1), 60)
+        yield reader
     finally:
-        follower.gone.set()
-        await asyncio.wait_for(calling, 60)
+        reader.disconnected.set()
+        await asyncio.wait_for(task, 60)

@@ -1,4 +1,4 @@
-"""Events with arbitrary data."""
+"""Emits events with arbitrary data, and checks readers of events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.client import DOMAIN_IDS, EXAMPLE, Api
 def sample_event(kind: str, domain_id: UUID | None, message_id: UUID | None, data: Mapping[str, Any]) -> Event:
     """An event of this kind, with data that the kind need not have."""
     names = {f"field_{number}": name for number, name in enumerate(data)}
-    shape = msgspec.defstruct(
+    payload_type = msgspec.defstruct(
         "SamplePayload",
         [(field, Any) for field in names],
         bases=(EventPayload,),
@@ -28,7 +28,7 @@ def sample_event(kind: str, domain_id: UUID | None, message_id: UUID | None, dat
         frozen=True,
         kw_only=True,
     )
-    payload = cast(EventPayload, shape(**{field: data[name] for field, name in names.items()}))
+    payload = cast(EventPayload, payload_type(**{field: data[name] for field, name in names.items()}))
     return Event(domain_id, message_id, payload)
 
 

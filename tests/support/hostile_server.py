@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 Script = Callable[[socket.socket], None]
-SECONDS = 120.0
+TIMEOUT_SECONDS = 120.0
 
 
 def say(*texts: bytes) -> Script:
-    """Send these, then wait until the client closes."""
+    """A script that sends these texts, then waits until the client closes."""
 
     def run(peer: socket.socket) -> None:
         for text in texts:
@@ -27,9 +27,9 @@ def say(*texts: bytes) -> Script:
     return run
 
 
-def flood(first: bytes, again: bytes) -> Script:
-    """Send `first`, then `again` for as long as the client reads it."""
-    block = again * (1 + 65536 // len(again))
+def flood(first: bytes, repeated: bytes) -> Script:
+    """A script that sends `first`, then `repeated` for as long as the client reads."""
+    block = repeated * (1 + 65536 // len(repeated))
 
     def run(peer: socket.socket) -> None:
         peer.sendall(first)
@@ -39,27 +39,27 @@ def flood(first: bytes, again: bytes) -> Script:
     return run
 
 
-def drip(first: bytes, again: bytes) -> Script:
-    """Send `first`, then the bytes of `again` repeatedly, one every 20 ms."""
+def drip(first: bytes, repeated: bytes) -> Script:
+    """A script that sends `first`, then the bytes of `repeated` in a cycle, one every 20 ms."""
 
     def run(peer: socket.socket) -> None:
         peer.sendall(first)
-        for byte in itertools.cycle(again):
+        for byte in itertools.cycle(repeated):
             peer.sendall(bytes([byte]))
-            if _closed(peer, 0.02):
+            if _is_closed(peer, 0.02):
                 return
 
     return run
 
 
-def _closed(peer: socket.socket, seconds: float) -> bool:
+def _is_closed(peer: socket.socket, seconds: float) -> bool:
     peer.settimeout(seconds)
     try:
         return not peer.recv(65536)
     except (TimeoutError, ssl.SSLWantReadError):
         return False
     finally:
-        peer.settimeout(SECONDS)
+        peer.settimeout(TIMEOUT_SECONDS)
 
 
 @dataclass
@@ -82,14 +82,14 @@ class HostileServer:
             threading.Thread(target=self._converse, args=(peer,), daemon=True).start()
 
     def _converse(self, raw: socket.socket) -> None:
-        raw.settimeout(SECONDS)
+        raw.settimeout(TIMEOUT_SECONDS)
         peer = raw
         try:
             peer = self.context.wrap_socket(raw, server_side=True) if self.context else raw
             if self.waits:
                 peer.recv(65536)
             self.script(peer)
-        except OSError as error:  # the client closed or reset the connection; TLS says so in its own errors
+        except OSError as error:  # the client closed or reset the connection (over TLS: an ssl.SSLError)
             if isinstance(error, TimeoutError):
                 return
         finally:
@@ -98,7 +98,7 @@ class HostileServer:
 
     def wait_ended(self) -> None:
         """Wait until the client has closed the connection."""
-        assert self.ended.wait(SECONDS), "the client has not closed the connection"
+        assert self.ended.wait(TIMEOUT_SECONDS), "the client has not closed the connection"
 
 
 @contextlib.contextmanager
@@ -112,7 +112,7 @@ def run_hostile_server(
         thread.start()
         yield server
         listener.shutdown(socket.SHUT_RDWR)
-        thread.join(SECONDS)
+        thread.join(TIMEOUT_SECONDS)
 
 
 class ReadCounter:

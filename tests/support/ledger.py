@@ -1,15 +1,15 @@
 """A ledger of requests and their results, compared with the effects found after recovery.
 
-Each effect that a client asks for carries a token of its own. Before asking it notes `invoke`; then `ok`, `fail` (the
-server said for certain that nothing happened) or `info` (cut off, timed out, an answer that leaves it open). A token
-that was `info` stays doubtful whatever a later attempt gets, because the first one may have worked.
+Each requested effect has a unique token. The client records `invoke` before the request, and `ok`, `fail` (the response
+excludes an effect) or `info` (connection lost, timeout, inconclusive response) after it. A token with `info` stays
+doubtful whatever the result of a later attempt, because the first one may have succeeded.
 
     lost       = ok − received
     unexpected = received − invoked
     phantom    = received ∩ fail
-    duplicated = received more than once, unless doubtful and asked for without an Idempotency-Key
+    duplicated = received more than once, unless doubtful and requested without an Idempotency-Key
 
-Records that follow from effects (events, audit rows, history) are weighed by `compare`: one for each effect.
+`compare` checks records that follow from effects (events, audit entries, history): one for each effect.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Discrepancies:
-    """Differences between a ledger and what was found; all empty without any."""
+    """Differences between a ledger and the effects found; all empty if there are none."""
 
     what: str
     lost: Collection[str] = ()
@@ -36,9 +36,9 @@ class Discrepancies:
 
     def __str__(self) -> str:
         names = ("lost", "unexpected", "phantom", "duplicated")
-        wrong = {name: sorted(getattr(self, name)) for name in names if getattr(self, name)}
-        shown = (f"{name} {len(tokens)}: {', '.join(tokens[:5])}" for name, tokens in wrong.items())
-        return f"{self.what}: {'; '.join(shown) or 'empty'}"
+        differences = {name: sorted(getattr(self, name)) for name in names if getattr(self, name)}
+        summary = (f"{name} {len(tokens)}: {', '.join(tokens[:5])}" for name, tokens in differences.items())
+        return f"{self.what}: {'; '.join(summary) or 'empty'}"
 
 
 @dataclass
@@ -61,13 +61,13 @@ class Ledger:
                 self.keyed.add(token)
 
     def ok(self, token: str) -> None:
-        """The server confirmed it."""
+        """The server confirmed the effect."""
         with self._lock:
             self.succeeded.add(token)
             self.failed.discard(token)
 
     def fail(self, token: str) -> None:
-        """The server said for certain that nothing happened. After a doubtful attempt this counts only with a key."""
+        """The response excludes an effect. After a doubtful attempt this counts only with an Idempotency-Key."""
         with self._lock:
             if token not in self.doubtful or token in self.keyed:
                 self.failed.add(token)
@@ -79,15 +79,15 @@ class Ledger:
             self.failed.discard(token)
 
     def compare_with(self, received: Iterable[str]) -> Discrepancies:
-        """Compare with the tokens found, as often as they were found."""
-        there = Counter(received)
-        may_double = self.doubtful - self.keyed
+        """Compare with the tokens of the effects found, with repetitions."""
+        found = Counter(received)
+        may_be_duplicated = self.doubtful - self.keyed
         return Discrepancies(
             self.what,
-            lost=self.succeeded - there.keys(),
-            unexpected=there.keys() - self.attempts.keys(),
-            phantom=self.failed & there.keys(),
-            duplicated={token for token, times in there.items() if times > 1 and token not in may_double},
+            lost=self.succeeded - found.keys(),
+            unexpected=found.keys() - self.attempts.keys(),
+            phantom=self.failed & found.keys(),
+            duplicated={token for token, times in found.items() if times > 1 and token not in may_be_duplicated},
         )
 
     @property
@@ -96,19 +96,19 @@ class Ledger:
         return set(self.attempts) - self.succeeded - self.failed - self.doubtful
 
     def __str__(self) -> str:
-        tries = sum(self.attempts.values())
+        attempts = sum(self.attempts.values())
         return (
-            f"{self.what}: {len(self.attempts)} asked for in {tries} tries ({len(self.keyed)} with a key), "
-            f"{len(self.succeeded)} ok, {len(self.failed)} fail, {len(self.doubtful)} doubtful at some time"
+            f"{self.what}: {len(self.attempts)} requested in {attempts} attempts ({len(self.keyed)} with a key), "
+            f"{len(self.succeeded)} ok, {len(self.failed)} fail, {len(self.doubtful)} doubtful"
         )
 
 
 def compare(what: str, effects: Iterable[str], records: Iterable[str]) -> Discrepancies:
     """Each effect must have exactly one record, and each record an effect."""
-    there, counts = set(effects), Counter(records)
+    found, counts = set(effects), Counter(records)
     return Discrepancies(
         what,
-        lost=there - counts.keys(),
-        unexpected=counts.keys() - there,
+        lost=found - counts.keys(),
+        unexpected=counts.keys() - found,
         duplicated={name for name, times in counts.items() if times > 1},
     )

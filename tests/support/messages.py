@@ -1,4 +1,4 @@
-"""Messages of the record, and the steps that change them."""
+"""Messages of the message history, and the steps of their delivery."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def outbound(api: Api, *addresses: str, **columns: Any) -> Message:
     header = HeaderSummary("", sender, list(addresses), [], "Order", 1)
     domain = MessageDomain(DOMAIN_IDS[EXAMPLE], EXAMPLE)
     row = outbound_message(api.clock(), "api", domain, header, sender, addresses)
-    return replace(row, **{"message_id": f"<{row.id}@{EXAMPLE}>", **columns})  # as the API does: the log's link to it
+    # The API also sets the Message-ID from the ID; the log refers to it.
+    return replace(row, **{"message_id": f"<{row.id}@{EXAMPLE}>", **columns})
 
 
 async def insert(api: Api, message: Message) -> Message:
@@ -48,7 +49,7 @@ def outcome(api: Api, to: str, status: Any, attempts: int = 1, queue_id: str | N
 
 
 async def run_steps(api: Api, message: Message, *steps: Step) -> None:
-    """Each step in its own transaction."""
+    """Run each step in its own transaction."""
     for step in steps:
         async with api.app.db.tx() as conn:
             await step(conn, message)

