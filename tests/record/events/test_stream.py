@@ -252,7 +252,7 @@ async def test_the_number_of_streams_is_limited(live: Api):
         async with open_stream(live.scoped):  # a key is a separate caller
             full = await live.sue.get("/events/stream")
             assert (full.status, full.code, reason(full)) == (503, "UNAVAILABLE", "too_many_streams")
-        first.gone.set()
+        first.disconnected.set()
         await first.until_closed()
         async with open_stream(live.adam, duration=0) as third:
             assert third.status == 200
