@@ -2,12 +2,15 @@ import { expect, test } from 'vitest'
 import openapi from '../../../../docs/reference/openapi.json'
 import { describeDecision, describeResult, describeRow, describeStep } from './explanation'
 
+// The API document lists the values in prose: “a, b (a remark), c”.
+const namesIn = (list: string) => list.replace(/\s*\([^)]*\)/g, '').split(', ')
+
 test('every decision and step of the API has a text', () => {
   const { RouteExplanationRecord, RouteStepRecord } = openapi.components.schemas
-  const decisions = RouteExplanationRecord.properties.decision.description.match(/[a-z]+(_[a-z]+)*(?=[,] | \(|$)/g) ?? []
+  const decisions = namesIn(RouteExplanationRecord.properties.decision.description)
   expect(decisions).toContain('no_administrator')
   for (const decision of decisions) expect(describeDecision(decision)).toMatch(/^is (delivered$|rejected: |deferred: )/)
-  const steps = /domain, .*(?=;)/.exec(RouteStepRecord.description)?.[0].split(', ') ?? []
+  const steps = namesIn(/domain, [^;]*/.exec(RouteStepRecord.description)?.[0] ?? '')
   expect(steps).toContain('postmaster')
   for (const step of steps) expect(describeStep(step)).toMatch(/^[A-Z]/)
 })
