@@ -103,7 +103,7 @@ async def _verify_file(data_dir: Path | None, file: Path, key: bytes | None) -> 
 
 def _load_own_key(data_dir: Path | None) -> bytes | None:
     """The public key of the data directory, None without one. Failure if the option names one that is missing."""
-    from mailkeep.features.record.audit.model import SIGNED
+    from mailkeep.features.record.audit.model import SEAL_KEY_PURPOSE
     from mailkeep.run.runtime import context
     from mailkeep.settings import load_settings
 
@@ -113,7 +113,7 @@ def _load_own_key(data_dir: Path | None) -> bytes | None:
     loaded = load_settings(path)
     if not loaded.first_start.secret_file and not (path / context.SECRET).exists():
         return None
-    return context.open_vault(path, loaded).public_key(SIGNED)
+    return context.open_vault(path, loaded).public_key(SEAL_KEY_PURPOSE)
 
 
 def _verification_result(verification: Verification, note: str | None) -> CommandResult:

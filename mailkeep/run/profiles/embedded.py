@@ -203,7 +203,7 @@ async def serve_http(
     pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGE), ACCESS_CONTROL, metrics)
     stack.push_async_callback(pipeline.close)
     metrics_app = internal_app(
-        metrics, lambda: health.ready(app), lambda: counters.sums(app), token=app.settings.http.metrics_token
+        metrics, lambda: health.ready(app), lambda: counters.read_sums(app), token=app.settings.http.metrics_token
     )
     await internal.start(metrics_app, grace_seconds=1)
     stack.push_async_callback(internal.stop)

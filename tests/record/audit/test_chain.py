@@ -11,7 +11,7 @@ import pytest
 
 from mailkeep.core.secret import Vault
 from mailkeep.features.record.audit import jobs, rules, service, store, wire
-from mailkeep.features.record.audit.model import SIGNED, START, AuditAction, AuditTarget
+from mailkeep.features.record.audit.model import SEAL_KEY_PURPOSE, START, AuditAction, AuditTarget
 from mailkeep.features.record.audit.service import HEAD_FILE
 from tests.record.audit.conftest import CLERK, Book, named
 from tests.support.client import Api
@@ -247,8 +247,8 @@ async def test_tables_from_another_server_are_not_sealed(book: Book):
     assert app.audit_db
     async with app.audit_db.tx() as conn:
         [row] = await store.list_between(conn, START, (4_000_000_000, UUID(int=0)), 10)
-        seal = rules.next_seal(None, app.clock(), row.position, [wire.leaf(row)])
-        await store.insert_seal(conn, replace(seal, signature=app.vault.sign_publicly(SIGNED, seal.hash)))
+        seal = rules.next_seal(None, app.clock(), row.position, [wire.to_leaf(row)])
+        await store.insert_seal(conn, replace(seal, signature=app.vault.sign_publicly(SEAL_KEY_PURPOSE, seal.hash)))
     await book.write(1)
     assert await jobs.seal(app) == 0
     assert (await book.verify()).ok is False

@@ -14,13 +14,13 @@ from uuid import UUID
 import pytest
 
 from mailkeep.features.record.audit import service
-from mailkeep.features.record.audit.model import SIGNED, AuditAction, AuditFilter, AuditTarget, Verification
+from mailkeep.features.record.audit.model import SEAL_KEY_PURPOSE, AuditAction, AuditFilter, AuditTarget, Verification
 from mailkeep.web.endpoint import PREFIX
 from tests.record.audit.conftest import CLERK, Book, named
 from tests.support.builders import create_domain, create_mailbox
 from tests.support.client import ADMIN_IDS, DOMAIN_IDS, EXAMPLE, VAULT, Api, Client, cookie_of, token_of
 
-KEY = VAULT.public_key(SIGNED)
+KEY = VAULT.public_key(SEAL_KEY_PURPOSE)
 HOSTILE = [
     '=HYPERLINK("http://evil.test","x")', "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", 'a"b,c;=1',
     "line\nbreak", "\x1b[31mred", "\u2028", "'=1", "🐘", "{}", "x" * 300,

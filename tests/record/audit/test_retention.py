@@ -10,7 +10,7 @@ from uuid import UUID
 import psycopg
 
 from mailkeep.features.record.audit import jobs, service
-from mailkeep.features.record.audit.model import SIGNED
+from mailkeep.features.record.audit.model import SEAL_KEY_PURPOSE
 from tests.record.audit.conftest import Book, named
 from tests.support.client import VAULT
 
@@ -76,7 +76,7 @@ async def test_old_months_are_deleted_and_the_rest_is_verified(book: Book):
     await fill(book, book.api.clock.now)
     assert (await book.verify()).ok
     data = (await book.api.sue.get("/audit/export", format="ndjson")).body
-    verdict = service.verify_export(io.BytesIO(data), VAULT.public_key(SIGNED))
+    verdict = service.verify_export(io.BytesIO(data), VAULT.public_key(SEAL_KEY_PURPOSE))
     assert verdict.ok, verdict.faults
     assert verdict.unsealed <= 1  # its own entry, where an older transaction was open
     gone, altered = written[2][0], written[3][0]
@@ -107,7 +107,7 @@ async def test_a_seal_across_the_boundary_keeps_newer_entries(book: Book):
     verdict = await book.verify()
     assert (verdict.ok, verdict.checked) == (True, 3)
     data = (await book.api.sue.get("/audit/export", format="ndjson")).body
-    assert service.verify_export(io.BytesIO(data), VAULT.public_key(SIGNED)).ok
+    assert service.verify_export(io.BytesIO(data), VAULT.public_key(SEAL_KEY_PURPOSE)).ok
     await book.by_hand("DELETE FROM audit_entries WHERE id = %(id)s", id=young[0])
     assert named(await book.verify()) == {young[0]: "removed"}
     assert old

@@ -14,14 +14,14 @@ from hypothesis import given, settings, strategies as st
 from mailkeep.core.ids import uuid7
 from mailkeep.core.secret import Vault, is_signed_publicly
 from mailkeep.features.record.audit import rules, service, wire
-from mailkeep.features.record.audit.model import SIGNED, Leaf, Seal
+from mailkeep.features.record.audit.model import SEAL_KEY_PURPOSE, Leaf, Seal
 from tests.support.client import START, VAULT
 
-KEY = VAULT.public_key(SIGNED)
+KEY = VAULT.public_key(SEAL_KEY_PURPOSE)
 
 
 def signed(seal: Seal) -> Seal:
-    return replace(seal, signature=VAULT.sign_publicly(SIGNED, seal.hash))
+    return replace(seal, signature=VAULT.sign_publicly(SEAL_KEY_PURPOSE, seal.hash))
 
 
 def chain(*sizes: int) -> tuple[list[Seal], list[list[Leaf]]]:
@@ -29,7 +29,7 @@ def chain(*sizes: int) -> tuple[list[Seal], list[list[Leaf]]]:
     seals: list[Seal] = []
     batches: list[list[Leaf]] = []
     for size in sizes:
-        leaves = [(uuid7(START), rules.digest(bytes([number]))) for number in range(size)]
+        leaves = [(uuid7(START), rules.hash_line(bytes([number]))) for number in range(size)]
         last = (len(seals) + 1, leaves[-1][0])
         seals.append(signed(rules.next_seal(seals[-1] if seals else None, START, last, leaves)))
         batches.append(leaves)
@@ -117,7 +117,7 @@ def test_any_line_is_parsed_or_refused(line: bytes):
 @given(st.lists(st.text(), min_size=1, max_size=4))
 def test_cells_are_escaped_for_spreadsheets_and_csv(cells: list[str]):
     cells = [cell.encode("utf-8", "ignore").decode() for cell in cells]
-    [row] = list(csv.reader(io.StringIO(wire.table([cells]).decode(), newline="")))
+    [row] = list(csv.reader(io.StringIO(wire.to_csv([cells]).decode(), newline="")))
     assert len(row) == len(cells)
     for cell in row:
         assert not cell.startswith(("=", "+", "-", "@"))

@@ -208,20 +208,20 @@ async def test_a_changed_key_scope_changes_the_stream(live: Api):
 async def test_a_read_that_began_before_a_scope_change_shows_no_later_event(
     live: Api, monkeypatch: pytest.MonkeyPatch, wanted: dict[str, Any]
 ):
-    read = store.feed
+    read = store.list_events
     monkeypatch.setattr(service, "_HEARTBEAT_SECONDS", 0.1)
     async with open_stream(live.scoped, **wanted) as stream:
         has_read = asyncio.Event()
 
         async def read_late(*args: Any) -> list[RecordedEvent]:
             """Read after the scope has changed and an event has happened; the permission was checked before."""
-            monkeypatch.setattr(store, "feed", read)
+            monkeypatch.setattr(store, "list_events", read)
             await live.sql("DELETE FROM api_key_domains WHERE key_id = %(key)s", key=KEY_IDS["scoped"])
             await emit(live, n=2)
             has_read.set()
             return await read(*args)
 
-        monkeypatch.setattr(store, "feed", read_late)
+        monkeypatch.setattr(store, "list_events", read_late)
         await emit(live, domain=OTHER, n=1)
         if wanted:
             assert (await stream.until_closed())["code"] == "API_KEY_DOMAIN_SCOPE"

@@ -23,7 +23,7 @@ async def test_the_counters_of_processes_add_up(api: Api) -> None:
             each.counters.add("deliveries", "outbound", "delivered", times=number)
             each.counters.add("deliveries", "outbound", "failed")
         await asyncio.gather(*(counters.flush(each) for each in others))
-    assert await counters.sums(api.app) == [(DELIVERED, 18), (FAILED, 12)]
+    assert await counters.read_sums(api.app) == [(DELIVERED, 18), (FAILED, 12)]
 
 
 async def test_counts_that_could_not_be_added_are_added_later_and_once(
@@ -41,4 +41,4 @@ async def test_counts_that_could_not_be_added_are_added_later_and_once(
     api.app.counters.add("deliveries", "outbound", "failed")
     await counters.flush(api.app)
     await counters.flush(api.app)
-    assert await counters.sums(api.app) == [(FAILED, 2)]
+    assert await counters.read_sums(api.app) == [(FAILED, 2)]

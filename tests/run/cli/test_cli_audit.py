@@ -18,13 +18,13 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.secret import Vault
 from mailkeep.db import postgres
 from mailkeep.features.record.audit import rules, wire
-from mailkeep.features.record.audit.model import SIGNED, AuditEntry, ChainEntry
+from mailkeep.features.record.audit.model import SEAL_KEY_PURPOSE, AuditEntry, ChainEntry
 from mailkeep.run.runtime import context
 from tests.run.cli.test_cli import Running, inside, instance, mailkeep
 from tests.support.client import START, VAULT
 
-KEY = b64encode(VAULT.public_key(SIGNED)).decode()
-OTHER_KEY = b64encode(Vault(bytes(32)).public_key(SIGNED)).decode()
+KEY = b64encode(VAULT.public_key(SEAL_KEY_PURPOSE)).decode()
+OTHER_KEY = b64encode(Vault(bytes(32)).public_key(SEAL_KEY_PURPOSE)).decode()
 
 
 @pytest.fixture
@@ -39,12 +39,13 @@ def export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         details={"after": {"name": "=é"}},
     )  # fmt: skip
     rows = [ChainEntry(700 + number, replace(entry, id=uuid7(START))) for number in range(4)]
-    seal = rules.next_seal(None, START, rows[2].position, [wire.leaf(row) for row in rows[:3]])
-    seal = replace(seal, signature=VAULT.sign_publicly(SIGNED, seal.hash))
+    seal = rules.next_seal(None, START, rows[2].position, [wire.to_leaf(row) for row in rows[:3]])
+    seal = replace(seal, signature=VAULT.sign_publicly(SEAL_KEY_PURPOSE, seal.hash))
     seals = [[], [], [seal], []]
     file = tmp_path / "audit.ndjson"
     lines = [
-        wire.with_seals(wire.export_line(row), seals[n], VAULT.public_key(SIGNED), False) for n, row in enumerate(rows)
+        wire.add_seals(wire.export_line(row), seals[n], VAULT.public_key(SEAL_KEY_PURPOSE), False)
+        for n, row in enumerate(rows)
     ]
     file.write_bytes(b"".join(line + b"\n" for line in lines))
     return file

@@ -264,7 +264,7 @@ async def _end_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate], 
     ended = [(update, message_id) for update in updates for message_id in rules.message_ids(update)]
     if not ended:
         return
-    open_recipients = await messages.open_recipients(conn, [message_id for _, message_id in ended])
+    open_recipients = await messages.list_open_recipients(conn, [message_id for _, message_id in ended])
     failed: list[DeliveryOutcome] = []
     for update, message_id in ended:
         recipients = open_recipients.get(message_id, [])

@@ -202,7 +202,7 @@ async def _accept(app: App, conn: Conn, at: datetime, calls: Sequence[_ResultsCa
     audited = [
         {
             "ids": [message.id for message, _ in call.accepted],
-            "entry": audit.row(call.who, at, send_action(call.messages, len(call.accepted))),
+            "entry": audit.entry_row(call.who, at, send_action(call.messages, len(call.accepted))),
         }
         for call in calls
         if call.who

@@ -18,7 +18,7 @@ from mailkeep.db.instance import write_atomically
 from mailkeep.db.partitions import confirm_prune_time
 from mailkeep.db.pool import Conn, DatabasePool
 from mailkeep.features.record.audit import rules, service, store, wire
-from mailkeep.features.record.audit.model import SIGNED, START, AuditAction, AuditTarget, Seal
+from mailkeep.features.record.audit.model import SEAL_KEY_PURPOSE, START, AuditAction, AuditTarget, Seal
 
 log = structlog.get_logger("mailkeep.audit")
 
@@ -46,7 +46,7 @@ async def seal_all(app: App) -> None:
         return
     for _ in range(_POLLS):
         async with app.db.autocommit() as conn:
-            head = await store.head(conn)
+            head = await store.find_head(conn)
             if not await store.list_sealable(conn, head.last if head else START, 1):
                 return
         await asyncio.sleep(_POLL_SECONDS)
@@ -60,7 +60,7 @@ def _audit_db(app: App) -> DatabasePool:
 
 async def _seal_batch(app: App, conn: Conn, newest: Seal | None) -> tuple[int, Seal | None]:
     head = await store.lock_head(conn)
-    if head is not None and not rules.is_genuine(head, app.vault.public_key(SIGNED)):
+    if head is not None and not rules.is_genuine(head, app.vault.public_key(SEAL_KEY_PURPOSE)):
         log.error(
             "audit sealing stopped: the newest seal is not signed with this server's master secret", seal=head.sequence
         )
@@ -71,14 +71,14 @@ async def _seal_batch(app: App, conn: Conn, newest: Seal | None) -> tuple[int, S
     rows = await store.list_sealable(conn, head.last if head else START, _BATCH)
     if not rows:
         return 0, newest
-    new = _sign(app, rules.next_seal(head, app.clock(), rows[-1].position, [wire.leaf(row) for row in rows]))
+    new = _sign(app, rules.next_seal(head, app.clock(), rows[-1].position, [wire.to_leaf(row) for row in rows]))
     await store.insert_seal(conn, new)
     return len(rows), new
 
 
 def _sign(app: App, seal: Seal) -> Seal:
     """The seal with our signature."""
-    return replace(seal, signature=app.vault.sign_publicly(SIGNED, seal.hash))
+    return replace(seal, signature=app.vault.sign_publicly(SEAL_KEY_PURPOSE, seal.hash))
 
 
 async def _write_head_file(app: App, head: Seal) -> None:
@@ -127,13 +127,13 @@ async def _prune(app: App, at: datetime, old: datetime) -> int:
         head = await store.lock_head(conn)
         if (
             head is None
-            or not rules.is_genuine(head, app.vault.public_key(SIGNED))
+            or not rules.is_genuine(head, app.vault.public_key(SEAL_KEY_PURPOSE))
             or not await store.try_lock_retention(conn)
         ):
             return 0
         if await store.has_unsealed_before(conn, bound, head.last):
             return 0
-        first = await store.last_seal_before(conn, bound)
+        first = await store.find_last_seal_before(conn, bound)
         new = rules.retention_seal(head, at, old, head.sequence if first is None else first)
         await store.insert_seal(conn, _sign(app, new))
         months = await store.drop_months(conn)

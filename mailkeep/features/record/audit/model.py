@@ -18,7 +18,7 @@ Leaf = tuple[UUID, bytes]
 Problem = Literal["altered", "removed", "inserted", "seal_altered", "seal_removed", "truncated"]
 
 START: Position = (0, UUID(int=0))
-SIGNED = "audit seal"
+SEAL_KEY_PURPOSE = "audit seal"
 """The purpose of the key that signs seals."""
 
 

@@ -20,7 +20,7 @@ async def _list(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
     async with app.db.autocommit() as conn:
         page = await service.page(conn, call.caller(), _filter(call), call.page)
-    return HttpResponse([wire.entry(row) for row in page.rows], page)
+    return HttpResponse([wire.to_entry(row) for row in page.rows], page)
 
 
 def _filter(call: Call) -> AuditFilter:
@@ -38,7 +38,7 @@ def _filter(call: Call) -> AuditFilter:
 
 
 async def _verify(app: App, call: Call) -> HttpResponse:
-    return HttpResponse(wire.verification(await service.verify(app)))
+    return HttpResponse(wire.to_verification(await service.verify(app)))
 
 
 async def _export(app: App, call: Call) -> HttpResponse:
@@ -69,9 +69,9 @@ async def _envelope_entries(export: Export, empty: bytes) -> AsyncIterator[bytes
 
 
 async def _table(export: Export) -> AsyncIterator[bytes]:
-    yield wire.table([wire.COLUMNS])
+    yield wire.to_csv([wire.COLUMNS])
     async for page in export.pages():
-        yield wire.table(wire.cells(row) for row in page)
+        yield wire.to_csv(wire.to_cells(row) for row in page)
 
 
 ENDPOINTS = (

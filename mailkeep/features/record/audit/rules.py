@@ -74,7 +74,7 @@ def format_exact(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
 
 
-def digest(line: bytes) -> bytes:
+def hash_line(line: bytes) -> bytes:
     """The hash of an entry: SHA-256 of its line in the export."""
     return hashlib.sha256(line).digest()
 
@@ -185,7 +185,7 @@ class Findings:
             else:
                 self.omitted += 1
 
-    def forget_dropped(self, dropped_before: datetime | None) -> None:
+    def remove_dropped(self, dropped_before: datetime | None) -> None:
         """Withdraw the faults of entries that are missing because retention deleted them."""
         if dropped_before is not None:
             floor = uuid7_floor(dropped_before)
@@ -201,7 +201,7 @@ class Findings:
         else:
             self.omitted += 1
 
-    def verification(
+    def to_verification(
         self, head: Seal | None, unsealed: int, public_key: bytes, *, partial: bool = False
     ) -> Verification:
         """The result; faults of entries come first."""
@@ -240,7 +240,7 @@ class SealVerifier:
             return head
         if self.first is not None and self.first > head.first_sequence:
             self.findings.add_seal("seal_removed", head.first_sequence)
-        self.findings.forget_dropped(head.dropped_before)
+        self.findings.remove_dropped(head.dropped_before)
         return head
 
 
@@ -284,7 +284,7 @@ class ExportVerifier:
         head = self.head if self.partial else self.verifier.end()
         if head is not None and self.verifier.first == head.first_sequence:
             self.findings.add_entries("inserted", self.early)
-        return self.findings.verification(head, len(self.pending), self.public_key, partial=self.partial)
+        return self.findings.to_verification(head, len(self.pending), self.public_key, partial=self.partial)
 
     def _verify_seal(self, seal: Seal) -> bool:
         leaves = list(split_leaves(seal))

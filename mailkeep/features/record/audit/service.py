@@ -19,7 +19,7 @@ from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.audit import rules, store, wire
 from mailkeep.features.record.audit.model import (
-    SIGNED,
+    SEAL_KEY_PURPOSE,
     START,
     AuditAction,
     AuditEntry,
@@ -49,11 +49,11 @@ async def record(conn: Conn, who: Principal, at: datetime, audit_action: AuditAc
     await store.insert(conn, _entry(who, at, audit_action))
 
 
-def row(who: Principal, at: datetime, audit_action: AuditAction) -> dict[str, Any]:
+def entry_row(who: Principal, at: datetime, audit_action: AuditAction) -> dict[str, Any]:
     """The entry of an action as the argument of the SQL function `record_audit_entries`, for statements that also make
     the change.
     """
-    return store.row(_entry(who, at, audit_action))
+    return store.entry_row(_entry(who, at, audit_action))
 
 
 def _entry(who: Principal, at: datetime, audit_action: AuditAction) -> AuditEntry:
@@ -174,18 +174,18 @@ async def _check_domain(conn: Conn, who: Principal, action: str, filters: AuditF
 
 async def verify(app: App) -> Verification:
     """Verify all seals and sealed entries that retention has kept, in one snapshot."""
-    key = app.vault.public_key(SIGNED)
+    key = app.vault.public_key(SEAL_KEY_PURPOSE)
     found = rules.Findings()
     async with app.db.tx() as conn:
         await store.hold_retention(conn)
-        head = await store.head(conn)
+        head = await store.find_head(conn)
         if head is not None:
             await _verify_seals(conn, head, rules.SealVerifier(key, found))
         lost = await find_lost_head(app, conn, head)
         if lost is not None and all(fault.seal != lost for fault in found.seals):
             found.add_seal("truncated", lost)
         unsealed = await store.count_after(conn, head.last if head else START)
-    return found.verification(head, unsealed, key)
+    return found.to_verification(head, unsealed, key)
 
 
 async def find_lost_head(app: App, conn: Conn, head: Seal | None) -> int | None:
@@ -193,7 +193,7 @@ async def find_lost_head(app: App, conn: Conn, head: Seal | None) -> int | None:
     noted = await asyncio.to_thread(_read_head_file, app.data_dir / HEAD_FILE)
     if noted is None or (head is not None and noted[0] < head.first_sequence):
         return None
-    there = await store.seal(conn, noted[0])
+    there = await store.find_seal(conn, noted[0])
     return None if there is not None and there.hash == noted[1] else noted[0]
 
 
@@ -207,7 +207,7 @@ def _read_head_file(path: Path) -> tuple[int, bytes] | None:
 
 async def _verify_seals(conn: Conn, head: Seal, walk: rules.SealVerifier) -> None:
     number = 0
-    while seals := await store.seals_after(conn, number, head.sequence, _SEALS):
+    while seals := await store.list_seals_after(conn, number, head.sequence, _SEALS):
         number = seals[-1].sequence
         seal_range = _SealRange()
         for seal in seals:
@@ -246,7 +246,7 @@ async def _compare(conn: Conn, seal_range: _SealRange, found: rules.Findings) ->
         return
     leaves = [leaf for seal in seal_range.seals for leaf in rules.split_leaves(seal)]
     rows = await store.list_between(conn, seal_range.after, seal_range.seals[-1].last, len(leaves) + _EXTRA_ROWS)
-    differences = rules.compare(leaves, dict(wire.leaf(row) for row in rows))
+    differences = rules.compare(leaves, dict(wire.to_leaf(row) for row in rows))
     found.checked += len(leaves)
     found.add_entries("altered", differences.altered)
     if differences.removed:
@@ -299,8 +299,8 @@ async def start_export(app: App, filters: AuditFilter) -> Export:
     """Start an export of the entries that exist now."""
     async with app.db.autocommit() as conn:
         # The head first, so that the snapshot has all entries that it covers.
-        head = await store.head(conn)
-        return Export(app, filters, await store.snapshot(conn), head, bool(_active_filters(filters)))
+        head = await store.find_head(conn)
+        return Export(app, filters, await store.take_snapshot(conn), head, bool(_active_filters(filters)))
 
 
 def _active_filters(filters: AuditFilter) -> dict[str, Any]:
@@ -333,7 +333,7 @@ class Export:
 
     async def lines(self) -> AsyncIterator[bytes]:
         """The entries as lines of JSON, each with the seals that end behind it, before the next entry."""
-        key = self.app.vault.public_key(SIGNED)
+        key = self.app.vault.public_key(SEAL_KEY_PURPOSE)
         seals = _SealReader(self)
         held: bytes | None = None
         behind: list[Seal] = []
@@ -342,14 +342,14 @@ class Export:
             for row in page:
                 behind += await seals.up_to(row.position)
                 if held is not None:
-                    lines.append(wire.with_seals(held, behind, key, self.partial))
+                    lines.append(wire.add_seals(held, behind, key, self.partial))
                     behind = []
                 held = wire.export_line(row)
                 seals.last_position = row.position
             yield b"".join(line + b"\n" for line in lines)
         if held is not None:
             behind += await seals.rest()
-            yield wire.with_seals(held, behind, key, self.partial) + b"\n"
+            yield wire.add_seals(held, behind, key, self.partial) + b"\n"
 
 
 @dataclass(slots=True)
@@ -383,7 +383,7 @@ class _SealReader:
     async def _fill(self) -> bool:
         if not self.buffer and self.export.head is not None:
             async with self.export.app.db.autocommit() as conn:
-                self.buffer = await store.seals_after(conn, self.number, self.export.head.sequence, _SEALS)
+                self.buffer = await store.list_seals_after(conn, self.number, self.export.head.sequence, _SEALS)
             self.number = self.buffer[-1].sequence if self.buffer else self.number
         return bool(self.buffer)
 
@@ -393,7 +393,7 @@ class _SealReader:
             return []
         if not self.buffer or self.buffer[0].last < self.last_position:
             async with self.export.app.db.autocommit() as conn:
-                over = await store.covering_seal(conn, self.last_position, self.export.head.sequence)
+                over = await store.find_covering_seal(conn, self.last_position, self.export.head.sequence)
             self.buffer = [over] if over else []
         if self.buffer and (position is None or self.buffer[0].last < position):
             return [self.buffer.pop()]

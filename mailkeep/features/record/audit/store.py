@@ -33,11 +33,11 @@ async def insert(conn: Conn, entry: AuditEntry) -> None:
                 %(resource_type)s, %(resource_id)s, %(domain_id)s, %(domain_name)s, %(ip_address)s, %(user_agent)s,
                 %(request_id)s, %(outcome)s, %(error_code)s, %(details)s)
         """,
-        row(entry) | {"details": Jsonb(entry.details, dumps=msgspec.json.encode)},
+        entry_row(entry) | {"details": Jsonb(entry.details, dumps=msgspec.json.encode)},
     )
 
 
-def row(entry: AuditEntry) -> dict[str, Any]:
+def entry_row(entry: AuditEntry) -> dict[str, Any]:
     """An entry as a dictionary of its columns."""
     return {name: getattr(entry, name) for name in AuditEntry.__slots__}
 
@@ -108,7 +108,7 @@ def _entry(row: dict[str, Any]) -> tuple[AuditEntry, ActorAccount]:
 async def lock_head(conn: Conn) -> Seal | None:
     """The newest seal, under a transaction-level lock for which other sealers wait."""
     await conn.execute("SELECT pg_advisory_xact_lock(hashtext('mailkeep.audit.seal'))")
-    return await head(conn)
+    return await find_head(conn)
 
 
 async def hold_retention(conn: Conn) -> None:
@@ -174,7 +174,7 @@ async def count_after(conn: Conn, after: Position) -> int:
     return row["n"] if row else 0
 
 
-async def snapshot(conn: Conn) -> str:
+async def take_snapshot(conn: Conn) -> str:
     """The current snapshot, for `list_snapshot`."""
     cursor = await conn.execute("SELECT pg_current_snapshot()::text AS snapshot")
     row = await cursor.fetchone()
@@ -258,19 +258,19 @@ async def insert_seal(conn: Conn, seal: Seal) -> None:
     )
 
 
-async def head(conn: Conn) -> Seal | None:
+async def find_head(conn: Conn) -> Seal | None:
     """The newest seal."""
     found = await _fetch_seals(conn, "SELECT {columns} FROM audit_seals s ORDER BY s.sequence DESC LIMIT 1", {})
     return found[0] if found else None
 
 
-async def seal(conn: Conn, sequence: int) -> Seal | None:
+async def find_seal(conn: Conn, sequence: int) -> Seal | None:
     """The seal with this number."""
     found = await _fetch_seals(conn, "SELECT {columns} FROM audit_seals s WHERE s.sequence = %(n)s", {"n": sequence})
     return found[0] if found else None
 
 
-async def seals_after(conn: Conn, sequence: int, last: int, limit: int) -> list[Seal]:
+async def list_seals_after(conn: Conn, sequence: int, last: int, limit: int) -> list[Seal]:
     """The next seals up to number `last`, oldest first."""
     return await _fetch_seals(
         conn,
@@ -282,7 +282,7 @@ async def seals_after(conn: Conn, sequence: int, last: int, limit: int) -> list[
     )
 
 
-async def covering_seal(conn: Conn, position: Position, last: int) -> Seal | None:
+async def find_covering_seal(conn: Conn, position: Position, last: int) -> Seal | None:
     """The first seal up to number `last` that covers an entry's position."""
     found = await _fetch_seals(
         conn,
@@ -296,7 +296,7 @@ async def covering_seal(conn: Conn, position: Position, last: int) -> Seal | Non
     return found[0] if found else None
 
 
-async def last_seal_before(conn: Conn, bound: UUID) -> int | None:
+async def find_last_seal_before(conn: Conn, bound: UUID) -> int | None:
     """The number of the seal before the first with an entry from `bound` on; None if there is no such entry."""
     cursor = await conn.execute(
         "SELECT min(s.sequence) - 1 AS last FROM audit_seals s WHERE s.latest_id >= %(bound)s", {"bound": bound}

@@ -17,7 +17,7 @@ from msgspec import Meta, Struct
 from mailkeep.core.clock import iso
 from mailkeep.core.ids import parse_uuid
 from mailkeep.features.record.audit.model import AuditEntry, ChainEntry, Leaf, Problem, Seal, Verification
-from mailkeep.features.record.audit.rules import digest, format_exact
+from mailkeep.features.record.audit.rules import format_exact, hash_line
 from mailkeep.web.fields import Query, Text, Timestamp
 
 
@@ -126,7 +126,7 @@ class VerificationResponse(Struct, frozen=True):
     public_key: str
 
 
-def entry(found: AuditEntry) -> AuditEntryResponse:
+def to_entry(found: AuditEntry) -> AuditEntryResponse:
     """The JSON of an entry."""
     return AuditEntryResponse(
         id=found.id,
@@ -147,7 +147,7 @@ def entry(found: AuditEntry) -> AuditEntryResponse:
     )
 
 
-def verification(found: Verification) -> VerificationResponse:
+def to_verification(found: Verification) -> VerificationResponse:
     """The JSON of a verification; the public key in base64."""
     head = found.head
     return VerificationResponse(
@@ -196,12 +196,12 @@ def export_line(found: ChainEntry) -> bytes:
     )
 
 
-def leaf(found: ChainEntry) -> Leaf:
+def to_leaf(found: ChainEntry) -> Leaf:
     """The leaf of an entry."""
-    return found.entry.id, digest(export_line(found))
+    return found.entry.id, hash_line(export_line(found))
 
 
-def with_seals(line: bytes, seals: Sequence[Seal], public_key: bytes, partial: bool) -> bytes:
+def add_seals(line: bytes, seals: Sequence[Seal], public_key: bytes, partial: bool) -> bytes:
     """The line of an entry with the seals of which it is the last entry. `partial` as in `ExportedSeal`."""
     exported = [_exported_seal(each, public_key, partial) for each in seals]
     return line[:-1] + b',"seals":' + msgspec.json.encode(exported) + b"}"
@@ -234,7 +234,7 @@ def parse_line(line: bytes) -> tuple[Leaf, list[ExportedSeal]]:
     entry_id = parse_uuid(str(fields.get("id")))
     if entry_id is None:
         raise ValueError("the line has no entry ID")
-    return (entry_id, digest(_canonical.encode(fields))), seals
+    return (entry_id, hash_line(_canonical.encode(fields))), seals
 
 
 def parse_seal(exported: ExportedSeal) -> Seal:
@@ -262,14 +262,14 @@ COLUMNS = (
 """The columns of the CSV form."""
 
 
-def table(rows: Iterable[Sequence[str]]) -> bytes:
+def to_csv(rows: Iterable[Sequence[str]]) -> bytes:
     """Rows of CSV (RFC 4180), with every cell quoted and escaped."""
     text = StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL).writerows([escape_cell(cell) for cell in row] for row in rows)
     return text.getvalue().encode()
 
 
-def cells(found: ChainEntry) -> list[str]:
+def to_cells(found: ChainEntry) -> list[str]:
     """The cells of an entry, in the order of `COLUMNS`."""
     one = found.entry
     values: dict[str, Any] = {name: getattr(one, name) for name in AuditEntry.__slots__} | {

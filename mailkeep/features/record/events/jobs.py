@@ -14,10 +14,10 @@ from mailkeep.jobs.wakeup import Wakeup
 log = structlog.get_logger("mailkeep.events")
 
 _POLL_SECONDS = 1.0
-_PENDING_SECONDS = 0.02  # while an event waits for an older transaction, doubled each time
+_PENDING_SECONDS = 0.02  # first pause while a committed event waits for an older transaction, doubled each time
 # The least time between two wakeups. It grows with the number of streams, as each reads the feed when it is woken.
 _PAUSE_SECONDS = 0.02
-_PAUSE_SECONDS_A_STREAM = 0.002
+_PAUSE_SECONDS_PER_STREAM = 0.002
 
 
 async def watch(app: App) -> None:
@@ -39,18 +39,19 @@ async def watch(app: App) -> None:
 
 
 async def _watch(app: App, wakeup: Wakeup) -> None:
-    seen, notified, pause = None, asyncio.Event(), _POLL_SECONDS
+    """Wake the streams when the newest event changes, while there are streams."""
+    previous, notified, pause = None, asyncio.Event(), _POLL_SECONDS
     while len(app.streams):
         await wakeup.listen()
         async with app.db.autocommit() as conn:
-            newest, pending = await store.newest(conn, None), await store.is_pending(conn)
-        if newest != seen:
+            newest, pending = await store.find_newest(conn, None), await store.is_pending(conn)
+        if newest != previous:
             app.streams.wake()
-            seen, pause = newest, _PENDING_SECONDS
+            previous, pause = newest, _PENDING_SECONDS
         pause = min(2 * pause, _POLL_SECONDS) if pending else _POLL_SECONDS
         notified.clear()
         await wakeup.wait(notified, pause)
         if notified.is_set():
             pause = _PENDING_SECONDS
-        await asyncio.sleep(_PAUSE_SECONDS + _PAUSE_SECONDS_A_STREAM * len(app.streams))
+        await asyncio.sleep(_PAUSE_SECONDS + _PAUSE_SECONDS_PER_STREAM * len(app.streams))
     await wakeup.close()

@@ -59,7 +59,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class RecordedEvent:
-    """A stored event; `tx` is the transaction that wrote it. The feed is ordered by it and then by `id`."""
+    """A stored event; `tx` is the ID of the transaction that wrote it. The feed is ordered by `tx`, then by `id`."""
 
     id: UUID
     tx: str
@@ -82,7 +82,9 @@ class EventFilter:
 
 @dataclass(frozen=True, slots=True)
 class FeedStart:
-    """Where a reader continues: after the event `after`; an event from before `kept_since` may be deleted."""
+    """Where a reader continues: after the event with the ID `after`. An event from before `kept_since` may have been
+    deleted.
+    """
 
     after: UUID | None
     kept_since: datetime
@@ -97,8 +99,8 @@ BEGINNING = UUID(int=0)
 
 @dataclass(frozen=True, slots=True)
 class StreamStart:
-    """Where a stream begins: after `position`, which is that of `event_id`; `truncated`: the requested event has been
-    deleted.
+    """Where a stream begins: after `position`, that of the event `event_id`. `truncated`: at the oldest event, because
+    the requested one has been deleted.
     """
 
     position: FeedPosition | None

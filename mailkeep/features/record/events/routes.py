@@ -24,8 +24,9 @@ from mailkeep.features.record.events.model import EventFilter, FeedStart, Stream
 from mailkeep.features.record.events.service import StreamReader
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
-_LAST_SEEN = "Last-Event-ID"
-_STREAM_HEADERS = {"cache-control": "no-store, no-transform", "x-accel-buffering": "no"}  # for proxies
+_LAST_EVENT_ID = "Last-Event-ID"
+# Proxies must neither cache, compress nor buffer a stream.
+_STREAM_HEADERS = {"cache-control": "no-store, no-transform", "x-accel-buffering": "no"}
 
 
 async def _feed(app: App, call: Call) -> HttpResponse:
@@ -36,17 +37,17 @@ async def _feed(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
         page, truncated = await service.read_feed(conn, who, filters, call.page, start)
     details = {"reason": "truncated"} if truncated else None
-    return HttpResponse([wire.event(row) for row in page.rows], page, meta_details=details)
+    return HttpResponse([wire.to_event(row) for row in page.rows], page, meta_details=details)
 
 
 async def _get(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return HttpResponse(wire.event(await service.get(conn, call.caller(), call.id())))
+        return HttpResponse(wire.to_event(await service.get(conn, call.caller(), call.id())))
 
 
 async def _stream(app: App, call: Call) -> HttpResponse:
     who, query = call.caller(), call.query
-    app.streams.check_capacity(_caller(call), **_limits(app))
+    app.streams.check_capacity(_caller_id(call), **_limits(app))
     after = _last_event_id(call) or query.after
     feed_start = FeedStart(after, app.clock() - timedelta(days=app.settings.retention.event_days))
     filters = EventFilter(who.domains(), kind=query.kind, domain_id=query.domain_id)
@@ -56,11 +57,12 @@ async def _stream(app: App, call: Call) -> HttpResponse:
     return HttpResponse(content=content, content_type="text/event-stream; charset=utf-8", headers=dict(_STREAM_HEADERS))
 
 
-def _caller(call: Call) -> UUID:
+def _caller_id(call: Call) -> UUID:
+    """The ID of the key or account under which the streams of a caller are counted."""
     who = call.caller()
-    caller = who.key_id or who.admin_id
-    assert caller is not None
-    return caller
+    caller_id = who.key_id or who.admin_id
+    assert caller_id is not None
+    return caller_id
 
 
 def _limits(app: App) -> dict[str, int]:
@@ -69,27 +71,27 @@ def _limits(app: App) -> dict[str, int]:
 
 
 def _last_event_id(call: Call) -> UUID | None:
-    """The ID that a reconnecting client sends; it is later than that of the query."""
-    text = call.headers.get(_LAST_SEEN, "").strip()
+    """The ID of the last event that a reconnecting client received; it overrides `after`, which the client repeats."""
+    text = call.headers.get(_LAST_EVENT_ID, "").strip()
     if not text:
         return None
-    found = parse_uuid(text)
-    if found is None:
-        raise invalid_field(_LAST_SEEN, "must be the ID of an event, a UUID")
-    return found
+    event_id = parse_uuid(text)
+    if event_id is None:
+        raise invalid_field(_LAST_EVENT_ID, "must be the ID of an event, a UUID")
+    return event_id
 
 
 async def _stream_events(app: App, call: Call, filters: EventFilter, start: StreamStart) -> AsyncIterator[bytes]:
     assert call.reauthenticate is not None
     duration = call.query.duration
     try:
-        with app.streams.open(_caller(call), **_limits(app)) as stream:
-            yield wire.opening(start)
+        with app.streams.open(_caller_id(call), **_limits(app)) as stream:
+            yield wire.encode_opening(start)
             reader = StreamReader(stream, call.reauthenticate, filters, inf if duration is None else duration)
             async for events in service.follow(app, reader, start.position):
-                yield wire.stream(events) or wire.HEARTBEAT
+                yield wire.encode_events(events) or wire.HEARTBEAT
     except Refusal as refusal:
-        yield wire.stream_end(refusal)
+        yield wire.encode_end(refusal)
 
 
 ENDPOINTS = (
@@ -124,16 +126,17 @@ ENDPOINTS = (
         description=(
             "The feed of `GET /events` as server-sent events, in the same order. Each has its `id`, its kind as "
             "`event`, and the response of `GET /events/{id}` as `data`. The stream begins after the event in "
-            f"`{_LAST_SEEN}` (which a browser's `EventSource` sends when it reconnects), else after the event `after`, "
-            "else with the next new event; `00000000-0000-0000-0000-000000000000` means from the oldest event. If the "
-            "event has been deleted, `stream.truncated` comes first. A comment is sent after each 5 seconds without "
-            "events. The stream ends with the event `stream.end`, with `code` and `message`, when a new call would be "
-            "refused (session or key revoked, role or scope changed) or the server shuts down. Limited by "
-            "`limits.event_streams` and `limits.event_streams_per_caller` (`details.reason` `too_many_streams`)."
+            f"`{_LAST_EVENT_ID}` (which a browser's `EventSource` sends when it reconnects), else after the event "
+            "`after`, else with the next new event; `00000000-0000-0000-0000-000000000000` means from the oldest "
+            "event. If the event has been deleted, `stream.truncated` comes first. A comment is sent after each 5 "
+            "seconds without events. The stream ends with the event `stream.end`, with `code` and `message`, when a "
+            "new call would be refused (session or key revoked, role or scope changed) or the server shuts down. "
+            "Limited by `limits.event_streams` and `limits.event_streams_per_caller` (`details.reason` "
+            "`too_many_streams`)."
         ),
         tag="Events",
         query=wire.StreamQuery,
-        header_parameters={_LAST_SEEN: "The ID of the last event seen."},
+        header_parameters={_LAST_EVENT_ID: "The ID of the last event seen."},
         data=None,
         content="text/event-stream",
         refusals=(DomainNotFound, ApiKeyDomainScope, RateLimitExceeded, Unavailable),

@@ -48,12 +48,12 @@ def event_row(at: datetime, event: Event) -> dict[str, Any]:
 
 
 async def get(conn: Conn, who: Principal, event_id: UUID) -> RecordedEvent:
-    """The event with this ID; one without a domain is visible to callers that see all domains."""
-    found = await store.find(conn, event_id)
-    if found is None:
+    """The event with this ID; one without a domain is visible to callers that see all domains. NOT_FOUND, FORBIDDEN."""
+    event = await store.find(conn, event_id)
+    if event is None:
         raise NotFound
-    allow_on(who, "event.read", found.domain_id or _NO_DOMAIN)
-    return found
+    allow_on(who, "event.read", event.domain_id or _NO_DOMAIN)
+    return event
 
 
 async def read_feed(
@@ -68,7 +68,9 @@ async def read_feed(
         position, truncated = (page_request.after[0], page_request.after[1]), False
     else:
         position, truncated = await _find_position(conn, start)
-    rows = await store.feed(conn, await _restrict_to_domain(conn, who, filters), position, page_request.limit + 1)
+    rows = await store.list_events(
+        conn, await _restrict_to_domain(conn, who, filters), position, page_request.limit + 1
+    )
     if len(rows) <= page_request.limit:
         return Page(rows, None), truncated
     rows = rows[: page_request.limit]
@@ -79,7 +81,7 @@ async def start_stream(conn: Conn, who: Principal, filters: EventFilter, start: 
     """Where a stream begins: after `start.after`, else with the next new event."""
     filters = await _restrict_to_domain(conn, who, filters)
     if start.after is None:
-        position, truncated = await store.newest(conn, filters.domains), False
+        position, truncated = await store.find_newest(conn, filters.domains), False
     else:
         position, truncated = await _find_position(conn, start)
     return StreamStart(position, position[1] if position else BEGINNING, truncated)
@@ -89,8 +91,8 @@ async def start_stream(conn: Conn, who: Principal, filters: EventFilter, start: 
 class StreamReader:
     """The reader of a stream.
 
-    `authenticate` returns the caller with its current permissions, or raises; `seconds` is the duration: 0 ends the
-    stream after the events that exist.
+    `authenticate` returns the caller with its current permissions, or raises as for a new call. `seconds` is the
+    duration; 0 ends the stream after the existing events.
     """
 
     stream: Stream
@@ -115,12 +117,12 @@ async def follow(app: App, reader: StreamReader, position: FeedPosition | None) 
             yield rows
         if reader.stream.streams.closing:
             raise Unavailable("The server is shutting down: reconnect.")
-        left = ends_at - clock()
-        if len(rows) == _STREAM_PAGE and (left > 0 or not reader.seconds):
+        remaining = ends_at - clock()
+        if len(rows) == _STREAM_PAGE and (remaining > 0 or not reader.seconds):
             continue
-        if left <= 0:
+        if remaining <= 0:
             return
-        if not await reader.stream.wait(min(left, _HEARTBEAT_SECONDS)):
+        if not await reader.stream.wait(min(remaining, _HEARTBEAT_SECONDS)):
             yield []
 
 
@@ -129,7 +131,7 @@ async def _next_events(app: App, reader: StreamReader, position: FeedPosition | 
         domains = await _visible_domains(reader)
         while True:
             async with app.db.autocommit() as conn:
-                rows = await store.feed(conn, replace(reader.filters, domains=domains), position, _STREAM_PAGE)
+                rows = await store.list_events(conn, replace(reader.filters, domains=domains), position, _STREAM_PAGE)
             if not rows or (current := await _visible_domains(reader)) == domains:
                 return rows
             domains = current

@@ -16,7 +16,7 @@ from mailkeep.core.ids import uuid7_floor
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.events.model import Event, EventFilter, FeedPosition, RecordedEvent
 
-# A transaction may get its ID at most this long before it emits an event; the pool ends much shorter ones.
+# A transaction gets its ID at most this long before it emits an event: the pool ends longer ones, far earlier.
 _LONGEST_TRANSACTION = timedelta(minutes=15)
 _NUL = re.compile(rb"(\\\\)|\\u0000")  # `\\u0000` is an escaped backslash and text, not an escaped NUL
 
@@ -33,7 +33,7 @@ def event_row(event_id: UUID, event: Event) -> dict[str, Any]:
     """An event for the SQL function `emit_events`; a NUL in a text, which jsonb rejects, becomes U+FFFD."""
     data = msgspec.json.encode(event.payload)
     if b"\\u0000" in data:
-        data = _NUL.sub(lambda found: found[1] or b"\\ufffd", data)
+        data = _NUL.sub(lambda match: match[1] or b"\\ufffd", data)
     return {
         "id": event_id,
         "kind": event.payload.kind,
@@ -66,8 +66,8 @@ async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
     return bool(row and row["known"])
 
 
-async def feed(conn: Conn, filters: EventFilter, after: FeedPosition | None, limit: int) -> list[RecordedEvent]:
-    """Visible events in the order of commit, after `after`."""
+async def list_events(conn: Conn, filters: EventFilter, after: FeedPosition | None, limit: int) -> list[RecordedEvent]:
+    """The next visible events in the order of the feed, after `after`."""
     tx, event_id = after or (None, None)
     since = filters.since
     cursor = await conn.execute(
@@ -87,7 +87,7 @@ async def feed(conn: Conn, filters: EventFilter, after: FeedPosition | None, lim
     return [RecordedEvent(**row) for row in await cursor.fetchall()]
 
 
-async def newest(conn: Conn, domains: Sequence[UUID] | None) -> FeedPosition | None:
+async def find_newest(conn: Conn, domains: Sequence[UUID] | None) -> FeedPosition | None:
     """The position of the newest visible event, of these domains or of all."""
     of_all: LiteralString = """
         SELECT e.tx::text AS tx, e.id FROM events e
@@ -128,9 +128,9 @@ _BY_DOMAIN: LiteralString = """
 """
 
 
-def _conditions(filters: EventFilter, continued: bool) -> list[LiteralString]:
+def _conditions(filters: EventFilter, has_position: bool) -> list[LiteralString]:
     conditions: list[LiteralString] = ["e.tx < pg_snapshot_xmin(pg_current_snapshot())"]
-    if continued:
+    if has_position:
         conditions.append("(e.tx, e.id) > (%(tx)s::xid8, %(id)s)")
     if filters.kind is not None:
         conditions.append("e.kind = %(kind)s")

@@ -37,7 +37,7 @@ class EventQuery(Query, frozen=True):
 
 
 class StreamQuery(Query, frozen=True):
-    """Filters of the stream; it ends after `duration` seconds, with 0 after the existing events; without it, never."""
+    """Filters of the stream. It ends after `duration` seconds; 0: after the existing events; without it: never."""
 
     after: UUID | None = None
     kind: Kind | None = None
@@ -48,18 +48,20 @@ class StreamQuery(Query, frozen=True):
 HEARTBEAT = b": still here\n\n"
 
 
-def opening(start: StreamStart) -> bytes:
-    """The start of a stream: the delay before a reconnection, in ms, and the ID to send then if no event comes."""
+def encode_opening(start: StreamStart) -> bytes:
+    """The start of a stream: the client's delay before it reconnects (2 s), and the ID to send then if it received no
+    event.
+    """
     block = b"retry: 2000\nid: %b\n\n" % str(start.event_id).encode()
     return block + (_block(b"stream.truncated", {"reason": "truncated"}) if start.truncated else b"")
 
 
-def stream(events: Iterable[RecordedEvent]) -> bytes:
-    """Events of a stream (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
-    return b"".join(b"id: %b\n" % str(each.id).encode() + _block(each.kind.encode(), event(each)) for each in events)
+def encode_events(events: Iterable[RecordedEvent]) -> bytes:
+    """Events as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
+    return b"".join(b"id: %b\n" % str(each.id).encode() + _block(each.kind.encode(), to_event(each)) for each in events)
 
 
-def stream_end(refusal: Refusal) -> bytes:
+def encode_end(refusal: Refusal) -> bytes:
     """The last block of a stream that ends early, with the reason."""
     return _block(b"stream.end", {"code": refusal.code, "message": refusal.message})
 
@@ -68,7 +70,7 @@ def _block(name: bytes, data: Any) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (name, msgspec.json.encode(data))
 
 
-def event(found: RecordedEvent) -> EventResponse:
+def to_event(found: RecordedEvent) -> EventResponse:
     """The JSON of an event."""
     return EventResponse(
         id=found.id,

@@ -15,28 +15,28 @@ async def _list(app: App, call: Call) -> HttpResponse:
     filters = HistoryFilter(domains=who.domains(), **{name: getattr(query, name) for name in query.__struct_fields__})
     async with app.db.autocommit() as conn:
         page = await service.page(conn, who, filters, call.page)
-    return HttpResponse([wire.message(row) for row in page.rows], page)
+    return HttpResponse([wire.to_message(row) for row in page.rows], page)
 
 
 async def _get(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return HttpResponse(wire.message(await service.get(conn, call.caller(), call.id())))
+        return HttpResponse(wire.to_message(await service.get(conn, call.caller(), call.id())))
 
 
 async def _timeline(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
     async with app.db.autocommit() as conn:
-        page = await service.timeline(conn, call.caller(), call.id(), call.page)
-    return HttpResponse([wire.entry(row) for row in page.rows], page)
+        page = await service.get_timeline(conn, call.caller(), call.id(), call.page)
+    return HttpResponse([wire.to_entry(row) for row in page.rows], page)
 
 
 async def _raw(app: App, call: Call) -> HttpResponse:
-    found = await service.content(app, call.caller(), call.id())
+    found = await service.open_content(app, call.caller(), call.id())
     headers = {
         "content-disposition": f'attachment; filename="{found.message_id}.eml"',
         "content-length": str(found.size),
     }
-    return HttpResponse(content=service.chunks(found), content_type="message/rfc822", headers=headers)
+    return HttpResponse(content=service.read_chunks(found), content_type="message/rfc822", headers=headers)
 
 
 ENDPOINTS = (

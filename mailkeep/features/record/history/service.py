@@ -85,19 +85,19 @@ async def _index_pays(conn: Conn, filters: HistoryFilter, window: store.Slice, t
     return rules.index_pays(*await store.estimate_rows(conn, filters, window, terms))
 
 
-async def timeline(conn: Conn, who: Principal, message_id: UUID, page_request: PageRequest) -> Page[TimelineEntry]:
+async def get_timeline(conn: Conn, who: Principal, message_id: UUID, page_request: PageRequest) -> Page[TimelineEntry]:
     """A page of the timeline of a message. NOT_FOUND, FORBIDDEN."""
     message = await get(conn, who, message_id)
     after: UUID | None = page_request.after[0] if page_request.after else None
     descending = page_request.order == "desc"
-    attempts = await store.attempts(conn, message_id, after, page_request.limit + 1, descending=descending)
+    attempts = await store.list_attempts(conn, message_id, after, page_request.limit + 1, descending=descending)
     entries = rules.timeline(message, attempts, after, descending=descending)
     if len(entries) <= page_request.limit:
         return Page(entries, None)
     return Page(entries[: page_request.limit], (entries[page_request.limit - 1].id,))
 
 
-async def content(app: App, who: Principal, message_id: UUID) -> MessageContent:
+async def open_content(app: App, who: Principal, message_id: UUID) -> MessageContent:
     """The content of a message; reading that of inbound mail requires `message.raw_inbound` and is recorded.
 
     NOT_FOUND with `reason` expired if it was deleted, not_kept if it was never stored (refused at SMTP, not accepted by
@@ -128,7 +128,7 @@ def _open(data_dir: Path, message: Message) -> MessageContent | None:
     return MessageContent(message.id, os.fstat(file.fileno()).st_size, file)
 
 
-async def chunks(found: MessageContent) -> AsyncIterator[bytes]:
+async def read_chunks(found: MessageContent) -> AsyncIterator[bytes]:
     """The content in chunks; closes the file."""
     with found.file:
         while chunk := await asyncio.to_thread(found.file.read, _CHUNK):

@@ -137,7 +137,7 @@ def _index_rows(filters: HistoryFilter, window: Slice, terms: Sequence[SearchTer
     ), named
 
 
-async def attempts(
+async def list_attempts(
     conn: Conn, message_id: UUID, after: UUID | None, limit: int, *, descending: bool
 ) -> list[DeliveryAttempt]:
     """The delivery attempts of a message, in order, after `after`."""

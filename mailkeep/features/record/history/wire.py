@@ -127,7 +127,7 @@ class MessageQuery(Query, frozen=True, rename={"from_": "from"}):
     q: Annotated[str, Meta(max_length=200)] | None = None
 
 
-def message(found: model.Message) -> MessageResponse:
+def to_message(found: model.Message) -> MessageResponse:
     """The JSON of a message."""
     return MessageResponse(
         id=found.id,
@@ -166,7 +166,7 @@ def _recipient(found: model.Recipient) -> MessageRecipientResponse:
     )
 
 
-def entry(found: TimelineEntry) -> TimelineEntryResponse:
+def to_entry(found: TimelineEntry) -> TimelineEntryResponse:
     """The JSON of a timeline entry."""
     return TimelineEntryResponse(
         at=iso(found.at),

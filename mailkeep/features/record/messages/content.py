@@ -37,37 +37,37 @@ def save_contents(data_dir: Path, contents: Iterable[tuple[UUID, Iterable[bytes]
     """
     for message_id, chunks in contents:
         path = content_path(data_dir, message_id)
-        part = path.with_suffix(".part")
+        temporary = path.with_suffix(".part")
         try:
-            _write(part, chunks)
-            part.replace(path)
+            _write(temporary, chunks)
+            temporary.replace(path)
         except OSError as error:
-            log.warning("message content not saved", message=str(message_id), why=str(error))
+            log.warning("message content not saved", message=str(message_id), error=str(error))
             with suppress(OSError):
-                part.unlink(missing_ok=True)
+                temporary.unlink(missing_ok=True)
 
 
 def _write(path: Path, chunks: Iterable[bytes]) -> None:
     """Write a new file; the first of a day creates its directory."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
     try:
-        opened = os.open(path, flags, 0o600)
+        descriptor = os.open(path, flags, 0o600)
     except FileNotFoundError:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        opened = os.open(path, flags, 0o600)
-    with open(opened, "wb") as file:  # noqa: PTH123
+        descriptor = os.open(path, flags, 0o600)
+    with open(descriptor, "wb") as file:  # noqa: PTH123
         file.writelines(chunks)
 
 
 def link_content(data_dir: Path, message_id: UUID, file: Path) -> None:
-    """Save the content of a message as a hard link to a finished file, which takes no space."""
+    """Save the content of a message as a hard link to `file`, which must not change; it takes no disk space. Blocks."""
     path = content_path(data_dir, message_id)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):
             os.link(file, path)
     except OSError as error:
-        log.warning("message content not saved", message=str(message_id), why=str(error))
+        log.warning("message content not saved", message=str(message_id), error=str(error))
 
 
 def prune_content(data_dir: Path, before: datetime) -> int:

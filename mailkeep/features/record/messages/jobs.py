@@ -1,4 +1,4 @@
-"""Housekeeping of the record of mail."""
+"""Deletes old messages, events and contents."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ _CLAIM_LIFETIME = timedelta(days=7)
 
 
 async def prune(app: App) -> None:
-    """Delete what is older than its retention: months of messages and events, days of content, and claims.
+    """Delete what is older than its retention: months of messages and events, days of content, and claims
+    (`store.record_inbound`).
 
-    `confirm_prune_time` protects messages, events and contents from a clock that is wrong.
+    `confirm_prune_time` protects messages, events and contents from a wrong clock.
     """
     at, retention = app.clock(), app.settings.retention
     async with app.db.tx() as conn:
@@ -28,14 +29,14 @@ async def prune(app: App) -> None:
     async with app.db.tx() as conn:
         messages_at = await confirm_prune_time(conn, "messages", at)
         events_at = await confirm_prune_time(conn, "events", at)
-    before = messages_at and messages_at - timedelta(days=retention.history_days)
+    messages_before = messages_at and messages_at - timedelta(days=retention.history_days)
     events_before = events_at and events_at - timedelta(days=retention.event_days)
-    dropped = days = 0
-    if before or events_before:
+    partitions = days = 0
+    if messages_before or events_before:
         async with app.db.tx() as conn:
-            dropped = await drop_partitions(conn, at, messages_before=before, events_before=events_before)
+            partitions = await drop_partitions(conn, at, messages_before=messages_before, events_before=events_before)
     if messages_at:
-        oldest = messages_at - timedelta(days=retention.content_days)
-        days = await asyncio.to_thread(prune_content, app.data_dir, oldest)
-    if dropped or days:
-        log.info("history pruned", partitions=dropped, days_of_content=days)
+        content_before = messages_at - timedelta(days=retention.content_days)
+        days = await asyncio.to_thread(prune_content, app.data_dir, content_before)
+    if partitions or days:
+        log.info("history pruned", partitions=partitions, days_of_content=days)

@@ -128,8 +128,8 @@ class Message:
 class DeliveryOutcome:
     """The outcome of a delivery attempt to one recipient of an outbound message.
 
-    `queue_id` is set if our own MTA reported it, which implies that it accepted the message. `attempts` is the number
-    of the attempt; None: the next number. `at` None means now.
+    `queue_id` is set if our own MTA reported the outcome, which implies that it accepted the message. `attempts` is the
+    number of the attempt; None: the next number. `at` is the time of the attempt; None: the time of recording.
     """
 
     message_id: UUID
@@ -144,7 +144,7 @@ class DeliveryOutcome:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryAttempt:
-    """An attempt to deliver to `recipient`, or to submit the message if that is None. `number` counts from 1."""
+    """An attempt to deliver to `recipient`, or to submit the message if that is None. `number` is from 1; 0: none."""
 
     id: UUID
     message_id: UUID

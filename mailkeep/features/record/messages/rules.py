@@ -1,4 +1,4 @@
-"""New messages, one constructor for each direction, and the events of messages: pure."""
+"""New messages, one constructor for each direction, and the events of messages."""
 
 from __future__ import annotations
 
@@ -103,10 +103,10 @@ def received_event(message: Message) -> Event:
 
 
 def outcome_event(message: Message, outcome: DeliveryOutcome, attempt: int) -> Event | None:
-    """The event of a delivery attempt with this number; None where it has none.
+    """The event of a delivery attempt with this number; None if it has none.
 
-    Relayed mail has none, as its delivery is unknown. A deferral is a temporary bounce, published after the first
-    attempt only.
+    Relayed mail has none, as its delivery is unknown. A deferral is a `mail.bounced` with `bounce_type` temporary,
+    published after the first attempt only.
     """
     is_first_attempt = attempt <= 1
     if outcome.status == "relayed" or (outcome.status == "deferred" and not is_first_attempt):

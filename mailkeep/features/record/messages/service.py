@@ -32,14 +32,14 @@ def insert_arguments(messages: Sequence[Message]) -> dict[str, Any]:
 
 
 Accepted = Sequence[tuple[Message, str]]
-"""Messages with the MTA's queue IDs; empty if it returned none."""
+"""Messages, each with the MTA's queue ID, or an empty text if the MTA returned none."""
 
 
 async def accept(conn: Conn, at: datetime, accepted: Accepted, *, status: str) -> list[UUID]:
     """Record that the MTA replied that it accepted these messages; emits `mail.sent` exactly once for each.
 
-    `status` is queued for our own MTA, relayed for a smarthost, which reports no outcome. It becomes the status of
-    the recipients without a delivery outcome. Returns the IDs of the messages whose reply was not recorded before.
+    `status` is queued for our own MTA, relayed for a smarthost, which reports no outcome. It becomes the status of the
+    recipients that have no delivery outcome yet. Returns the IDs of the messages whose reply was not recorded before.
     """
     return await store.accept(conn, at, acceptance_rows(at, accepted), status, answered=True)
 
@@ -52,17 +52,17 @@ async def accept_from_log(conn: Conn, at: datetime, accepted: Accepted) -> None:
     await store.accept(conn, at, acceptance_rows(at, accepted), "queued", answered=False)
 
 
-async def open_recipients(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, list[tuple[str, ServerReply]]]:
-    """The recipients of messages without a final outcome, each with the last reply about it."""
-    found = await store.recipients_of(conn, message_ids)
+async def list_open_recipients(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, list[tuple[str, ServerReply]]]:
+    """The recipients that have no final outcome yet, by message: the address and the last reply about it."""
+    recipients = await store.list_recipients(conn, message_ids)
     return {
-        message_id: [(each.address, each.reply) for each in recipients if each.status in ("queued", "deferred")]
-        for message_id, recipients in found.items()
+        message_id: [(each.address, each.reply) for each in of_message if each.status in ("queued", "deferred")]
+        for message_id, of_message in recipients.items()
     }
 
 
 def acceptance_rows(at: datetime, accepted: Accepted) -> list[dict[str, Any]]:
-    """Accepted messages for the SQL function `accept_messages`, each with its `mail.sent`."""
+    """Accepted messages for the SQL function `accept_messages`, each with its `mail.sent` event."""
     return [
         {"id": message.id, "queue_id": queue_id or None, "event": events.event_row(at, rules.sent_event(message))}
         for message, queue_id in accepted
@@ -72,7 +72,7 @@ def acceptance_rows(at: datetime, accepted: Accepted) -> list[dict[str, Any]]:
 async def end_submissions(conn: Conn, at: datetime, ended: Sequence[tuple[UUID, str, str | None]]) -> set[UUID]:
     """Record submissions that were not accepted: (id, lost | unknown | failed, the MTA's reply). Emits no events.
 
-    Returns the messages that were changed; one that a delivery outcome has shown to be accepted is not changed.
+    Returns the IDs of the changed messages. A message whose delivery outcome shows that it was accepted is not changed.
     """
     changed = set(await store.end_submissions(conn, ended))
     attempts = [
@@ -85,7 +85,7 @@ async def end_submissions(conn: Conn, at: datetime, ended: Sequence[tuple[UUID, 
 
 
 async def record_outcome(conn: Conn, at: datetime, outcome: DeliveryOutcome) -> list[DeliveryAttempt]:
-    """Record one outcome (`record_outcomes`)."""
+    """Record one outcome, as `record_outcomes` does."""
     return await record_outcomes(conn, at, [outcome])
 
 
@@ -105,7 +105,7 @@ async def record_outcomes(conn: Conn, at: datetime, outcomes: Sequence[DeliveryO
     if accepted:
         await accept_from_log(conn, at, accepted)
     attempts: list[DeliveryAttempt] = []
-    published: list[Event] = []
+    published_events: list[Event] = []
     for batch in _split_by_recipient([outcome for outcome in outcomes if outcome.message_id in locked]):
         numbers = await store.set_outcomes(conn, [_attempt(at, outcome, outcome.attempts) for outcome in batch])
         for outcome in batch:
@@ -114,12 +114,12 @@ async def record_outcomes(conn: Conn, at: datetime, outcomes: Sequence[DeliveryO
                 continue
             attempts.append(_attempt(at, outcome, number))
             if event := rules.outcome_event(locked[outcome.message_id], outcome, number):
-                published.append(event)
+                published_events.append(event)
     if attempts:
         await store.insert_attempts(conn, attempts)
         await store.update_statuses(conn, {attempt.message_id for attempt in attempts})
-    if published:
-        await events.emit_all(conn, at, published)
+    if published_events:
+        await events.emit_all(conn, at, published_events)
     return attempts
 
 
@@ -130,12 +130,12 @@ async def record_attempts(conn: Conn, attempts: Sequence[DeliveryAttempt]) -> No
 
 
 async def lock(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, Message]:
-    """Lock the messages with these IDs, in the order of the IDs; without their recipients."""
+    """Lock the messages with these IDs, in the order of the IDs; returns them by ID, without their recipients."""
     return await store.lock_all(conn, message_ids)
 
 
 async def add_recipients(conn: Conn, message_id: UUID, addresses: Sequence[str]) -> None:
-    """Add recipients that the MTA reported after the acceptance; those that the message has are not changed."""
+    """Add recipients that the MTA reported after the acceptance; those that the message already has do not change."""
     await store.add_recipients(conn, message_id, addresses)
 
 
@@ -145,7 +145,7 @@ async def clear_next_attempts(conn: Conn, message_ids: Collection[UUID]) -> None
 
 
 async def end_unknown(conn: Conn, at: datetime, message_id: UUID, diagnostic: str) -> list[str]:
-    """End the recipients without a final outcome as `unknown`, as none will be reported; returns their addresses."""
+    """Set the recipients without a final outcome to `unknown`, as none will be reported; returns their addresses."""
     addresses = await store.end_unknown(conn, message_id, diagnostic)
     if addresses:
         reply = ServerReply(diagnostic=diagnostic)
@@ -183,14 +183,16 @@ def _attempt(at: datetime, outcome: DeliveryOutcome, number: int | None) -> Deli
 
 
 async def record_inbound(
-    conn: Conn, at: datetime, messages: Sequence[Message], more: Sequence[Event] = ()
+    conn: Conn, at: datetime, messages: Sequence[Message], extra_events: Sequence[Event] = ()
 ) -> set[UUID]:
     """Insert messages that were delivered to a mailbox, or rejected there (status `rejected`), once for each (queue ID,
-    mailbox), in one statement. Emits `mail.received` for those delivered, and the events `more` about these messages.
+    mailbox), in one statement. Emits `mail.received` for those delivered, and `extra_events` about these messages.
     Returns the IDs of the messages that were not in the history before.
     """
     received = [rules.received_event(message) for message in messages if message.status == "received"]
-    return await store.record_inbound(conn, messages, [events.event_row(at, event) for event in (*received, *more)], at)
+    return await store.record_inbound(
+        conn, messages, [events.event_row(at, event) for event in (*received, *extra_events)], at
+    )
 
 
 async def find(conn: Conn, message_id: UUID) -> Message | None:
@@ -200,17 +202,17 @@ async def find(conn: Conn, message_id: UUID) -> Message | None:
 
 async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> list[Message]:
     """The messages with these IDs, in that order, without those that do not exist."""
-    found = await store.find_all(conn, message_ids)
-    return [found[message_id] for message_id in message_ids if message_id in found]
+    messages = await store.find_all(conn, message_ids)
+    return [messages[message_id] for message_id in message_ids if message_id in messages]
 
 
 async def find_by_request(conn: Conn, request_id: UUID) -> list[Message]:
-    """The messages that were sent with an API request, in its order."""
+    """The messages that were sent with this API request, in the order of its body."""
     return await find_all(conn, await store.find_by_request(conn, request_id))
 
 
 async def find_outbound(conn: Conn, header_id: str) -> UUID | None:
-    """The ID of the outbound message with this Message-ID, if we generated it (`<id@domain>`)."""
+    """The ID of the outbound message with this Message-ID header, if the server generated it (`<id@domain>`)."""
     message_id = parse_uuid(header_id[1:].partition("@")[0])
     return message_id if message_id and await store.is_sent(conn, message_id, header_id) else None
 

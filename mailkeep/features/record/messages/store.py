@@ -18,7 +18,7 @@ _COLUMNS = [name for name in Message.__slots__ if name != "recipients"]
 _SELECT = SQL("SELECT {} FROM messages m ").format(SQL(", ").join(Identifier("m", name) for name in _COLUMNS))
 
 
-def _rows(rows: Sequence[dict[str, Any]]) -> Jsonb:
+def _to_jsonb(rows: Sequence[dict[str, Any]]) -> Jsonb:
     return Jsonb(rows, dumps=msgspec.json.encode)
 
 
@@ -31,10 +31,10 @@ async def insert(conn: Conn, messages: Sequence[Message]) -> None:
 def insert_arguments(messages: Sequence[Message]) -> dict[str, Jsonb]:
     """The arguments of the SQL function `insert_messages`."""
     return {
-        "messages": _rows([_message_row(message) for message in messages]),
-        "rows": _rows([row for message in messages for row in _recipient_rows(message)]),
-        "search": _rows([_search_row(message) for message in messages]),
-        "tags": _rows([{"tag": tag, "message_id": message.id} for message in messages for tag in message.tags]),
+        "messages": _to_jsonb([_message_row(message) for message in messages]),
+        "rows": _to_jsonb([row for message in messages for row in _recipient_rows(message)]),
+        "search": _to_jsonb([_search_row(message) for message in messages]),
+        "tags": _to_jsonb([{"tag": tag, "message_id": message.id} for message in messages for tag in message.tags]),
     }
 
 
@@ -78,34 +78,37 @@ async def accept(
     """Record messages that the MTA accepted: by its reply (`answered`), else by its log.
 
     Their recipients without an outcome get this status, and `mail.sent` is emitted if the acceptance is new. Returns
-    the messages of which this was not recorded before.
+    the IDs of the messages whose acceptance was not recorded before in this way.
     """
     cursor = await conn.execute(
         "SELECT accept_messages(%(at)s, %(status)s, %(answered)s, %(accepted)s) AS id",
-        {"at": at, "status": status, "answered": answered, "accepted": _rows(accepted)},
+        {"at": at, "status": status, "answered": answered, "accepted": _to_jsonb(accepted)},
     )
     return [row["id"] for row in await cursor.fetchall()]
 
 
 async def end_submissions(conn: Conn, ended: Sequence[tuple[UUID, str, str | None]]) -> list[UUID]:
-    """End submissions that are open, or `unknown` and now `lost`: (id, status, MTA's reply); returns those ended."""
+    """Set the status of submissions: (id, status, MTA's reply). Only `submitting` ones change, and `unknown` to `lost`.
+
+    Returns the IDs of the changed messages.
+    """
     cursor = await conn.execute(
         """
-        WITH e AS (
+        WITH ended AS (
             SELECT id, status, diagnostic FROM jsonb_to_recordset(%(ended)s) AS e(id uuid, status text, diagnostic text)
-        ), m AS (
-            SELECT messages.id, e.status, e.diagnostic FROM messages JOIN e ON e.id = messages.id
-            WHERE messages.status = 'submitting' OR (messages.status = 'unknown' AND e.status = 'lost')
-            ORDER BY messages.id FOR UPDATE OF messages
-        ), u AS (
-            UPDATE messages SET status = m.status FROM m WHERE messages.id = m.id
-        ), r AS (
-            UPDATE message_recipients SET status = m.status, diagnostic = m.diagnostic FROM m
-            WHERE message_recipients.message_id = m.id AND message_recipients.status IN ('submitting', 'unknown')
+        ), changed AS (
+            SELECT m.id, ended.status, ended.diagnostic FROM messages m JOIN ended ON ended.id = m.id
+            WHERE m.status = 'submitting' OR (m.status = 'unknown' AND ended.status = 'lost')
+            ORDER BY m.id FOR UPDATE OF m
+        ), updated_messages AS (
+            UPDATE messages m SET status = changed.status FROM changed WHERE m.id = changed.id
+        ), updated_recipients AS (
+            UPDATE message_recipients r SET status = changed.status, diagnostic = changed.diagnostic FROM changed
+            WHERE r.message_id = changed.id AND r.status IN ('submitting', 'unknown')
         )
-        SELECT id FROM m
+        SELECT id FROM changed
         """,
-        {"ended": _rows([{"id": i, "status": status, "diagnostic": reply} for i, status, reply in ended])},
+        {"ended": _to_jsonb([{"id": i, "status": status, "diagnostic": reply} for i, status, reply in ended])},
     )
     return [row["id"] for row in await cursor.fetchall()]
 
@@ -122,7 +125,7 @@ async def insert_attempts(conn: Conn, attempts: Sequence[DeliveryAttempt]) -> No
             message_id uuid, id uuid, at timestamptz, kind text, recipient text, attempt integer, smtp_code integer,
             enhanced_code text, diagnostic text, remote_host text, next_attempt_at timestamptz)
         """,
-        {"attempts": _rows([_attempt_row(attempt) for attempt in attempts])},
+        {"attempts": _to_jsonb([_attempt_row(attempt) for attempt in attempts])},
     )
 
 
@@ -163,7 +166,7 @@ async def set_outcomes(conn: Conn, attempts: Sequence[DeliveryAttempt]) -> dict[
                OR r.attempts = a.attempt AND r.status IS DISTINCT FROM a.kind)
         RETURNING r.message_id, r.address, r.attempts
         """,
-        {"attempts": _rows([_attempt_row(attempt) for attempt in attempts])},
+        {"attempts": _to_jsonb([_attempt_row(attempt) for attempt in attempts])},
     )
     return {(row["message_id"], row["address"]): row["attempts"] for row in await cursor.fetchall()}
 
@@ -182,13 +185,15 @@ async def update_statuses(conn: Conn, message_ids: Collection[UUID]) -> None:
 
 
 async def add_recipients(conn: Conn, message_id: UUID, addresses: Sequence[str]) -> None:
-    """Add queued recipients after those that a message has."""
+    """Add recipients, with status `queued`, after those that a message has."""
     await conn.execute(
         """
         INSERT INTO message_recipients (message_id, position, address, address_key, status)
-        SELECT %(id)s, h.next + n.place, n.address, mailkeep_fold(n.address), 'queued'
-        FROM unnest(%(addresses)s::text[]) WITH ORDINALITY AS n (address, place)
-        CROSS JOIN (SELECT coalesce(max(position), -1) AS next FROM message_recipients WHERE message_id = %(id)s) h
+        SELECT %(id)s, existing.last + n.number, n.address, mailkeep_fold(n.address), 'queued'
+        FROM unnest(%(addresses)s::text[]) WITH ORDINALITY AS n (address, number)
+        CROSS JOIN (
+            SELECT coalesce(max(position), -1) AS last FROM message_recipients WHERE message_id = %(id)s
+        ) existing
         WHERE NOT EXISTS (SELECT FROM message_recipients r WHERE r.message_id = %(id)s AND r.address = n.address)
         """,
         {"id": message_id, "addresses": list(dict.fromkeys(addresses))},
@@ -216,7 +221,7 @@ async def clear_next_attempts(conn: Conn, message_ids: Collection[UUID]) -> None
 
 
 async def lock_all(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, Message]:
-    """Lock messages, so that their outcomes are recorded one after another; returned without their recipients."""
+    """Lock messages, so that their outcomes are recorded one after another; returns them by ID, without recipients."""
     sql = _SELECT + SQL("WHERE m.id = ANY(%(ids)s) ORDER BY m.id FOR UPDATE")
     cursor = await conn.execute(sql, {"ids": list(message_ids)})
     return {row["id"]: Message(**row, recipients=[]) for row in await cursor.fetchall()}
@@ -230,8 +235,8 @@ async def delete_claims(conn: Conn, before: datetime) -> None:
 async def record_inbound(
     conn: Conn, messages: Sequence[Message], events: Sequence[dict[str, Any]], at: datetime
 ) -> set[UUID]:
-    """Claim (queue ID, mailbox, received or not) for messages; insert those that were not claimed before, and their
-    events. Returns their IDs.
+    """Claim the (queue ID, mailbox, status) of messages, so that each is recorded once. Insert those that were not
+    claimed before, and their events; returns their IDs.
     """
     cursor = await conn.execute(
         """
@@ -239,8 +244,8 @@ async def record_inbound(
         """,
         {
             "at": at,
-            "claims": _rows([_claim(message) for message in messages]),
-            "events": _rows(events),
+            "claims": _to_jsonb([_claim(message) for message in messages]),
+            "events": _to_jsonb(events),
             **insert_arguments(messages),
         },
     )
@@ -256,7 +261,7 @@ async def find(conn: Conn, message_id: UUID) -> Message | None:
     """The message with this ID, with its recipients."""
     cursor = await conn.execute(_SELECT + SQL("WHERE m.id = %(id)s"), {"id": message_id})
     row = await cursor.fetchone()
-    recipients = await recipients_of(conn, [message_id]) if row else {}
+    recipients = await list_recipients(conn, [message_id]) if row else {}
     return Message(**row, recipients=recipients.get(message_id, [])) if row else None
 
 
@@ -273,7 +278,7 @@ async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, Messag
     """The messages with these IDs, with their recipients."""
     cursor = await conn.execute(_SELECT + SQL("WHERE m.id = ANY(%(ids)s)"), {"ids": list(message_ids)})
     rows = await cursor.fetchall()
-    recipients = await recipients_of(conn, message_ids)
+    recipients = await list_recipients(conn, message_ids)
     return {row["id"]: Message(**row, recipients=recipients.get(row["id"], [])) for row in rows}
 
 
@@ -299,8 +304,8 @@ async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
     return bool(row and row["known"])
 
 
-async def recipients_of(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, list[Recipient]]:
-    """The recipients of messages by message ID, in order."""
+async def list_recipients(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID, list[Recipient]]:
+    """The recipients of messages by message ID, in the order of the envelope."""
     cursor = await conn.execute(
         """
         SELECT message_id, address, status, attempts, smtp_code, enhanced_code, diagnostic, remote_host, next_attempt_at
@@ -308,9 +313,9 @@ async def recipients_of(conn: Conn, message_ids: Collection[UUID]) -> dict[UUID,
         """,
         {"ids": list(message_ids)},
     )
-    found: dict[UUID, list[Recipient]] = {}
+    recipients: dict[UUID, list[Recipient]] = {}
     for row in await cursor.fetchall():
         reply = ServerReply(row["smtp_code"], row["enhanced_code"], row["diagnostic"], row["remote_host"])
         recipient = Recipient(row["address"], row["status"], row["attempts"], reply, row["next_attempt_at"])
-        found.setdefault(row["message_id"], []).append(recipient)
-    return found
+        recipients.setdefault(row["message_id"], []).append(recipient)
+    return recipients

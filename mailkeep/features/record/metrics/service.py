@@ -20,7 +20,7 @@ async def flush(app: App) -> None:
         raise
 
 
-async def sums(app: App) -> list[Count]:
+async def read_sums(app: App) -> list[Count]:
     """The stored sums over all processes."""
     async with app.db.autocommit() as conn:
-        return await store.sums(conn)
+        return await store.read_sums(conn)

@@ -12,7 +12,7 @@ from mailkeep.db.pool import Conn
 
 
 async def add(conn: Conn, counts: Sequence[Count]) -> None:
-    """Add to the sums. `ORDER BY`, because concurrent processes would deadlock if they locked rows in another order."""
+    """Add counts to the sums, in one order: processes that lock the same rows in different orders would deadlock."""
     rows = [{"name": name, "labels": labels, "count": count} for (name, labels), count in counts]
     await conn.execute(
         """
@@ -26,7 +26,7 @@ async def add(conn: Conn, counts: Sequence[Count]) -> None:
     )
 
 
-async def sums(conn: Conn) -> list[Count]:
+async def read_sums(conn: Conn) -> list[Count]:
     """All sums."""
     cursor = await conn.execute("SELECT name, labels, count FROM counters ORDER BY name, labels")
     return [((row["name"], tuple(row["labels"])), row["count"]) for row in await cursor.fetchall()]

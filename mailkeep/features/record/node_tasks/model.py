@@ -1,4 +1,4 @@
-"""A task for the agent of the node."""
+"""A task for the process `node`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Request node tasks and wait for their results; run them as the agent."""
+"""Request node tasks and wait for their results; run them in the process `node`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ TaskHandler = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """Runs a task: takes its argument, returns its result. The message of a Failure is returned to the caller."""
 
 _SECONDS = 10.0
-_FIRST_POLL = 0.01
-_POLL = 0.1
-_STALE = timedelta(minutes=5)
+_FIRST_POLL_SECONDS = 0.01
+_POLL_SECONDS = 0.1
+_LONGEST_TASK = timedelta(minutes=5)
 _RETENTION = timedelta(days=7)
 _LOST = "The process `node` stopped while it ran this task; check whether the task was done."
 
@@ -38,23 +38,23 @@ async def submit(conn: Conn, app: App, kind: str, argument: Mapping[str, Any]) -
 
 
 async def wait_for_result(app: App, task: NodeTask, seconds: float = _SECONDS) -> Mapping[str, Any]:
-    """The result of a task. UNAVAILABLE if the agent did not answer in time or the task failed.
+    """The result of a task. UNAVAILABLE if it failed or has no result within `seconds`.
 
     `details.reason` is node_agent_away (the task was not done and will not be), still_running, or operation_failed.
     """
     loop = asyncio.get_running_loop()
-    until, pause = loop.time() + seconds, _FIRST_POLL
+    until, pause = loop.time() + seconds, _FIRST_POLL_SECONDS
     while loop.time() < until:
         await asyncio.sleep(pause)
-        pause = min(_POLL, pause * 1.5)
+        pause = min(_POLL_SECONDS, pause * 1.5)
         async with app.db.autocommit() as conn:
-            found = await store.find(conn, task.id)
-        if found is None:
+            current = await store.find(conn, task.id)
+        if current is None:
             break
-        if found.state == "succeeded":
-            return found.result or {}
-        if found.state == "failed":
-            raise Unavailable(found.error, reason="operation_failed")
+        if current.state == "succeeded":
+            return current.result or {}
+        if current.state == "failed":
+            raise Unavailable(current.error, reason="operation_failed")
     async with app.db.autocommit() as conn:
         withdrawn = await store.withdraw(conn, task.id, app.clock())
     if withdrawn:
@@ -98,8 +98,8 @@ async def _handle(task: NodeTask, handlers: Mapping[str, TaskHandler]) -> tuple[
 
 
 async def clean_up(app: App) -> None:
-    """Fail the tasks of agents that died, and delete old tasks."""
+    """Mark tasks whose process died as failed, and delete old tasks."""
     at = app.clock()
     async with app.db.autocommit() as conn:
-        await store.fail_stale(conn, at, at - _STALE, _LOST)
+        await store.fail_stale(conn, at, at - _LONGEST_TASK, _LOST)
         await store.delete_before(conn, at - _RETENTION)

@@ -15,7 +15,7 @@ from mailkeep.features.record.node_tasks.model import NodeTask
 
 
 async def insert(conn: Conn, task: NodeTask, at: datetime) -> None:
-    """Insert a task; a trigger notifies the agents with the commit."""
+    """Insert a task; a trigger notifies the process `node` with the commit."""
     await conn.execute(
         """
         INSERT INTO node_tasks (id, kind, argument, state, requested_at)
@@ -40,7 +40,7 @@ async def find(conn: Conn, task_id: UUID) -> NodeTask | None:
 
 
 async def withdraw(conn: Conn, task_id: UUID, at: datetime) -> bool:
-    """Withdraw a task that no agent has claimed; False if one has."""
+    """Withdraw a task that is not claimed yet; False if it is."""
     cursor = await conn.execute(
         "UPDATE node_tasks SET state = 'withdrawn', finished_at = %(at)s WHERE id = %(id)s AND state = 'waiting'",
         {"id": task_id, "at": at},
@@ -81,7 +81,7 @@ async def finish(conn: Conn, task_id: UUID, at: datetime, result: Mapping[str, A
 
 
 async def fail_stale(conn: Conn, at: datetime, before: datetime, error: str) -> None:
-    """Fail the tasks that were claimed before `before` and never finished."""
+    """Mark the tasks that were claimed before `before` and never finished as failed."""
     await conn.execute(
         """
         UPDATE node_tasks SET state = 'failed', finished_at = %(at)s, error = %(error)s
