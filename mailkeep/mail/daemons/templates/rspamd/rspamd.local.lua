@@ -3,7 +3,7 @@
 -- Outbound mail is signed or not sent. The keys are encrypted in PostgreSQL. For each message, the listener of Mailkeep's
 -- process `keys` decrypts all active keys of the From domain, so that RSA and Ed25519 sign together and a change applies at
 -- once. If signing fails (no listener, a key that can't be decrypted), the message is deferred.
--- docs/decisions/0017-dkim-keys-for-the-filter.md describes the alternatives.
+-- docs/decisions/0017-dkim-keys-for-rspamd.md describes the alternatives.
 --
 -- Submitted mail is signed only if From is one address that the login may send from, which the listener checks. Other mail
 -- is rejected. Postfix checks only the envelope sender, which recipients don't see and a signature doesn't cover.
