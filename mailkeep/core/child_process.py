@@ -44,7 +44,7 @@ class ChildProcess:
         finally:
             child_end.close()
         self.socket = own_end
-        self.served: int = 0
+        self.requests: int = 0
 
     def end(self) -> None:
         """Close the socket, which ends the child; kill it if it is still running half a second later."""

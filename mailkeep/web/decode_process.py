@@ -107,7 +107,7 @@ class Decoder:
             if not isinstance(body, MappedBody):
                 os.close(file)
             self._timer = asyncio.get_running_loop().call_later(self.limits.idle_seconds, self._end_idle)
-        if child.served < self.limits.bodies:
+        if child.requests < self.limits.bodies:
             self._idle.append(child)
         else:
             await asyncio.to_thread(child.end)
@@ -157,7 +157,7 @@ class _DecodeChild(ChildProcess):
             content = mmap(descriptors[0], length)
         finally:
             os.close(descriptors[0])
-        self.served += 1
+        self.requests += 1
         return status, content
 
     async def _readable(self) -> None:

@@ -189,7 +189,7 @@ class Parser:
             except BaseException:
                 child.kill()
                 raise
-        if child.served < self.limits.messages:
+        if child.requests < self.limits.messages:
             self._idle.append(child)
         else:
             child.end()
@@ -230,7 +230,7 @@ class _ParseChild(ChildProcess):
             socket.send_fds(self.socket, [REQUEST.pack(size, max_size, number)], [file.fileno()])
         status, head, length = ANSWER.unpack(self.read(ANSWER.size, deadline))
         meta = self.read(head, deadline)
-        self.served += 1
+        self.requests += 1
         return status, meta, length
 
     def read(self, length: int, deadline: float) -> bytes:

@@ -116,18 +116,18 @@ function panel(title, text, plain) {
 // Schemas
 
 /** A schema without `null`, and whether it was nullable. */
-function withoutNull(schema) {
-  const found = resolve(schema);
-  if (found.anyOf) {
-    const types = found.anyOf.filter((each) => each.type !== "null");
-    return { schema: { ...resolve(types[0]), ...(found.description && { description: found.description }) }, nullable: true };
+function withoutNull(nullableSchema) {
+  const schema = resolve(nullableSchema);
+  if (schema.anyOf) {
+    const types = schema.anyOf.filter((type) => type.type !== "null");
+    return { schema: { ...resolve(types[0]), ...(schema.description && { description: schema.description }) }, nullable: true };
   }
-  if (Array.isArray(found.type)) return { schema: { ...found, type: found.type[0] }, nullable: found.type.includes("null") };
-  return { schema: found, nullable: false };
+  if (Array.isArray(schema.type)) return { schema: { ...schema, type: schema.type[0] }, nullable: schema.type.includes("null") };
+  return { schema, nullable: false };
 }
 
-function typeOf(given) {
-  const { schema, nullable } = withoutNull(given);
+function typeOf(nullableSchema) {
+  const { schema, nullable } = withoutNull(nullableSchema);
   let name = schema.format || schema.type || "any";
   if (schema.type === "array") name = `array of ${typeOf(schema.items || {})}`;
   if (schema.contentEncoding) name = schema.contentEncoding;
@@ -147,30 +147,30 @@ function bounds(schema) {
 
 /** The object schema whose fields are shown below a field: the schema, or the schema of an array's items. */
 function objectSchema(schema) {
-  const { schema: found } = withoutNull(schema);
-  if (found.type === "array" && found.items) return objectSchema(found.items);
-  return found.properties ? found : null;
+  const { schema: nonNull } = withoutNull(schema);
+  if (nonNull.type === "array" && nonNull.items) return objectSchema(nonNull.items);
+  return nonNull.properties ? nonNull : null;
 }
 
-function field(name, given, required, depth) {
-  const { schema } = withoutNull(given);
+function field(name, nullableSchema, required, depth) {
+  const { schema } = withoutNull(nullableSchema);
   const values = (schema.enum || []).filter((value) => value !== null);
-  const more = [];
-  if (given.description || schema.description) more.push(inlineText(given.description || schema.description));
-  if (schema.default !== undefined && schema.default !== "") more.push(["default ", el("code", {}, JSON.stringify(schema.default))]);
-  const below = depth < 4 ? objectSchema(given) : null;
+  const notes = [];
+  if (nullableSchema.description || schema.description) notes.push(inlineText(nullableSchema.description || schema.description));
+  if (schema.default !== undefined && schema.default !== "") notes.push(["default ", el("code", {}, JSON.stringify(schema.default))]);
+  const children = depth < 4 ? objectSchema(nullableSchema) : null;
   return el("li", {},
     el("div", { class: "field-head" },
       el("code", { class: "field-name" }, name),
-      el("span", { class: "field-type" }, [typeOf(given), bounds(schema)].filter(Boolean).join(", ")),
-      required && el("span", { class: "field-need" }, "required")),
-    values.length > 0 && el("p", { class: "field-more" }, "One of ", listed(values.map((value) => el("code", {}, String(value))))),
-    more.map((each) => el("p", { class: "field-more" }, each)),
-    below && el("details", { class: "inner" },
-      el("summary", {}, `Fields of ${name}`), fieldsOf(below, depth + 1)));
+      el("span", { class: "field-type" }, [typeOf(nullableSchema), bounds(schema)].filter(Boolean).join(", ")),
+      required && el("span", { class: "field-required" }, "required")),
+    values.length > 0 && el("p", { class: "field-note" }, "One of ", joinWithCommas(values.map((value) => el("code", {}, String(value))))),
+    notes.map((note) => el("p", { class: "field-note" }, note)),
+    children && el("details", { class: "nested" },
+      el("summary", {}, `Fields of ${name}`), fieldsOf(children, depth + 1)));
 }
 
-function listed(nodes) {
+function joinWithCommas(nodes) {
   return nodes.map((node, index) => [index ? ", " : "", node]);
 }
 
@@ -178,7 +178,7 @@ function fieldsOf(schema, depth = 0) {
   const required = new Set(schema.required || []);
   const isRequest = schema.additionalProperties === false; // all fields of a response are always present
   return el("ul", { class: "fields" },
-    Object.entries(schema.properties).map(([name, given]) => field(name, given, isRequest && required.has(name), depth)));
+    Object.entries(schema.properties).map(([name, fieldSchema]) => field(name, fieldSchema, isRequest && required.has(name), depth)));
 }
 
 // Operations
@@ -195,8 +195,8 @@ function curl(operation, body) {
   const url = location.origin + operation.base + path + (query.length ? `?${query.join("&")}` : "");
   const lines = [`curl ${operation.method === "get" ? "" : `-X ${operation.method.toUpperCase()} `}'${url}'`];
   if (operation.security.length) {
-    const takesKeys = operation.security.some((each) => "api_key" in each);
-    lines.push(takesKeys ? "-H \"Authorization: Bearer $MAILKEEP_KEY\"" : "-b \"svc_session=$MAILKEEP_SESSION\"");
+    const acceptsApiKeys = operation.security.some((scheme) => "api_key" in scheme);
+    lines.push(acceptsApiKeys ? "-H \"Authorization: Bearer $MAILKEEP_KEY\"" : "-b \"svc_session=$MAILKEEP_SESSION\"");
   }
   if (body !== undefined) {
     lines.push("-H 'Content-Type: application/json'");
@@ -205,35 +205,35 @@ function curl(operation, body) {
   return lines.join(" \\\n  ");
 }
 
-function parameters(operation, where, title) {
-  const found = operation.parameters.filter((parameter) => parameter.in === where);
-  if (!found.length) return null;
+function parameters(operation, location, title) {
+  const matching = operation.parameters.filter((parameter) => parameter.in === location);
+  if (!matching.length) return null;
   return [el("h4", {}, title), el("ul", { class: "fields" },
-    found.map((each) => field(each.name, { ...each.schema, description: each.description }, each.required, 1)))];
+    matching.map((parameter) => field(parameter.name, { ...parameter.schema, description: parameter.description }, parameter.required, 1)))];
 }
 
 /** The fields of a schema, or of each alternative of a `oneOf`, under a title. */
 function alternatives(title, schema) {
-  const found = (schema.oneOf || [schema]).map(resolve);
-  return found.map((each, index) => [
+  const schemas = (schema.oneOf || [schema]).map(resolve);
+  return schemas.map((alternative, index) => [
     el("h4", {}, index ? `Or this ${title.toLowerCase()}` : title),
-    each.description && el("p", { class: "field-more" }, inlineText(each.description)),
-    each.properties && fieldsOf(each),
+    alternative.description && el("p", { class: "field-note" }, inlineText(alternative.description)),
+    alternative.properties && fieldsOf(alternative),
   ]);
 }
 
 function successResponse(content, mediaType) {
   const data = content.schema && content.schema.properties && content.schema.properties.data;
   if (data && resolve(data).oneOf) return alternatives("Response", resolve(data));
-  const shown = data && objectSchema(data);
-  if (shown) {
+  const itemSchema = data && objectSchema(data);
+  if (itemSchema) {
     const isList = withoutNull(data).schema.type === "array";
-    return [el("h4", {}, "Response"), el("p", { class: "field-more" }, isList ? "An array. " : "", inlineText(shown.description || "")),
-      el("details", { class: "inner" }, el("summary", {}, isList ? "Fields of each item" : "Fields"), fieldsOf(shown))];
+    return [el("h4", {}, "Response"), el("p", { class: "field-note" }, isList ? "An array. " : "", inlineText(itemSchema.description || "")),
+      el("details", { class: "nested" }, el("summary", {}, isList ? "Fields of each item" : "Fields"), fieldsOf(itemSchema))];
   }
   if (!mediaType || mediaType === "application/json") return null;
   return [el("h4", {}, "Response"),
-    el("p", { class: "field-more" }, "Content of type ", el("code", {}, mediaType), ", without the envelope.")];
+    el("p", { class: "field-note" }, "Content of type ", el("code", {}, mediaType), ", without the envelope.")];
 }
 
 function errors(operation) {
@@ -248,7 +248,7 @@ function errors(operation) {
   }
   return [el("h4", {}, "Errors"),
     rows.length > 0 && el("div", { class: "table" }, el("table", { class: "codes" }, el("tbody", {}, rows))),
-    el("p", { class: "common" }, rows.length ? "Also, as for most operations: " : "As for most operations: ", listed(common), ".")];
+    el("p", { class: "common" }, rows.length ? "Also, as for most operations: " : "As for most operations: ", joinWithCommas(common), ".")];
 }
 
 function access(operation) {
@@ -269,7 +269,7 @@ function article(operation, head, text, panels) {
   return el("article", { class: "call", id: operation.operationId, "aria-labelledby": `${operation.operationId}-title` },
     el("div", { class: "call-head" },
       el("h3", { id: `${operation.operationId}-title` }, el("a", { href: `#${operation.operationId}` }, operation.summary)), head),
-    el("div", { class: "call-text" }, operation.description && el("p", { class: "say" }, inlineText(operation.description)), text),
+    el("div", { class: "call-text" }, operation.description && el("p", { class: "description" }, inlineText(operation.description)), text),
     el("div", { class: "samples" }, panels));
 }
 
@@ -321,24 +321,24 @@ function navigation(areas) {
         el("span", { class: `verb ${each.method}` }, each.method === "delete" ? "del" : each.method)))))));
 }
 
-function filterBy(text) {
+function filterOperations(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   let count = 0;
   for (const group of document.querySelectorAll(".toc-group")) {
-    let any = false;
+    let hasMatch = false;
     for (const item of group.querySelectorAll("li")) {
       const isMatch = words.every((word) => item.dataset.words.includes(word));
       item.hidden = !isMatch;
-      any = any || isMatch;
+      hasMatch = hasMatch || isMatch;
       count += isMatch ? 1 : 0;
     }
-    group.hidden = !any;
+    group.hidden = !hasMatch;
   }
   document.getElementById("toc-none").hidden = count > 0;
   document.getElementById("filter-count").textContent = words.length ? `${count} operations` : "";
 }
 
-function followScroll() {
+function markCurrentOperation() {
   const links = new Map([...document.querySelectorAll(".toc-group li a")].map((link) => [link.hash.slice(1), link]));
   let current = null;
   const observer = new IntersectionObserver((entries) => {
@@ -354,24 +354,24 @@ function followScroll() {
   document.querySelectorAll(".call").forEach((call) => observer.observe(call));
 }
 
-function listen() {
+function addListeners() {
   const filter = document.getElementById("filter");
   const side = document.getElementById("side");
   const menu = document.getElementById("menu");
-  const setOpen = (yes) => {
-    side.classList.toggle("open", yes);
-    menu.setAttribute("aria-expanded", String(yes));
+  const setOpen = (isOpen) => {
+    side.classList.toggle("open", isOpen);
+    menu.setAttribute("aria-expanded", String(isOpen));
   };
-  filter.addEventListener("input", () => filterBy(filter.value));
+  filter.addEventListener("input", () => filterOperations(filter.value));
   menu.addEventListener("click", () => setOpen(!side.classList.contains("open")));
   side.addEventListener("click", (event) => { if (event.target.closest("a")) setOpen(false); });
   document.addEventListener("keydown", (event) => {
-    const typing = event.target.closest("input, textarea, select");
-    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
+    const input = event.target.closest("input, textarea, select");
+    if (event.key === "/" && !input && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       filter.focus();
     } else if (event.key === "Escape") {
-      if (typing) { filter.value = ""; filterBy(""); filter.blur(); }
+      if (input) { filter.value = ""; filterOperations(""); filter.blur(); }
       setOpen(false);
     }
   });
@@ -381,26 +381,26 @@ function areaOf(title, description, operations, render) {
   return { title, description, operations, render, id: `area-${title.toLowerCase().replace(/[^a-z0-9]+/g, "-")}` };
 }
 
-function show(loaded) {
-  spec = loaded;
+function renderPage(openapi) {
+  spec = openapi;
   const operations = operationsOf(spec.paths);
   const areas = spec.tags.map((tag) =>
     areaOf(tag.name, tag.description || "", operations.filter((each) => each.tags.includes(tag.name)), renderOperation));
   areas.push(areaOf("Webhook deliveries", "What Mailkeep posts to the URL of a webhook, by kind of event.", operationsOf(spec.webhooks), renderWebhook));
   document.getElementById("version").textContent = spec.info.version;
   document.getElementById("toc").append(...navigation(areas), el("p", { class: "toc-none", id: "toc-none", hidden: true }, "No matching operations."));
-  document.getElementById("wait").remove();
+  document.getElementById("loading").remove();
   document.getElementById("content").append(
     el("section", { class: "prose", id: "introduction", "aria-label": "Introduction" },
       el("h1", {}, `${spec.info.title} API`),
       el("p", { class: "lead" }, spec.info.summary),
       el("p", { class: "address" }, "Base URL: ", el("code", {}, location.origin + spec.servers[0].url)),
       markdown(spec.info.description)),
-    ...areas.map(({ title, description, id, operations: shown, render }) => el("section", { class: "area", id, "aria-labelledby": `${id}-title` },
+    ...areas.map(({ title, description, id, operations: areaOperations, render }) => el("section", { class: "area", id, "aria-labelledby": `${id}-title` },
       el("header", {}, el("h2", { id: `${id}-title` }, title), markdown(description)),
-      shown.map(render))));
-  listen();
-  followScroll();
+      areaOperations.map(render))));
+  addListeners();
+  markCurrentOperation();
   if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
 }
 
@@ -409,10 +409,10 @@ fetch("openapi.json")
     if (!response.ok) throw new Error(`status ${response.status}`);
     return response.json();
   })
-  .then(show)
+  .then(renderPage)
   .catch((error) => {
-    const wait = document.getElementById("wait");
-    if (!wait) throw error;
-    wait.textContent = `The OpenAPI document could not be loaded (${error.message}). Reload the page.`;
-    wait.setAttribute("role", "alert");
+    const loading = document.getElementById("loading");
+    if (!loading) throw error;
+    loading.textContent = `The OpenAPI document could not be loaded (${error.message}). Reload the page.`;
+    loading.setAttribute("role", "alert");
   });

@@ -31,12 +31,12 @@ async def _timeline(app: App, call: Call) -> HttpResponse:
 
 
 async def _raw(app: App, call: Call) -> HttpResponse:
-    found = await service.open_content(app, call.caller(), call.id())
+    content = await service.open_content(app, call.caller(), call.id())
     headers = {
-        "content-disposition": f'attachment; filename="{found.message_id}.eml"',
-        "content-length": str(found.size),
+        "content-disposition": f'attachment; filename="{content.message_id}.eml"',
+        "content-length": str(content.size),
     }
-    return HttpResponse(content=service.read_chunks(found), content_type="message/rfc822", headers=headers)
+    return HttpResponse(content=service.read_chunks(content), content_type="message/rfc822", headers=headers)
 
 
 ENDPOINTS = (

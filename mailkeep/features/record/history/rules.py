@@ -44,13 +44,13 @@ def search_terms(filters: HistoryFilter) -> list[SearchTerm]:
 
 
 def index_terms(terms: Sequence[SearchTerm]) -> list[SearchTerm]:
-    """Substrings of search terms, one or two of which are looked up in the trigram index; its rows are checked for the
-    whole terms.
+    """Substrings of search terms, one or two of which are looked up in the trigram index. The rows that the index
+    returns are then checked for the whole terms.
 
     The index reads the posting list of each trigram, and those of frequent trigrams cost most: eight rare characters
     cost a tenth of a whole address. Substrings without a trigram (three letters or digits) are omitted.
     """
-    found = [
+    substrings = [
         SearchTerm(term.field, term.text[start : start + _TERM_LENGTH])
         for term in terms
         for start in [
@@ -58,7 +58,7 @@ def index_terms(terms: Sequence[SearchTerm]) -> list[SearchTerm]:
             max(0, len(term.text) - _TERM_LENGTH),
         ]
     ]
-    usable = [term for term in dict.fromkeys(found) if _TRIGRAM.search(term.text)]
+    usable = [term for term in dict.fromkeys(substrings) if _TRIGRAM.search(term.text)]
     step = -(-len(usable) // _MAX_TERMS) or 1
     return usable[::step]
 
@@ -89,15 +89,15 @@ def header_id(text: str) -> str:
     return text if text.startswith("<") else f"<{text}>"
 
 
-def next_walk(seen: int, found: int, missing: int) -> int | None:
-    """The number of rows to walk next, after `seen` rows with `found` hits; None: use the index.
+def next_walk(rows_read: int, hits: int, missing: int) -> int | None:
+    """The number of rows to walk next, after `rows_read` rows with `hits` hits; None: use the index.
 
-    Twice the average distance of the missing hits, since their distribution is random.
+    It is twice the number in which `missing` more hits are expected, since hits are distributed at random.
     """
-    if seen >= LONGEST_WALK or not found:
+    if rows_read >= LONGEST_WALK or not hits:
         return None
-    rows = 2 * missing * seen // found
-    return rows if seen + rows <= LONGEST_WALK else None
+    rows = 2 * missing * rows_read // hits
+    return rows if rows_read + rows <= LONGEST_WALK else None
 
 
 def is_narrow(filters: HistoryFilter) -> bool:
@@ -150,9 +150,9 @@ def timeline(
     message: Message, attempts: Sequence[DeliveryAttempt], after: UUID | None, *, descending: bool
 ) -> list[TimelineEntry]:
     """The entries after `after`, in order: the initial entries and `attempts`, which are after it already."""
-    own = [
+    initial = [
         entry
         for entry in initial_entries(message)
         if after is None or (entry.id < after if descending else entry.id > after)
     ]
-    return sorted([*own, *map(attempt_entry, attempts)], key=lambda entry: entry.id, reverse=descending)
+    return sorted([*initial, *map(attempt_entry, attempts)], key=lambda entry: entry.id, reverse=descending)

@@ -28,16 +28,16 @@ _CHUNK = 256 << 10
 
 async def get(conn: Conn, who: Principal, message_id: UUID) -> Message:
     """The message with this ID. NOT_FOUND; FORBIDDEN if the caller does not see its domain."""
-    found = await _existing(conn, message_id)
-    _permit(who, "message.read", found)
-    return found
+    message = await _require_message(conn, message_id)
+    _permit(who, "message.read", message)
+    return message
 
 
-async def _existing(conn: Conn, message_id: UUID) -> Message:
-    found = await messages.find(conn, message_id)
-    if found is None:
+async def _require_message(conn: Conn, message_id: UUID) -> Message:
+    message = await messages.find(conn, message_id)
+    if message is None:
         raise NotFound
-    return found
+    return message
 
 
 def _permit(who: Principal, action: str, message: Message) -> None:
@@ -63,22 +63,22 @@ async def _ids(conn: Conn, filters: HistoryFilter, after: UUID | None, limit: in
     if not terms:
         return await store.list_in_order(conn, filters, after, limit, descending=descending)
     terms = rules.index_terms(terms)
-    found: list[UUID] = []
-    seen, rows = 0, rules.FIRST_WALK
+    hits: list[UUID] = []
+    rows_read, rows = 0, rules.FIRST_WALK
     while True:
-        walk = await store.walk(conn, filters, store.Slice(after, limit - len(found), descending), rows, terms)
-        found += walk.hits
-        if len(found) >= limit or walk.seen < rows:
-            return found
-        seen, after = seen + walk.seen, walk.last
-        further = rules.next_walk(seen, len(found), limit - len(found))
-        if further is None and terms:
-            window = store.Slice(after, limit - len(found), descending)
+        walk = await store.walk(conn, filters, store.Slice(after, limit - len(hits), descending), rows, terms)
+        hits += walk.hits
+        if len(hits) >= limit or walk.rows_read < rows:
+            return hits
+        rows_read, after = rows_read + walk.rows_read, walk.last
+        next_rows = rules.next_walk(rows_read, len(hits), limit - len(hits))
+        if next_rows is None and terms:
+            window = store.Slice(after, limit - len(hits), descending)
             rarest = rules.rarest_terms(terms, walk.counts)
             if not rules.is_narrow(filters) or await _index_pays(conn, filters, window, rarest):
-                return found + await store.search_index(conn, filters, window, rarest)
+                return hits + await store.search_index(conn, filters, window, rarest)
             terms = []  # the list has fewer rows than the index has hits: walk to its end
-        rows = further or rules.LONGEST_WALK
+        rows = next_rows or rules.LONGEST_WALK
 
 
 async def _index_pays(conn: Conn, filters: HistoryFilter, window: store.Slice, terms: Sequence[SearchTerm]) -> bool:
@@ -98,17 +98,18 @@ async def get_timeline(conn: Conn, who: Principal, message_id: UUID, page_reques
 
 
 async def open_content(app: App, who: Principal, message_id: UUID) -> MessageContent:
-    """The content of a message; reading that of inbound mail requires `message.raw_inbound` and is recorded.
+    """The content of a message; reading inbound mail requires `message.raw_inbound` and is recorded in
+    the audit log.
 
     NOT_FOUND with `reason` expired if it was deleted, not_kept if it was never stored (refused at SMTP, not accepted by
     the MTA, disk full).
     """
     async with app.db.tx() as conn:
-        message = await _existing(conn, message_id)
+        message = await _require_message(conn, message_id)
         inbound = message.direction == "inbound"
         _permit(who, "message.raw_inbound" if inbound else "message.read", message)
-        found = await asyncio.to_thread(_open, app.data_dir, message)
-        if found is None:
+        content = await asyncio.to_thread(_open, app.data_dir, message)
+        if content is None:
             days = app.settings.retention.content_days
             if app.clock() - message.created_at >= timedelta(days=days):
                 raise NotFound(f"The content was deleted after {days} days (retention.content_days).", reason="expired")
@@ -117,7 +118,7 @@ async def open_content(app: App, who: Principal, message_id: UUID) -> MessageCon
         if inbound:
             target = AuditTarget("message", message.id, message.domain_id, message.domain_name)
             await audit.record(conn, who, app.clock(), AuditAction("message.read_raw", target))
-    return found
+    return content
 
 
 def _open(data_dir: Path, message: Message) -> MessageContent | None:
@@ -128,8 +129,8 @@ def _open(data_dir: Path, message: Message) -> MessageContent | None:
     return MessageContent(message.id, os.fstat(file.fileno()).st_size, file)
 
 
-async def read_chunks(found: MessageContent) -> AsyncIterator[bytes]:
+async def read_chunks(content: MessageContent) -> AsyncIterator[bytes]:
     """The content in chunks; closes the file."""
-    with found.file:
-        while chunk := await asyncio.to_thread(found.file.read, _CHUNK):
+    with content.file:
+        while chunk := await asyncio.to_thread(content.file.read, _CHUNK):
             yield chunk

@@ -21,18 +21,18 @@ _TERM_CONDITIONS = {
     "recipients": SQL("s.recipients LIKE {pattern}"),
     "any": SQL("(s.subject LIKE {pattern} OR s.sender LIKE {pattern} OR s.recipients LIKE {pattern})"),
 }
-# Each domain is an index scan of its own; for more domains it is cheaper to read the rows of all.
+# Each domain needs a separate index scan; above this number it is cheaper to read the rows of all domains.
 _DOMAINS_IN_INDEX = 10
 
 
 @dataclass(frozen=True, slots=True)
 class WalkResult:
-    """The result of a walk: the number of rows seen, the last one, and the hits in order.
+    """The result of a walk: the number of rows read, the ID of the last one, and the hits in order.
 
     `counts` is the number of rows in which each index term occurs.
     """
 
-    seen: int
+    rows_read: int
     last: UUID | None
     hits: list[UUID]
     counts: list[int]
@@ -49,8 +49,8 @@ class Slice:
 
 async def walk(conn: Conn, filters: HistoryFilter, window: Slice, rows: int, terms: Sequence[SearchTerm]) -> WalkResult:
     """Read `rows` rows of the history in order, and return the search hits among them."""
-    text, named = _term_conditions(rules.search_terms(filters), "text")
-    counted, counted_arguments = _term_conditions(terms, "term")
+    text, text_arguments = _term_conditions(rules.search_terms(filters), "text")
+    count_conditions, count_arguments = _term_conditions(terms, "term")
     cursor = await conn.execute(
         SQL(
             """
@@ -58,22 +58,23 @@ async def walk(conn: Conn, filters: HistoryFilter, window: Slice, rows: int, ter
                 SELECT walk.id, s.subject, s.sender, s.recipients
                 FROM walk JOIN message_search s ON s.message_id = walk.id
             )
-            SELECT (SELECT count(*) FROM walk) AS seen, (SELECT id FROM walk ORDER BY id {back} LIMIT 1) AS last,
+            SELECT (SELECT count(*) FROM walk) AS rows_read,
+                   (SELECT id FROM walk ORDER BY id {reverse} LIMIT 1) AS last,
                    ARRAY(SELECT id FROM s WHERE {text} ORDER BY id {order} LIMIT %(limit)s) AS hits,
                    (SELECT ARRAY[count(*){counts}] FROM s) AS counts
             """
         ).format(
             rows=_in_order(filters, window.after, descending=window.descending),
             text=_and(text),
-            counts=SQL("").join(SQL(", count(*) FILTER (WHERE {})").format(each) for each in counted),
+            counts=SQL("").join(SQL(", count(*) FILTER (WHERE {})").format(each) for each in count_conditions),
             order=_order(window.descending),
-            back=_order(not window.descending),
+            reverse=_order(not window.descending),
         ),
-        _arguments(filters, window.after) | named | counted_arguments | {"rows": rows, "limit": window.limit},
+        _arguments(filters, window.after) | text_arguments | count_arguments | {"rows": rows, "limit": window.limit},
     )
     row = await cursor.fetchone()
     assert row is not None
-    return WalkResult(row["seen"], row["last"], row["hits"], row["counts"][1:])
+    return WalkResult(row["rows_read"], row["last"], row["hits"], row["counts"][1:])
 
 
 async def list_in_order(
@@ -88,8 +89,8 @@ async def list_in_order(
 
 async def search_index(conn: Conn, filters: HistoryFilter, window: Slice, terms: Sequence[SearchTerm]) -> list[UUID]:
     """The hits of a search by these terms in the trigram index; reads all rows that contain them."""
-    text, named = _term_conditions(rules.search_terms(filters), "text")
-    rows, rows_named = _index_rows(filters, window, terms)
+    text, text_arguments = _term_conditions(rules.search_terms(filters), "text")
+    rows, index_arguments = _index_rows(filters, window, terms)
     cursor = await conn.execute(
         SQL(
             """
@@ -98,7 +99,7 @@ async def search_index(conn: Conn, filters: HistoryFilter, window: Slice, terms:
             WHERE {text} AND {conditions} ORDER BY m.id {order} LIMIT %(limit)s
             """
         ).format(rows=rows, text=_and(text), conditions=_all(_conditions(filters)), order=_order(window.descending)),
-        _arguments(filters, window.after) | named | rows_named | {"limit": window.limit},
+        _arguments(filters, window.after) | text_arguments | index_arguments | {"limit": window.limit},
     )
     return [row["id"] for row in await cursor.fetchall()]
 
@@ -107,50 +108,50 @@ async def estimate_rows(
     conn: Conn, filters: HistoryFilter, window: Slice, terms: Sequence[SearchTerm]
 ) -> tuple[int, int]:
     """The planner's estimates: rows of a walk of the whole list, and rows of the index for these terms."""
-    rows, rows_named = _index_rows(filters, window, terms)
+    rows, index_arguments = _index_rows(filters, window, terms)
     conditions: list[LiteralString] = [
         *_conditions(filters),
         *_bounds(filters, window.after, "m.id", descending=window.descending),
     ]
     walked = SQL("SELECT m.id FROM messages m WHERE {}").format(_all(conditions))
-    numbers: list[int] = []
+    estimates: list[int] = []
     for query in (walked, rows):
         cursor = await conn.execute(
-            SQL("EXPLAIN (FORMAT JSON) ") + query, _arguments(filters, window.after) | rows_named
+            SQL("EXPLAIN (FORMAT JSON) ") + query, _arguments(filters, window.after) | index_arguments
         )
         row = await cursor.fetchone()
         assert row is not None
-        numbers.append(row["QUERY PLAN"][0]["Plan"]["Plan Rows"])
-    return numbers[0], numbers[1]
+        estimates.append(row["QUERY PLAN"][0]["Plan"]["Plan Rows"])
+    return estimates[0], estimates[1]
 
 
 def _index_rows(filters: HistoryFilter, window: Slice, terms: Sequence[SearchTerm]) -> tuple[Composed, dict[str, str]]:
-    conditions, named = _term_conditions(terms, "term")
+    conditions, arguments = _term_conditions(terms, "term")
     domains = _domains(filters)
     if domains is not None and len(domains) <= _DOMAINS_IN_INDEX:
         conditions.append(SQL("s.domain_id = ANY(%(domains)s)").format())
     return SQL(
-        "SELECT s.message_id, s.subject, s.sender, s.recipients FROM message_search s WHERE {pieces} AND {bounds}"
+        "SELECT s.message_id, s.subject, s.sender, s.recipients FROM message_search s WHERE {terms} AND {bounds}"
     ).format(
-        pieces=_and(conditions),
+        terms=_and(conditions),
         bounds=_all(_bounds(filters, window.after, "s.message_id", descending=window.descending)),
-    ), named
+    ), arguments
 
 
 async def list_attempts(
     conn: Conn, message_id: UUID, after: UUID | None, limit: int, *, descending: bool
 ) -> list[DeliveryAttempt]:
     """The delivery attempts of a message, in order, after `after`."""
-    beyond = SQL("TRUE") if after is None else SQL("a.id < %(after)s" if descending else "a.id > %(after)s")
+    bound = SQL("TRUE") if after is None else SQL("a.id < %(after)s" if descending else "a.id > %(after)s")
     cursor = await conn.execute(
         SQL(
             """
             SELECT a.id, a.message_id, a.at, a.kind, a.recipient, a.attempt, a.smtp_code, a.enhanced_code, a.diagnostic,
                    a.remote_host, a.next_attempt_at
             FROM message_attempts a
-            WHERE a.message_id = %(message_id)s AND {beyond} ORDER BY a.id {order} LIMIT %(limit)s
+            WHERE a.message_id = %(message_id)s AND {bound} ORDER BY a.id {order} LIMIT %(limit)s
             """
-        ).format(beyond=beyond, order=_order(descending)),
+        ).format(bound=bound, order=_order(descending)),
         {"message_id": message_id, "after": after, "limit": limit},
     )
     return [_attempt(row) for row in await cursor.fetchall()]
@@ -241,7 +242,7 @@ def _merge_lists(filters: HistoryFilter, bounds: list[LiteralString], order: SQL
 
     The list of one status includes `partial` messages with a recipient in this status.
     """
-    lists: list[LiteralString] = ["(SELECT) AS one"]
+    lists: list[LiteralString] = ["(SELECT) AS single_row"]
     conditions = list(bounds)
     if _domains(filters) is not None:
         lists.append("unnest(%(domains)s::uuid[]) AS d (id)")
@@ -249,7 +250,7 @@ def _merge_lists(filters: HistoryFilter, bounds: list[LiteralString], order: SQL
     if rules.statuses(filters) is not None:
         lists.append("unnest(%(statuses)s::text[]) AS w (status)")
         conditions.append("m.status = w.status")
-    named = {"lists": SQL(" CROSS JOIN ").join(map(SQL, lists)), "conditions": _all(conditions), "order": order}
+    fragments = {"lists": SQL(" CROSS JOIN ").join(map(SQL, lists)), "conditions": _all(conditions), "order": order}
     if filters.status is None:
         return SQL(
             """
@@ -257,7 +258,7 @@ def _merge_lists(filters: HistoryFilter, bounds: list[LiteralString], order: SQL
                 SELECT m.id FROM messages m WHERE {conditions} ORDER BY m.id {order} LIMIT %(rows)s
             ) m ORDER BY m.id {order} LIMIT %(rows)s
             """
-        ).format(**named)
+        ).format(**fragments)
     return SQL(
         """
         SELECT m.id FROM (
@@ -272,15 +273,16 @@ def _merge_lists(filters: HistoryFilter, bounds: list[LiteralString], order: SQL
             ) m
         ) m ORDER BY m.id {order} LIMIT %(rows)s
         """
-    ).format(**named)
+    ).format(**fragments)
 
 
-def _term_conditions(parts: Sequence[SearchTerm], prefix: str) -> tuple[list[Composed], dict[str, str]]:
+def _term_conditions(terms: Sequence[SearchTerm], prefix: str) -> tuple[list[Composed], dict[str, str]]:
     """Conditions on `s` for which the trigram index can be used, and their arguments."""
-    named = {f"{prefix}_{number}": rules.like_pattern(part.text) for number, part in enumerate(parts)}
+    arguments = {f"{prefix}_{number}": rules.like_pattern(term.text) for number, term in enumerate(terms)}
     return [
-        _TERM_CONDITIONS[part.field].format(pattern=Placeholder(name)) for part, name in zip(parts, named, strict=True)
-    ], named
+        _TERM_CONDITIONS[term.field].format(pattern=Placeholder(name))
+        for term, name in zip(terms, arguments, strict=True)
+    ], arguments
 
 
 def _domains(filters: HistoryFilter) -> list[UUID] | None:

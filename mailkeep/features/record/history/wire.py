@@ -127,58 +127,58 @@ class MessageQuery(Query, frozen=True, rename={"from_": "from"}):
     q: Annotated[str, Meta(max_length=200)] | None = None
 
 
-def to_message(found: model.Message) -> MessageResponse:
+def to_message(message: model.Message) -> MessageResponse:
     """The JSON of a message."""
     return MessageResponse(
-        id=found.id,
-        direction=found.direction,
-        message_id=found.message_id,
-        queue_id=found.queue_id,
-        domain_id=found.domain_id,
-        mailbox_id=found.mailbox_id,
-        source=found.source,
-        api_key_id=found.api_key_id,
-        from_=found.from_address,
-        to=found.to_addresses,
-        cc=found.cc_addresses,
-        subject=found.subject,
-        size=found.size,
-        tags=found.tags,
-        metadata=dict(found.metadata),
-        status=found.status,  # pyright: ignore[reportArgumentType] limited by a CHECK constraint
-        recipients=[_recipient(each) for each in found.recipients],
-        spam=Spam(found.spam_score, found.spam_action, found.spam_symbols),
-        auth=AuthenticationResults(found.auth.get("spf"), found.auth.get("dkim"), found.auth.get("dmarc")),
-        created_at=iso(found.created_at),
+        id=message.id,
+        direction=message.direction,
+        message_id=message.message_id,
+        queue_id=message.queue_id,
+        domain_id=message.domain_id,
+        mailbox_id=message.mailbox_id,
+        source=message.source,
+        api_key_id=message.api_key_id,
+        from_=message.from_address,
+        to=message.to_addresses,
+        cc=message.cc_addresses,
+        subject=message.subject,
+        size=message.size,
+        tags=message.tags,
+        metadata=dict(message.metadata),
+        status=message.status,  # pyright: ignore[reportArgumentType] limited by a CHECK constraint
+        recipients=[_recipient(recipient) for recipient in message.recipients],
+        spam=Spam(message.spam_score, message.spam_action, message.spam_symbols),
+        auth=AuthenticationResults(message.auth.get("spf"), message.auth.get("dkim"), message.auth.get("dmarc")),
+        created_at=iso(message.created_at),
     )
 
 
-def _recipient(found: model.Recipient) -> MessageRecipientResponse:
+def _recipient(recipient: model.Recipient) -> MessageRecipientResponse:
     return MessageRecipientResponse(
-        address=found.address,
-        status=found.status,
-        attempts=found.attempts,
-        smtp_code=found.reply.smtp_code,
-        enhanced_code=found.reply.enhanced_code,
-        diagnostic=found.reply.diagnostic,
-        remote_host=found.reply.remote_host,
-        next_attempt_at=iso_or_none(found.next_attempt_at),
+        address=recipient.address,
+        status=recipient.status,
+        attempts=recipient.attempts,
+        smtp_code=recipient.reply.smtp_code,
+        enhanced_code=recipient.reply.enhanced_code,
+        diagnostic=recipient.reply.diagnostic,
+        remote_host=recipient.reply.remote_host,
+        next_attempt_at=iso_or_none(recipient.next_attempt_at),
     )
 
 
-def to_entry(found: TimelineEntry) -> TimelineEntryResponse:
+def to_entry(entry: TimelineEntry) -> TimelineEntryResponse:
     """The JSON of a timeline entry."""
     return TimelineEntryResponse(
-        at=iso(found.at),
-        kind=found.kind,  # pyright: ignore[reportArgumentType] limited by a CHECK constraint
-        recipient=found.recipient,
+        at=iso(entry.at),
+        kind=entry.kind,  # pyright: ignore[reportArgumentType] limited by a CHECK constraint
+        recipient=entry.recipient,
         detail=TimelineDetail(
-            attempt=found.attempt,
-            smtp_code=found.reply.smtp_code,
-            enhanced_code=found.reply.enhanced_code,
-            diagnostic=found.reply.diagnostic,
-            remote_host=found.reply.remote_host,
-            next_attempt_at=iso_or_none(found.next_attempt_at),
-            queue_id=found.queue_id,
+            attempt=entry.attempt,
+            smtp_code=entry.reply.smtp_code,
+            enhanced_code=entry.reply.enhanced_code,
+            diagnostic=entry.reply.diagnostic,
+            remote_host=entry.reply.remote_host,
+            next_attempt_at=iso_or_none(entry.next_attempt_at),
+            queue_id=entry.queue_id,
         ),
     )
