@@ -561,7 +561,7 @@ TABLE queued_mail WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, auto
     original_recipients integer NOT NULL
     envelope_known boolean NOT NULL
     expanded_recipients jsonb NOT NULL
-    settled_aliases text[] NOT NULL
+    decided_aliases text[] NOT NULL
     forwarded_messages jsonb NOT NULL DEFAULT '{}'::jsonb
     first_seen_at timestamp with time zone NOT NULL
     CONSTRAINT queued_mail_origin CHECK ((origin = ANY (ARRAY['api'::text, 'submission'::text, 'inbound'::text, 'reinjection'::text])))
@@ -715,8 +715,8 @@ TABLE webhook_deliveries WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_v
     next_attempt_at timestamp with time zone
     attempts jsonb NOT NULL DEFAULT '[]'::jsonb
     created_at timestamp with time zone NOT NULL
+    CONSTRAINT webhook_deliveries_next_attempt CHECK (((next_attempt_at IS NULL) = (state = ANY (ARRAY['delivered'::text, 'abandoned'::text]))))
     CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id)
-    CONSTRAINT webhook_deliveries_settled CHECK (((next_attempt_at IS NULL) = (state = ANY (ARRAY['delivered'::text, 'abandoned'::text]))))
     CONSTRAINT webhook_deliveries_state CHECK ((state = ANY (ARRAY['pending'::text, 'waiting_for_retry'::text, 'delivered'::text, 'abandoned'::text])))
     CREATE INDEX webhook_deliveries_abandoned ON webhook_deliveries USING btree (webhook_id, id) WHERE (state = 'abandoned'::text)
     CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries USING btree (webhook_id, id)
@@ -778,11 +778,11 @@ FUNCTION mark_sends_accepted(p_at timestamp with time zone, p_status text, p_acc
 FUNCTION monthly_tables() RETURNS text[]; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION mta_decode(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app, mailkeep_postfix
 FUNCTION mta_domain(p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
+FUNCTION mta_domain_inactive(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_encode(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app, mailkeep_postfix
 FUNCTION mta_login(p_local text, p_domain text, p_protocol text) RETURNS TABLE(login text, password text, mailbox_id uuid, quota_bytes bigint, access_version bigint) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
 FUNCTION mta_mailbox(p_local text, p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_mailbox_of(p_local text, p_domain text) RETURNS SETOF mailboxes; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION mta_paused(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_recipient(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_relay(p_local text, p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_route(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
@@ -792,6 +792,7 @@ FUNCTION mta_users() RETURNS TABLE(login text) SECURITY DEFINER; EXECUTE TO mail
 FUNCTION newest_row_at(p_parent text) RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION notify_nodes() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION partition_column(p_table regclass) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION publishes_full_mail(p_domain_id uuid, p_always boolean) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION record_audit_entries(p_entries jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION record_inbound(p_at timestamp with time zone, p_claims jsonb, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb, p_events jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION remember_revoked_api_key() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
@@ -828,6 +829,5 @@ FUNCTION update_message_statuses() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_
 FUNCTION uuid7_floor(p_at timestamp with time zone) RETURNS uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION wake_event_streams() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION wake_workers(p_queue text) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION wants_full(p_domain_id uuid, p_always boolean) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION webhook_delivery_id(p_event_id uuid, p_webhook_id uuid) RETURNS uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION webhook_subscribes(p_events text[], p_kind text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app

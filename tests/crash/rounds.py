@@ -34,7 +34,7 @@ SEND_PLACES = (
     "submit.in_data",
     "submit.dot_sent",
     "sandbox.written",
-    "sandbox.taken",
+    "sandbox.queued",
     "submit.accepted",
     "send.committed",
     HALF_WRITTEN,

@@ -48,7 +48,7 @@ END
 $$;
 
 -- Whether mail for p_domain_id is published in full (`mail.received.full`). p_always: the setting events.received_full.
-CREATE OR REPLACE FUNCTION wants_full(p_domain_id uuid, p_always boolean) RETURNS boolean
+CREATE OR REPLACE FUNCTION publishes_full_mail(p_domain_id uuid, p_always boolean) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT p_domain_id IS NOT NULL AND (p_always OR EXISTS (
         SELECT FROM webhooks w

@@ -19,7 +19,7 @@ DECLARE
                                AND a.attname <> 'tx');  -- the transaction of an entry can't be chosen
     mail_functions jsonb := '{
         "mailkeep_postfix": ["mta_decode(text)", "mta_encode(text)", "mta_domain(text)", "mta_mailbox(text, text)",
-                             "mta_route(text, text)", "mta_recipient(text, text)", "mta_paused(text, text)",
+                             "mta_route(text, text)", "mta_recipient(text, text)", "mta_domain_inactive(text, text)",
                              "mta_relay(text, text)", "mta_senders(text, text)"],
         "mailkeep_dovecot": ["mta_user(text, text)", "mta_login(text, text, text)", "mta_users()"]}';
 BEGIN

@@ -105,7 +105,7 @@ $$;
 
 -- The access(5) action for a recipient on the ports where the API and local users submit mail: a temporary rejection
 -- if the recipient's domain is inactive. Other undeliverable recipients are accepted there and bounce.
-CREATE OR REPLACE FUNCTION mta_paused(p_local text, p_domain text) RETURNS SETOF text
+CREATE OR REPLACE FUNCTION mta_domain_inactive(p_local text, p_domain text) RETURNS SETOF text
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
     IF EXISTS (SELECT FROM domains d WHERE d.name = lower(p_domain COLLATE "C") AND NOT d.active) THEN

@@ -112,7 +112,7 @@ CREATE TABLE queued_mail (
     original_recipients integer NOT NULL,                                           -- recipients of the envelope
     envelope_known      boolean NOT NULL,                                           -- all original recipients are known
     expanded_recipients jsonb NOT NULL,                                             -- delivery outcomes behind aliases
-    settled_aliases     text[] NOT NULL,                                            -- aliases whose outcome is published
+    decided_aliases     text[] NOT NULL,                                            -- aliases whose outcome is decided
     forwarded_messages  jsonb NOT NULL DEFAULT '{}',                                -- forwarding domain: row in messages
     first_seen_at       timestamptz NOT NULL
 ) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
@@ -166,7 +166,7 @@ CREATE TABLE webhook_deliveries (
     next_attempt_at timestamptz,
     attempts        jsonb NOT NULL DEFAULT '[]',                                    -- finished attempts, oldest first
     created_at      timestamptz NOT NULL,
-    CONSTRAINT webhook_deliveries_settled CHECK ((next_attempt_at IS NULL) = (state IN ('delivered', 'abandoned')))
+    CONSTRAINT webhook_deliveries_next_attempt CHECK ((next_attempt_at IS NULL) = (state IN ('delivered', 'abandoned')))
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000);
 CREATE INDEX webhook_deliveries_open ON webhook_deliveries (webhook_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
 CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries (webhook_id, id);

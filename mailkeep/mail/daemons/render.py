@@ -34,7 +34,7 @@ MAPS = {
     "mailboxes": "SELECT * FROM mta_mailbox(mta_decode('%u'), '%d')",
     "routes": "SELECT mta_encode(r) FROM mta_route(mta_decode('%u'), '%d') r",
     "recipients": "SELECT * FROM mta_recipient(mta_decode('%u'), '%d')",
-    "paused": "SELECT * FROM mta_paused(mta_decode('%u'), '%d')",
+    "paused": "SELECT * FROM mta_domain_inactive(mta_decode('%u'), '%d')",
     "relays": "SELECT 'smarthost:unix:@@relay_socket@@' FROM mta_relay(mta_decode('%u'), '%d')",
     "senders": "SELECT mta_encode(r) FROM mta_senders(mta_decode('%u'), '%d') r",
 }

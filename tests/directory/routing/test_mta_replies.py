@@ -9,7 +9,7 @@ from tests.support.client import EXAMPLE, Api
 _PAUSED = "450 4.2.1 The domain is inactive; try again later"
 _QUERIES: dict[str, LiteralString] = {
     "mta_recipient": "SELECT a FROM mta_recipient(%(local)s, %(domain)s) a",
-    "mta_paused": "SELECT a FROM mta_paused(%(local)s, %(domain)s) a",
+    "mta_domain_inactive": "SELECT a FROM mta_domain_inactive(%(local)s, %(domain)s) a",
 }
 
 
@@ -39,12 +39,12 @@ async def test_a_deactivated_domain_is_deferred_on_both(api: Api) -> None:
     await api.mailbox(f"alice@{EXAMPLE}")
     domain = (await api.sql("SELECT id FROM domains WHERE name = %(name)s", name=EXAMPLE))[0]["id"]
     await api.sue.patch(f"/domains/{domain}", {"active": False})
-    for function in ("mta_recipient", "mta_paused"):
+    for function in ("mta_recipient", "mta_domain_inactive"):
         assert await _replies(api, function, "alice", EXAMPLE) == [_PAUSED]
         assert await _replies(api, function, "alice", EXAMPLE.upper()) == [_PAUSED]
 
 
 async def test_submission_gets_no_other_replies(api: Api) -> None:
     for local_part, domain in (("no", EXAMPLE), ("someone", "elsewhere.test")):
-        assert await _replies(api, "mta_paused", local_part, domain) == []
+        assert await _replies(api, "mta_domain_inactive", local_part, domain) == []
     assert await _replies(api, "mta_recipient", "someone", "elsewhere.test") == []

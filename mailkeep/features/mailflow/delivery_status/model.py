@@ -73,7 +73,7 @@ class TrackedMessage:
     `header_id`: the Message-ID field; `head`: other header fields by name. `sender` and `size` (bytes) are the queue's.
     `message_id`: the row in the history; forwarded mail has one for each forwarding domain instead, by its name.
     `queue_recipients` is the number of recipients in the queue, with expanded aliases; `original_recipients` is the
-    number in the envelope (`envelope_known`: all of them are known). `settled_aliases`: those whose outcome is decided.
+    number in the envelope (`envelope_known`: all of them are known). `decided_aliases` have their outcome.
     """
 
     queue_id: str
@@ -89,7 +89,7 @@ class TrackedMessage:
     original_recipients: int = 0
     envelope_known: bool = False
     expanded_recipients: tuple[ExpandedRecipient, ...] = ()
-    settled_aliases: tuple[str, ...] = ()
+    decided_aliases: tuple[str, ...] = ()
     forwarded_messages: Mapping[str, UUID] = field(default_factory=dict[str, UUID])
 
     @property

@@ -257,10 +257,10 @@ def _decide_aliases(mail: TrackedMessage, message_id: UUID) -> tuple[TrackedMess
         by_recipient.setdefault(each.last_attempt.original_recipient, []).append(each.last_attempt)
     outcomes: list[DeliveryOutcome] = []
     for recipient, attempts in by_recipient.items():
-        if recipient not in mail.settled_aliases and all(each.status != "deferred" for each in attempts):
+        if recipient not in mail.decided_aliases and all(each.status != "deferred" for each in attempts):
             best = min(attempts, key=lambda each: _BEST_FIRST.index(each.status))
             outcomes.append(_outcome(mail, message_id, recipient, best))
-    return replace(mail, settled_aliases=(*mail.settled_aliases, *(outcome.address for outcome in outcomes))), outcomes
+    return replace(mail, decided_aliases=(*mail.decided_aliases, *(outcome.address for outcome in outcomes))), outcomes
 
 
 def _expansion_key(attempt: LoggedAttempt) -> tuple[str, str]:

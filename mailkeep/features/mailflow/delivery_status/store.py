@@ -100,7 +100,7 @@ async def find_tracked(conn: Conn, queue_ids: Collection[str]) -> dict[str, Trac
     cursor = await conn.execute(
         """
         SELECT queue_id, origin, login, header_id, head, sender, size, message_id, queue_recipients,
-               original_recipients, envelope_known, expanded_recipients, settled_aliases, forwarded_messages,
+               original_recipients, envelope_known, expanded_recipients, decided_aliases, forwarded_messages,
                first_seen_at
         FROM queued_mail WHERE queue_id = ANY(%(ids)s)
         """,
@@ -111,7 +111,7 @@ async def find_tracked(conn: Conn, queue_ids: Collection[str]) -> dict[str, Trac
 
 def _from_row(row: dict[str, Any]) -> TrackedMessage:
     row["expanded_recipients"] = msgspec.convert(row["expanded_recipients"], tuple[ExpandedRecipient, ...])
-    row["settled_aliases"] = tuple(row["settled_aliases"])
+    row["decided_aliases"] = tuple(row["decided_aliases"])
     row["forwarded_messages"] = msgspec.convert(row["forwarded_messages"], dict[str, UUID])
     return TrackedMessage(**row)
 
@@ -154,20 +154,20 @@ async def save_tracked(conn: Conn, mails: Sequence[TrackedMessage]) -> None:
     await conn.execute(
         """
         INSERT INTO queued_mail (queue_id, origin, login, header_id, head, sender, size, message_id, queue_recipients,
-                                 original_recipients, envelope_known, expanded_recipients, settled_aliases,
+                                 original_recipients, envelope_known, expanded_recipients, decided_aliases,
                                  forwarded_messages, first_seen_at)
         SELECT q.queue_id, q.origin, q.login, q.header_id, q.head, q.sender, q.size, q.message_id, q.queue_recipients,
-               q.original_recipients, q.envelope_known, q.expanded_recipients, q.settled_aliases, q.forwarded_messages,
+               q.original_recipients, q.envelope_known, q.expanded_recipients, q.decided_aliases, q.forwarded_messages,
                q.first_seen_at
         FROM jsonb_to_recordset(%(mails)s) AS q(
             queue_id text, origin text, login text, header_id text, head jsonb, sender text, size bigint,
             message_id uuid, queue_recipients integer, original_recipients integer, envelope_known boolean,
-            expanded_recipients jsonb, settled_aliases text[], forwarded_messages jsonb, first_seen_at timestamptz)
+            expanded_recipients jsonb, decided_aliases text[], forwarded_messages jsonb, first_seen_at timestamptz)
         ON CONFLICT (queue_id) DO UPDATE
         SET header_id = excluded.header_id, head = excluded.head, sender = excluded.sender, size = excluded.size,
             message_id = excluded.message_id, queue_recipients = excluded.queue_recipients,
             original_recipients = excluded.original_recipients, envelope_known = excluded.envelope_known,
-            expanded_recipients = excluded.expanded_recipients, settled_aliases = excluded.settled_aliases,
+            expanded_recipients = excluded.expanded_recipients, decided_aliases = excluded.decided_aliases,
             forwarded_messages = excluded.forwarded_messages
         """,
         {"mails": Jsonb(list(mails), dumps=msgspec.json.encode)},

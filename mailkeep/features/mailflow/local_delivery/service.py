@@ -191,7 +191,7 @@ async def _record(app: App, recorder: DeliveryRecorder, delivery: LmtpDelivery) 
     if not accepted and all(not reply.is_permanent for reply in delivery.replies.values()):
         return
     async with AsyncExitStack() as stack:
-        if any(target.wants_full for target in accepted):
+        if any(target.publishes_full_mail for target in accepted):
             parsed = await receiving.parse_message(app, delivery.mail, stack)
             delivery = replace(delivery, parsed=parsed)
         await recorder.record(delivery)
@@ -212,8 +212,8 @@ async def _record_batch(app: App, deliveries: Sequence[LmtpDelivery]) -> list[No
 
 def _copy(delivery: LmtpDelivery, message: Message) -> MailboxCopy:
     assert message.mailbox_id is not None
-    wants_full = delivery.targets[message.mailbox_id].wants_full and message.status == "received"
-    parsed = delivery.parsed if wants_full else None
+    publishes_full_mail = delivery.targets[message.mailbox_id].publishes_full_mail and message.status == "received"
+    parsed = delivery.parsed if publishes_full_mail else None
     rcpt_to = delivery.recipients[message.mailbox_id]
     return MailboxCopy(delivery.mail, message, rcpt_to, delivery.verdict or HAM, parsed)
 

@@ -20,7 +20,7 @@ async def find_mailboxes(
     cursor = await conn.execute(
         """
         SELECT a.number, a.local, a.domain, m.id AS mailbox_id, d.id AS domain_id, d.name AS domain_name, m.quota_bytes,
-               m.used_bytes, wants_full(d.id, %(always_full)s) AS wants_full, d.active,
+               m.used_bytes, publishes_full_mail(d.id, %(always_full)s) AS publishes_full_mail, d.active,
                s.queue_id IS NOT NULL AS recorded
         FROM unnest(%(numbers)s::integer[], %(queue_ids)s::text[], %(locals)s::text[], %(domains)s::text[])
              AS a (number, queue_id, local, domain)

@@ -13,7 +13,7 @@ is skipped and gets a row in the history.
 The built-in filter recognises the GTUBE string as spam: such mail goes to the Junk folder (`.Junk`, Maildir++) and is
 also published as `mail.spam`. X-Spam fields of incoming messages are ignored.
 
-`mail.received.full` is created while a webhook subscribes to it (`wants_full` in the database): a separate process
+`mail.received.full` is created if a webhook subscribes to it (SQL function `publishes_full_mail`): a separate process
 parses the message, within limits. If that fails, the event has the header and `parse_error`. The list of events shows
 it without content, which is stored once for each message for 3 days.
 

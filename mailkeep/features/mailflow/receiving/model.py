@@ -50,14 +50,14 @@ class InboundMail:
 
 @dataclass(frozen=True, slots=True)
 class TargetMailbox:
-    """A mailbox to deliver to; `wants_full`: a webhook of its domain subscribes to `mail.received.full`."""
+    """A mailbox to deliver to; `publishes_full_mail`: a webhook of its domain subscribes to `mail.received.full`."""
 
     mailbox_id: UUID
     domain_id: UUID
     domain_name: str
     quota_bytes: int
     used_bytes: int
-    wants_full: bool
+    publishes_full_mail: bool
 
     def is_full(self, size: int) -> bool:
         """Whether a message of `size` bytes exceeds the quota; `quota_bytes` 0: no quota."""

@@ -153,8 +153,8 @@ async def deliver(app: App, mail: InboundMail) -> ReceiveOutcome:
         return _full_outcome(full, mail.size) if full else "unknown_user"
     verdict = await asyncio.to_thread(rules.judge_content, mail.content())
     async with AsyncExitStack() as stack:
-        wants_full = any(target.wants_full for target in targets.values())
-        parsed = await parse_message(app, mail, stack) if wants_full else None
+        publishes_full_mail = any(target.publishes_full_mail for target in targets.values())
+        parsed = await parse_message(app, mail, stack) if publishes_full_mail else None
         await _write_copies(app, _DeliveryPlan(mail, verdict, recipients, targets, full, external, parsed))
     if mail.source == "smtp":
         count_deliveries(app, mail.source, ["received"] * len(mail.recipients))
@@ -226,7 +226,7 @@ async def _record_copies(
             message,
             plan.recipients[mailbox_id],
             plan.verdict,
-            plan.parsed if plan.targets[mailbox_id].wants_full else None,
+            plan.parsed if plan.targets[mailbox_id].publishes_full_mail else None,
         )
         for mailbox_id, (message, _) in copies.items()
     }

@@ -15,7 +15,7 @@ async def find_mailboxes(conn: Conn, mailbox_ids: Collection[UUID], *, always_fu
     cursor = await conn.execute(
         """
         SELECT m.id AS mailbox_id, d.id AS domain_id, d.name AS domain_name, m.quota_bytes, m.used_bytes,
-               wants_full(d.id, %(always_full)s) AS wants_full
+               publishes_full_mail(d.id, %(always_full)s) AS publishes_full_mail
         FROM mailboxes m JOIN domains d ON d.id = m.domain_id
         WHERE m.id = ANY(%(ids)s) AND m.deleted_at IS NULL
         ORDER BY m.id

@@ -63,7 +63,7 @@ async def accept(app: App, mail_from: str, rcpt_to: list[str], content: Received
     failpoint.reach("sandbox.written")
     message = SandboxMessage(sandbox_id, sandbox_id.hex, mail_from, rcpt_to, head.message_id, size, at)
     history_id = await _enqueue(app, message)
-    failpoint.reach("sandbox.taken")
+    failpoint.reach("sandbox.queued")
     if history_id is not None:
         await asyncio.to_thread(link_content, app.data_dir, history_id, path)
     return message
