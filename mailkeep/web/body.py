@@ -10,13 +10,11 @@ from starlette.requests import Request
 
 from mailkeep.core.errors import BadRequest, InvalidJson, PayloadTooLarge, UnsupportedMediaType
 from mailkeep.settings.tree import HttpSettings
+from mailkeep.web.decode_process import LARGE_BODY_BYTES
 from mailkeep.web.memory_budget import SMALL, MemoryReservation
 from mailkeep.web.string_views import JsonText, MappedBody
 
-LARGE = 1 << 20
-"""Bodies of more bytes are kept in a memory file of their own and parsed outside the event loop."""
-
-_MAX_DIGITS = 18  # of a Content-Length
+_MAX_LENGTH_DIGITS = 18  # of Content-Length
 _GRACE_SECONDS = 60.0  # every body may take this long, however slowly it arrives
 
 
@@ -31,7 +29,7 @@ async def read_body(request: Request, limit: int, reservation: MemoryReservation
         return b""  # RFC 9112 §6.3: no body
     if length is not None and not (length.isascii() and length.isdigit()):
         raise BadRequest("Content-Length is not a number.")
-    if length is not None and (len(length) > _MAX_DIGITS or int(length) > limit):
+    if length is not None and (len(length) > _MAX_LENGTH_DIGITS or int(length) > limit):
         raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise UnsupportedMediaType("Send the body without Content-Encoding (uncompressed).")
@@ -54,13 +52,13 @@ class _BodyBuffer:
     """Collects the chunks of a body without a second copy of it.
 
     A large body with a Content-Length is written to a memory file: the kernel allocates its pages as they are written,
-    frees them as soon as the request is over, and can reservation them with a child process.
+    frees them as soon as the request is over, and can share them with a child process.
     """
 
     __slots__ = ("_buffer", "_file", "size")
 
     def __init__(self, content_length: int) -> None:
-        self._file = _allocate(content_length) if content_length > LARGE else None
+        self._file = _allocate(content_length) if content_length > LARGE_BODY_BYTES else None
         self._buffer: bytes | bytearray = b""
         self.size = 0
 

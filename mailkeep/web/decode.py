@@ -161,18 +161,18 @@ def _decode_struct(value: Mapping[str, Any], info: mi.StructType, path: str, err
     return info.cls(**arguments)
 
 
-def _check_unknown_fields(value: Mapping[str, Any], known: Collection[str], path: str, errors: _FieldErrors) -> None:
+def _check_unknown_fields(value: Mapping[str, Any], fields: Collection[str], path: str, errors: _FieldErrors) -> None:
     for name in value:
         if errors.is_full():
             break
-        if name not in known:
+        if name not in fields:
             errors.add_invalid(_join(path, name[:_MAX_NAME]), "is not a field of this request")
 
 
 def _check_total(
     value: Mapping[str, Any], total: tuple[tuple[str, ...], int] | None, path: str, errors: _FieldErrors
 ) -> Collection[str]:
-    """The lists that together have more items than `total` allows. One error names the longest; no item is decoded."""
+    """The names of the lists that together have more items than `total` allows; the caller decodes none of them."""
     if total is None:
         return ()
     names, limit = total

@@ -30,8 +30,8 @@ from mailkeep.web.string_views import JsonText, MappedBody, StringView, is_mostl
 
 INLINE_BYTES = 64 << 10
 """Bodies up to this size are decoded on the event loop: the worst case takes about ten milliseconds."""
-LARGE = 1 << 20
-"""From this size on, even the search for large strings leaves the event loop."""
+LARGE_BODY_BYTES = 1 << 20
+"""Larger bodies are kept in a memory file (`web.body`); even the search for large strings leaves the event loop."""
 
 _VALUES = (Struct, Refusal, Enum, UUID, datetime, timedelta, timezone)
 
@@ -64,7 +64,7 @@ class Decoder:
         """Decode the body into `into` (a `Struct`, a `OneOf`, or None for no fields), or raise its refusal."""
         if len(body) <= INLINE_BYTES:
             return read_json(body, into)
-        if len(body) <= LARGE:
+        if len(body) <= LARGE_BODY_BYTES:
             return read_json(body, into) if is_mostly_large_strings(body) else await self._in_child(body, into)
         if await asyncio.to_thread(is_mostly_large_strings, body):
             return await asyncio.to_thread(read_json, body, into)

@@ -26,20 +26,20 @@ SECURITY_HEADERS: tuple[tuple[bytes, bytes], ...] = (
 """Header fields of every response that does not set them itself."""
 
 
-def success(data: Any, request_id: UUID, now: datetime, **more: Mapping[str, Any] | None) -> bytes:
-    """The envelope with `data`; `more` (pagination, details) is added to `meta` if it is not None."""
-    return _encoder.encode({"data": data, "error": None, "meta": _meta(request_id, now, more)})
+def success(data: Any, request_id: UUID, now: datetime, **meta: Mapping[str, Any] | None) -> bytes:
+    """The envelope of a successful response; `meta` has its optional members; those that are None are left out."""
+    return _encoder.encode({"data": data, "error": None, "meta": _meta(request_id, now, meta)})
 
 
 def failure(refusal: Refusal, request_id: UUID, now: datetime) -> bytes:
-    """The envelope with a refusal."""
+    """The envelope of an error response."""
     error = {"code": refusal.code, "message": refusal.message, "details": refusal.details}
     return _encoder.encode({"data": None, "error": error, "meta": _meta(request_id, now, {})})
 
 
-def _meta(request_id: UUID, now: datetime, more: Mapping[str, Any]) -> dict[str, Any]:
-    present = {name: value for name, value in more.items() if value is not None}
-    return {"request_id": str(request_id), "timestamp": iso(now)} | present
+def _meta(request_id: UUID, now: datetime, members: Mapping[str, Any]) -> dict[str, Any]:
+    required = {"request_id": str(request_id), "timestamp": iso(now)}
+    return required | {name: value for name, value in members.items() if value is not None}
 
 
 def refusal_headers(refusal: Refusal) -> dict[str, str]:

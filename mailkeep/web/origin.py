@@ -18,7 +18,7 @@ _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 def client_address(request: Request, trusted: Sequence[str]) -> str:
-    """The peer's address; behind trusted proxies the right-most X-Forwarded-For address that is not one of them."""
+    """The peer's address; behind trusted proxies the right-most address of X-Forwarded-For that is no trusted proxy."""
     address = _canonical_address(request.client.host if request.client else "")
     if not trusted or not is_within(address, trusted):
         return address
@@ -67,9 +67,9 @@ def refuse_cross_site(request: Request, call: Call, settings: Settings) -> None:
     origin = request.headers.get("origin")
     if origin is None:
         return
-    own = {request.headers.get("host", "").lower(), urlsplit(settings.http.public_url).netloc.lower()}
+    own_hosts = {request.headers.get("host", "").lower(), urlsplit(settings.http.public_url).netloc.lower()}
     scheme, _, host = origin.lower().partition("://")
-    if scheme not in ("http", "https") or host not in own:
+    if scheme not in ("http", "https") or host not in own_hosts:
         raise Forbidden(
             f"Another site sent the request (Origin: {origin[:100]}). If this is the address of this server, set the "
             "setting http.public_url to it.",

@@ -334,7 +334,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _MAX_AGE = timedelta(days=300)
 
 
-def time_of(stamp: str, read_at: datetime) -> datetime:
+def parse_stamp(stamp: str, read_at: datetime) -> datetime:
     """The time of a line, from its stamp (local time, no year) and the time when it was read (with a time zone).
 
     At most `read_at`, which is also the result for an invalid stamp or one of more than 300 days ago.

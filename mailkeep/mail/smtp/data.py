@@ -36,9 +36,9 @@ class DataReader:
         "_line",
         "_size_limit",
         "_started",
-        "done",
         "fault",
-        "rest",
+        "following_data",
+        "is_complete",
         "size",
     )
 
@@ -51,15 +51,15 @@ class DataReader:
         self._in_header = True
         self._line = 0
         self.size = 0
-        self.done = False
+        self.is_complete = False
         self.fault: DataFault | None = None
-        self.rest = b""
+        self.following_data = b""
 
     def feed(self, data: bytes | bytearray) -> bytes:
         """Process received data. Returns the content to store; empty once there is a `fault`.
 
-        At the end of the message `done` is set, and `rest` has the data after it. After BARE_NEWLINE and ENDLESS
-        `feed` must not be called again: the end of the message is not known.
+        At the end of the message `is_complete` is set, and `following_data` has the data after it. After BARE_NEWLINE
+        and ENDLESS `feed` must not be called again: the end of the message is not known.
         """
         content = self._content(self._held_back + data)
         if self.fault is DataFault.BARE_NEWLINE:
@@ -71,16 +71,16 @@ class DataReader:
             self._check_header(content)
         if self.size > self._size_limit:
             self.fault = self.fault or DataFault.TOO_LARGE
-            if not self.done and self.size > self._drain_limit:
+            if not self.is_complete and self.size > self._drain_limit:
                 self.fault = DataFault.ENDLESS
         return content if self.fault is None else b""
 
     def _content(self, data: bytes) -> bytes:
         """Return the content up to its end, or up to where its end may begin, without dot-stuffing."""
-        dotted = data.find(b"\r\n.")
-        end = data.find(_END, dotted) if dotted >= 0 else -1
+        dot_at = data.find(b"\r\n.")
+        end = data.find(_END, dot_at) if dot_at >= 0 else -1
         if end >= 0:
-            self.done, self.rest = True, data[end + len(_END) :]
+            self.is_complete, self.following_data = True, data[end + len(_END) :]
             content = data[: end + 2]
         else:
             held_back = next((len(prefix) for prefix in _PREFIXES if data.endswith(prefix)), 0)
@@ -88,7 +88,7 @@ class DataReader:
             content = data[: len(data) - held_back]
         if has_bare_newline(content):
             self.fault = DataFault.BARE_NEWLINE
-        return content.replace(b"\r\n.", b"\r\n") if dotted >= 0 else content
+        return content.replace(b"\r\n.", b"\r\n") if dot_at >= 0 else content
 
     def _check_header(self, content: bytes) -> None:
         """Check the length of header lines. A CRLF is never split over two calls."""
@@ -117,18 +117,18 @@ class BareNewline(ValueError):
 class DotStuffer:
     """Doubles the dots at line starts of outgoing content, chunk by chunk."""
 
-    __slots__ = ("_held", "_line_start")
+    __slots__ = ("_line_start", "_trailing_cr")
 
     def __init__(self) -> None:
         self._line_start = True
-        self._held = b""
+        self._trailing_cr = b""
 
     def feed(self, chunk: bytes) -> bytes:
         """Return the chunk dot-stuffed. A CR at its end is kept for the next call. Raises `BareNewline`."""
-        chunk = self._held + chunk if self._held else chunk
-        self._held = b""
+        chunk = self._trailing_cr + chunk if self._trailing_cr else chunk
+        self._trailing_cr = b""
         if chunk.endswith(b"\r"):
-            chunk, self._held = chunk[:-1], b"\r"
+            chunk, self._trailing_cr = chunk[:-1], b"\r"
         if not chunk:
             return b""
         if has_bare_newline(chunk):
@@ -141,5 +141,5 @@ class DotStuffer:
 
     def finish(self) -> None:
         """End the content. Raises `BareNewline` if it ends with a CR."""
-        if self._held:
+        if self._trailing_cr:
             raise BareNewline("bare CR at the end of the message content")

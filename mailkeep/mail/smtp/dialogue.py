@@ -265,13 +265,13 @@ class SmtpDialogue:
             self._reply(reply)
         if any(reply.is_positive for reply in replies):
             self._errors = self._refused = self._idle_commands = 0
-        if not reader.done:
+        if not reader.is_complete:
             await self._channel.linger(seconds=limits.linger_seconds, max_bytes=limits.drain_size)
 
     async def _receive(self, reader: DataReader, spool: Spool) -> SmtpReply | None:
         """Read the content into the spool. Returns the rejection if the message can't be accepted."""
         refusal: SmtpReply | None = None
-        while not reader.done:
+        while not reader.is_complete:
             content = reader.feed(await self._channel.read_chunk())
             if reader.fault is not None:
                 spool.discard()
@@ -281,9 +281,9 @@ class SmtpDialogue:
                     return refusal
             elif refusal is None:
                 spool.write(content)
-                if spool.is_full or (reader.done and spool.has_file):
+                if spool.is_full or (reader.is_complete and spool.has_file):
                     refusal = await _spill(spool)
-        self._channel.unread(reader.rest)
+        self._channel.unread(reader.following_data)
         return refusal
 
     async def _deliver(self, spool: Spool) -> SmtpReply | Sequence[SmtpReply]:

@@ -22,7 +22,7 @@ from mailkeep.mail.postfix.log import (
     LogLine,
     PostfixAttempt,
     parse,
-    time_of,
+    parse_stamp,
 )
 
 _ID = "4jW9T1xz0bz1"
@@ -251,16 +251,16 @@ def test_the_time_of_a_line_is_local_and_gets_a_year() -> None:
     read = datetime(2027, 1, 1, 0, 0, 30, tzinfo=UTC)
     for ago in (timedelta(0), timedelta(minutes=5), timedelta(days=20)):
         written = (read - ago).astimezone()
-        assert time_of(f"{written:%b %e %H:%M:%S}", read) == read - ago
+        assert parse_stamp(f"{written:%b %e %H:%M:%S}", read) == read - ago
 
 
 @pytest.mark.parametrize("stamp", ["", "Foo 20 10:01:02", "Feb 31 10:01:02", "Nov 20 99:01:02", "Nov 20"])
 def test_an_invalid_timestamp_counts_as_now(stamp: str) -> None:
     read = datetime(2026, 11, 21, 12, tzinfo=UTC)
-    assert time_of(stamp, read) == read
+    assert parse_stamp(stamp, read) == read
 
 
 def test_a_timestamp_is_never_later_than_the_time_of_reading() -> None:
     read = datetime(2026, 11, 21, 12, tzinfo=UTC)
     ahead = (read + timedelta(minutes=3)).astimezone()
-    assert time_of(f"{ahead:%b %e %H:%M:%S}", read) == read
+    assert parse_stamp(f"{ahead:%b %e %H:%M:%S}", read) == read

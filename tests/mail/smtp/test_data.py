@@ -15,8 +15,8 @@ def reader(size_limit: int = 10_000, *, header_line: int = 1000, drain: int = 20
 def read(pieces: list[bytes], reading: DataReader) -> bytes:
     content = b""
     for piece in pieces:
-        if reading.done or reading.fault in (DataFault.BARE_NEWLINE, DataFault.ENDLESS):
-            reading.rest += piece
+        if reading.is_complete or reading.fault in (DataFault.BARE_NEWLINE, DataFault.ENDLESS):
+            reading.following_data += piece
         else:
             content += reading.feed(piece)
     return content
@@ -46,7 +46,7 @@ def test_content_does_not_depend_on_the_chunks(sent: bytes, content: bytes, rest
         reading = reader()
         pieces = [sent[start : start + step] for start in range(0, len(sent), step)]
         assert read(pieces, reading) == content
-        assert (reading.done, reading.fault, reading.rest) == (True, None, rest)
+        assert (reading.is_complete, reading.fault, reading.following_data) == (True, None, rest)
         assert reading.size == len(content)
 
 
@@ -78,7 +78,7 @@ def test_content_over_the_limit_is_read_to_its_end_and_discarded() -> None:
     assert read([b"9"], reading) == b""
     assert reading.fault is DataFault.TOO_LARGE
     assert read([b"more\r\n.\r\nNOOP\r\n"], reading) == b""
-    assert (reading.done, reading.rest) == (True, b"NOOP\r\n")
+    assert (reading.is_complete, reading.following_data) == (True, b"NOOP\r\n")
 
 
 def test_content_of_exactly_the_limit_is_accepted() -> None:
@@ -123,7 +123,7 @@ def test_dot_stuffed_content_is_read_back_byte_for_byte(content: bytes, cuts: li
     stuffer.finish()
     reading = reader()
     assert read(split(wire + b".\r\nQUIT\r\n", other_cuts), reading) == content
-    assert (reading.done, reading.fault, reading.rest) == (True, None, b"QUIT\r\n")
+    assert (reading.is_complete, reading.fault, reading.following_data) == (True, None, b"QUIT\r\n")
 
 
 _ANY = st.lists(st.sampled_from([b".", b"\r", b"\n", b"\r\n", b"\r\n.\r\n", b"a"]), max_size=30).map(b"".join)
@@ -134,7 +134,7 @@ _ANY = st.lists(st.sampled_from([b".", b"\r", b"\n", b"\r\n", b"\r\n.\r\n", b"a"
 def test_only_crlf_dot_crlf_ends_content_without_bare_newlines(sent: bytes, cuts: list[int]) -> None:
     reading = reader()
     read(split(sent, cuts), reading)
-    if reading.done and reading.fault is None:
+    if reading.is_complete and reading.fault is None:
         before = (b"\r\n" + sent).split(b"\r\n.\r\n", 1)[0]
         assert not set(before.replace(b"\r\n", b"")) & set(b"\r\n")
 

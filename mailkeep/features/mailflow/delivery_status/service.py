@@ -73,7 +73,7 @@ async def process_lines(app: App, name: str, piece: Piece, limit: RejectionLimit
     at = app.clock()
     original = srs.rewriter(app.vault, app.settings).restore
     lines = [rules.restore_sender(line, original) for each in piece.lines if (line := postfix_log.parse(each))]
-    times = {stamp: postfix_log.time_of(stamp, at) for stamp in {line.stamp for line in lines}}
+    times = {stamp: postfix_log.parse_stamp(stamp, at) for stamp in {line.stamp for line in lines}}
     timed_lines = [(times[line.stamp], line) for line in lines]
     position = LogPosition(piece.file.inode, piece.file.first_line, piece.end)
     async with app.db.tx() as conn:
