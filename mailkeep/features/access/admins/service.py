@@ -186,9 +186,9 @@ async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> Ad
     admin = await _require(conn, admin_id)
     rules.refuse_last_super_admin(admin, await store.count_other_super_admins(conn, admin_id), None)
     keys = await store.delete(conn, admin_id)
-    more = {"revoked_with_it": [str(key_id) for key_id in keys]} if keys else {}
+    details = {"revoked_with_it": [str(key_id) for key_id in keys]} if keys else {}
     await audit.record(
-        conn, who, at, AuditAction("admin.delete", _target(admin), before=wire.audit_fields(admin), more=more)
+        conn, who, at, AuditAction("admin.delete", _target(admin), before=wire.audit_fields(admin), details=details)
     )
     return admin
 

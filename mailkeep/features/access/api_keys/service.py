@@ -83,9 +83,9 @@ async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> ApiK
         raise NotFound
     # No foreign key deletes rates. Those of this key may still be locked by requests; a later call deletes them.
     await store.delete_old_rates(conn, at - timedelta(hours=1))
-    more = {"revoked_with_it": [str(each) for each in descendants]} if descendants else {}
+    details = {"revoked_with_it": [str(each) for each in descendants]} if descendants else {}
     await audit.record(
-        conn, who, at, AuditAction("api_key.delete", _target(key), before=wire.audit_fields(key), more=more)
+        conn, who, at, AuditAction("api_key.delete", _target(key), before=wire.audit_fields(key), details=details)
     )
     return key
 

@@ -187,8 +187,8 @@ async def open_session(
     session, cookie = await sessions.open_session(app, conn, call, account.id, account.credentials_epoch, at)
     await store.record_source(conn, account.id, source_of(call.ip_address), at, at - _SOURCE_RETENTION)
     who = sessions.caller_principal(call, account.email, admin.role, account.id, session.id)
-    more = {"method": method} if method else {}
-    await audit.record(conn, who, at, AuditAction("auth.login", AuditTarget("session", session.id), more=more))
+    details = {"method": method} if method else {}
+    await audit.record(conn, who, at, AuditAction("auth.login", AuditTarget("session", session.id), details=details))
     return CompletedLogin(admin, session, cookie)
 
 
@@ -199,11 +199,11 @@ async def record_failed_login(
     label: str,
     admin_id: UUID | None,
     refusal: type[Refusal] = InvalidCredentials,
-    **more: str,
+    **details: str,
 ) -> None:
     """Write a failed login to the audit log; `label` is the caller's name there, `admin_id` the account if known."""
     target = AuditTarget("admin", admin_id)
-    audit_action = AuditAction("auth.login", target, more=more, outcome="failed", error_code=refusal.code)
+    audit_action = AuditAction("auth.login", target, details=details, outcome="failed", error_code=refusal.code)
     await audit.record(conn, sessions.caller_principal(call, label, Role.DOMAIN_ADMIN, None, None), at, audit_action)
 
 

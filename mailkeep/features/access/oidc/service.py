@@ -259,8 +259,8 @@ async def _write_link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, 
     await store.insert(conn, admin_id, identity, at)
     await admins.set_oidc_provider(conn, admin_id, identity.provider, at)
     before, after = {"oidc_provider": None}, {"oidc_provider": identity.provider}
-    more = {"issuer": identity.issuer, "subject": identity.subject}
-    await audit.record(conn, who, at, AuditAction("oidc.link", AuditTarget("admin", admin_id), before, after, more))
+    details = {"issuer": identity.issuer, "subject": identity.subject}
+    await audit.record(conn, who, at, AuditAction("oidc.link", AuditTarget("admin", admin_id), before, after, details))
 
 
 async def disconnect(app: App, call: Call) -> None:
@@ -312,9 +312,11 @@ async def _record_refusal(app: App, call: Call, attempt: _OidcAttempt, refusal: 
     try:
         async with app.db.tx() as conn:
             if attempt.linking is not None:
-                more = {"provider": attempt.provider.id, "reason": reason}
+                details = {"provider": attempt.provider.id, "reason": reason}
                 target = AuditTarget("admin", attempt.linking.admin_id)
-                audit_action = AuditAction("oidc.link", target, more=more, outcome="failed", error_code=refusal.code)
+                audit_action = AuditAction(
+                    "oidc.link", target, details=details, outcome="failed", error_code=refusal.code
+                )
                 await audit.record(conn, _principal(call, attempt.linking), at, audit_action)
             elif not isinstance(refusal, AuthRequired):
                 method = f"oidc:{attempt.provider.id}"

@@ -138,8 +138,8 @@ async def end_all_sessions(conn: Conn, who: Principal, at: datetime) -> int:
     admin_id = admin_rules.own_id(who)
     active = len(await store.list_active(conn, admin_id, at))
     await store.delete_all(conn, admin_id, None)
-    more = {"sessions_ended": active}
-    await audit.record(conn, who, at, AuditAction("auth.logout_all", AuditTarget("admin", admin_id), more=more))
+    details = {"sessions_ended": active}
+    await audit.record(conn, who, at, AuditAction("auth.logout_all", AuditTarget("admin", admin_id), details=details))
     return active
 
 

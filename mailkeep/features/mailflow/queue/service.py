@@ -60,10 +60,10 @@ async def act(app: App, who: Principal, action: Action, selection: QueueSelectio
 
 
 def _audit_action(action: Action, selection: QueueSelection) -> AuditAction:
-    more: dict[str, Any] = {"messages": len(selection.ids), "queue_ids": list(selection.ids[:_IDS_IN_AUDIT])}
+    details: dict[str, Any] = {"messages": len(selection.ids), "queue_ids": list(selection.ids[:_IDS_IN_AUDIT])}
     if selection.filter is not None:
-        more = {"filter": {name: value for name, value in msgspec.to_builtins(selection.filter).items() if value}}
-    return AuditAction(f"queue.{action}", AuditTarget("queue", None), more=more)
+        details = {"filter": {name: value for name, value in msgspec.to_builtins(selection.filter).items() if value}}
+    return AuditAction(f"queue.{action}", AuditTarget("queue", None), details=details)
 
 
 async def list_local_deferrals(app: App, messages: Sequence[PostqueueEntry], lmtp_socket: str) -> list[str]:

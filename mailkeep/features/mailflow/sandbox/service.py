@@ -252,7 +252,7 @@ async def clear(app: App, who: Principal) -> int:
     """Delete all messages without waiting recipients; returns how many."""
     async with app.db.tx() as conn:
         removed = await store.clear(conn, app.clock())
-        audit_action = AuditAction("sandbox.clear", AuditTarget("sandbox", None), more={"removed": len(removed)})
+        audit_action = AuditAction("sandbox.clear", AuditTarget("sandbox", None), details={"removed": len(removed)})
         await audit.record(conn, who, app.clock(), audit_action)
     for sandbox_id in removed:
         await asyncio.to_thread(content_file.remove, content_path(app.data_dir, sandbox_id))

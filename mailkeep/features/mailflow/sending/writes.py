@@ -231,11 +231,11 @@ def send_action(attempts: Sequence[Message], succeeded: int) -> AuditAction:
         first.domain_name if one_domain else None,
     )
     recipient_domains = {recipient.address.rpartition("@")[2] for each in attempts for recipient in each.recipients}
-    more = {
+    details = {
         "messages": len(attempts),
         "succeeded": succeeded,
         "recipients": sum(len(each.recipients) for each in attempts),
         "recipient_domains": sorted(recipient_domains)[:50],
         "message_ids": [each.message_id for each in attempts],
     }
-    return AuditAction("message.send", target, more=more)
+    return AuditAction("message.send", target, details=details)

@@ -155,9 +155,9 @@ async def test(app: App, who: Principal, webhook_id: UUID) -> tuple[UUID, Webhoo
     content = rules.test_event(webhook, event_id, TEST_KIND, at)
     body = rules.body(content, msgspec.Raw(content.data.encode()))
     attempt = await post(app, webhook_id, webhook.url, encrypted_secrets, content, body)
-    more = {"delivered": attempt.is_success, "status": attempt.status, "error": attempt.error}
+    details = {"delivered": attempt.is_success, "status": attempt.status, "error": attempt.error}
     async with app.db.tx() as conn:
-        await audit.record(conn, who, app.clock(), AuditAction("webhook.test", _target(webhook), more=more))
+        await audit.record(conn, who, app.clock(), AuditAction("webhook.test", _target(webhook), details=details))
     return event_id, attempt
 
 
@@ -180,7 +180,7 @@ async def replay(conn: Conn, who: Principal, at: datetime, webhook_id: UUID, del
     rules.refuse_inactive(webhook)
     await delivery_store.replay(conn, delivery_id, at)
     await audit.record(
-        conn, who, at, AuditAction("webhook.replay", _target(webhook), more={"delivery_id": str(delivery_id)})
+        conn, who, at, AuditAction("webhook.replay", _target(webhook), details={"delivery_id": str(delivery_id)})
     )
     delivery = await delivery_store.find(conn, webhook_id, delivery_id)
     if delivery is None:
@@ -202,13 +202,13 @@ async def replay_period(
         result = await delivery_store.replay_failures(conn, webhook_id, period, at, MAX_REPLAYS)
     else:
         result = await delivery_store.replay_all(conn, webhook, period, at, MAX_REPLAYS)
-    more = {
+    details = {
         "since": iso(period.since),
         "until": iso(period.until),
         "only_failed": period.only_failed,
         "queued": result.queued,
     }
-    await audit.record(conn, who, at, AuditAction("webhook.replay", _target(webhook), more=more))
+    await audit.record(conn, who, at, AuditAction("webhook.replay", _target(webhook), details=details))
     return result
 
 

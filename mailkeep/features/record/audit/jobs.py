@@ -138,7 +138,7 @@ async def _prune(app: App, at: datetime, old: datetime) -> int:
         await store.insert_seal(conn, _sign(app, new))
         months = await store.drop_months(conn)
         audit_action = AuditAction(
-            "audit.prune", AuditTarget("audit", None), more={"before": iso(old), "months": months}
+            "audit.prune", AuditTarget("audit", None), details={"before": iso(old), "months": months}
         )
         await service.record(conn, _SYSTEM, at, audit_action)
         return months

@@ -34,13 +34,13 @@ class AuditTarget:
 
 @dataclass(frozen=True, slots=True)
 class AuditAction:
-    """An action; `before` and `after` hold the changed fields as the API shows them, `more` other details."""
+    """An action; `before` and `after` hold the changed fields as the API shows them, `details` other facts."""
 
     action: str
     target: AuditTarget
     before: Mapping[str, Any] | None = None
     after: Mapping[str, Any] | None = None
-    more: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    details: Mapping[str, Any] = field(default_factory=dict[str, Any])
     outcome: Outcome = "success"
     error_code: str | None = None
 

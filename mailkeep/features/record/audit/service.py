@@ -57,7 +57,7 @@ def entry_row(who: Principal, at: datetime, audit_action: AuditAction) -> dict[s
 
 
 def _entry(who: Principal, at: datetime, audit_action: AuditAction) -> AuditEntry:
-    details: dict[str, Any] = dict(rules.redact_secrets(audit_action.more) or {})
+    details: dict[str, Any] = dict(rules.redact_secrets(audit_action.details) or {})
     if audit_action.before is not None or audit_action.after is not None:
         details["before"] = rules.redact_secrets(audit_action.before)
         details["after"] = rules.redact_secrets(audit_action.after)
@@ -115,7 +115,7 @@ async def record_refusal(app: App, call: Call, wrong: Refusal) -> None:
     audit_action = AuditAction(
         endpoint.audit,
         target,
-        more={"reason": reason} if reason else {},
+        details={"reason": reason} if reason else {},
         outcome=outcome,
         error_code=wrong.code,
     )
@@ -135,9 +135,9 @@ async def record_summaries(app: App, at: datetime | None) -> None:
         return
     async with app.db.tx() as conn:
         for minute in minutes:
-            who, more = minute.latest, {"count": minute.exceeded.total(), "actions": sorted(minute.exceeded)}
+            who, details = minute.latest, {"count": minute.exceeded.total(), "actions": sorted(minute.exceeded)}
             audit_action = AuditAction(
-                "denied.summary", AuditTarget("admin", who.admin_id), more=more, outcome="denied"
+                "denied.summary", AuditTarget("admin", who.admin_id), details=details, outcome="denied"
             )
             await record(conn, replace(who, request_id=None), at or app.clock(), audit_action)
 
@@ -291,7 +291,7 @@ async def record_export(app: App, who: Principal, filters: AuditFilter, form: st
     active = _active_filters(filters)
     async with app.db.tx() as conn:
         await _check_domain(conn, who, "audit.export", filters)
-        audit_action = AuditAction("audit.export", AuditTarget("audit", None), more={"format": form} | active)
+        audit_action = AuditAction("audit.export", AuditTarget("audit", None), details={"format": form} | active)
         await record(conn, who, app.clock(), audit_action)
 
 
