@@ -229,7 +229,7 @@ export interface paths {
         };
         /**
          * Export the audit log
-         * @description All current entries, oldest transactions first, as a stream; the filters are those of the list. `format`: `json` (in the envelope); `ndjson`, one entry per line with the `seals` that end behind it, for `mailkeep audit verify FILE`; `csv`, safe to open in a spreadsheet: a cell that would be a formula begins with `'`, and control characters are escaped. The export is recorded in the audit log.
+         * @description All current entries, oldest transactions first, as a stream; the filters are those of the list. `format`: `json` (in the envelope); `ndjson`, one entry per line with the `seals` that end before the next entry (for `mailkeep audit verify FILE`); `csv`, safe to open in a spreadsheet: a cell that would be a formula begins with `'`, and control characters are escaped. The export is recorded in the audit log.
          */
         get: operations["getAuditExport"];
         put?: never;

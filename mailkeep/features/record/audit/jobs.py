@@ -29,14 +29,16 @@ _SYSTEM = Principal(None, "retention", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 async def seal(app: App) -> int:
     """Seal all entries whose order is final; returns how many. Run it every few seconds."""
-    sealed, batch, newest = 0, _BATCH, None
-    while batch == _BATCH:
+    count, newest = 0, None
+    while newest is None or newest.entries == _BATCH:
         async with _audit_db(app).tx() as conn:
-            batch, newest = await _seal_batch(app, conn, newest)
-        sealed += batch
+            new = await _seal_batch(app, conn)
+        if new is None:
+            break
+        count, newest = count + new.entries, new
     if newest is not None:
         await _write_head_file(app, newest)
-    return sealed
+    return count
 
 
 async def seal_all(app: App) -> None:
@@ -58,26 +60,31 @@ def _audit_db(app: App) -> DatabasePool:
     return app.audit_db
 
 
-async def _seal_batch(app: App, conn: Conn, newest: Seal | None) -> tuple[int, Seal | None]:
+async def _seal_batch(app: App, conn: Conn) -> Seal | None:
+    """Insert and return the next seal; None if there is nothing to seal or the newest seal is not valid here."""
     head = await store.lock_head(conn)
     if head is not None and not rules.is_genuine(head, app.vault.public_key(SEAL_KEY_PURPOSE)):
         log.error(
             "audit sealing stopped: the newest seal is not signed with this server's master secret", seal=head.sequence
         )
-        return 0, newest
+        return None
     if head is not None and await store.is_from_other_server(conn, head.last):
-        log.error("audit sealing stopped: the database's transaction counter is below that of the newest seal")
-        return 0, newest
+        log.error(
+            "audit sealing stopped: the newest seal has a later transaction ID than this database server, so the "
+            "database was copied without its transaction IDs: see docs/limits.md",
+            seal=head.sequence,
+        )
+        return None
     rows = await store.list_sealable(conn, head.last if head else START, _BATCH)
     if not rows:
-        return 0, newest
+        return None
     new = _sign(app, rules.next_seal(head, app.clock(), rows[-1].position, [wire.to_leaf(row) for row in rows]))
     await store.insert_seal(conn, new)
-    return len(rows), new
+    return new
 
 
 def _sign(app: App, seal: Seal) -> Seal:
-    """The seal with our signature."""
+    """The seal with this server's signature."""
     return replace(seal, signature=app.vault.sign_publicly(SEAL_KEY_PURPOSE, seal.hash))
 
 
@@ -91,38 +98,38 @@ async def _write_head_file(app: App, head: Seal) -> None:
                 file=service.HEAD_FILE,
             )
             return
-    # Readable by everybody: it may be written by root, is read by others, and holds no secret.
+    # World-readable, since root may write it and other users read it; it has no secret.
     text = json.dumps({"sequence": head.sequence, "hash": head.hash.hex()}) + "\n"
     await asyncio.to_thread(write_atomically, app.data_dir / service.HEAD_FILE, text)
 
 
 async def prune(app: App) -> int:
-    """Delete months older than `retention.audit_days`; returns how many. A month that is being read stays until later.
+    """Delete months older than `retention.audit_days`; returns how many. 0 while one is being read.
 
     `confirm_prune_time` guards against a wrong clock.
     """
     at = app.clock()
     async with _audit_db(app).tx() as conn:
-        confirmed = await confirm_prune_time(conn, "audit_entries", at)
-    if confirmed is None:
+        prune_time = await confirm_prune_time(conn, "audit_entries", at)
+    if prune_time is None:
         return 0
-    old = (confirmed - timedelta(days=app.settings.retention.audit_days)).replace(
+    cutoff = (prune_time - timedelta(days=app.settings.retention.audit_days)).replace(
         day=1, hour=0, minute=0, second=0, microsecond=0
     )
     async with app.db.autocommit() as conn:
-        if not await store.has_before(conn, uuid7_floor(old)):
+        if not await store.has_before(conn, uuid7_floor(cutoff)):
             return 0
     await seal(app)
     try:
-        months = await _prune(app, at, old)
+        months = await _delete_months(app, at, cutoff)
     except LockNotAvailable:
         months = 0
-    log.info("deleted old months of the audit log", before=iso(old), months=months)
+    log.info("deleted old months of the audit log", before=iso(cutoff), months=months)
     return months
 
 
-async def _prune(app: App, at: datetime, old: datetime) -> int:
-    bound = uuid7_floor(old)
+async def _delete_months(app: App, at: datetime, cutoff: datetime) -> int:
+    bound = uuid7_floor(cutoff)
     async with _audit_db(app).tx() as conn:
         head = await store.lock_head(conn)
         if (
@@ -134,11 +141,11 @@ async def _prune(app: App, at: datetime, old: datetime) -> int:
         if await store.has_unsealed_before(conn, bound, head.last):
             return 0
         first = await store.find_last_seal_before(conn, bound)
-        new = rules.retention_seal(head, at, old, head.sequence if first is None else first)
+        new = rules.retention_seal(head, at, cutoff, head.sequence if first is None else first)
         await store.insert_seal(conn, _sign(app, new))
         months = await store.drop_months(conn)
         audit_action = AuditAction(
-            "audit.prune", AuditTarget("audit", None), details={"before": iso(old), "months": months}
+            "audit.prune", AuditTarget("audit", None), details={"before": iso(cutoff), "months": months}
         )
         await service.record(conn, _SYSTEM, at, audit_action)
         return months

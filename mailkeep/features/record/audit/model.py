@@ -14,7 +14,7 @@ Outcome = Literal["success", "denied", "failed"]
 Position = tuple[int, UUID]
 """The position of an entry in the chain: its transaction and its ID."""
 Leaf = tuple[UUID, bytes]
-"""What a seal holds of an entry: its ID and its hash."""
+"""The ID and the hash of an entry, as a seal has them."""
 Problem = Literal["altered", "removed", "inserted", "seal_altered", "seal_removed", "truncated"]
 
 START: Position = (0, UUID(int=0))
@@ -105,10 +105,10 @@ class ChainEntry:
 
 @dataclass(frozen=True, slots=True)
 class Seal:
-    """Covers the entries after the `last` of the previous seal, up to its own `last`.
+    """Covers the `entries` (a number) after the position `last` of the previous seal, up to its own `last`.
 
-    Seals before `first_sequence` and entries before `dropped_before` had been deleted by retention when it was written;
-    `latest_id` is the greatest ID among its entries. `leaves` has the ID and the SHA-256 of each of its entries.
+    `leaves` has the ID and the SHA-256 of each of these entries; `latest_id` is the greatest of the IDs. When the seal
+    was written, retention had deleted the seals before `first_sequence` and the entries before `dropped_before`.
     """
 
     sequence: int
@@ -135,7 +135,7 @@ class ChainFault:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The result of a verification: `checked` sealed entries, `unsealed` newer ones, the first of `fault_count` faults.
+    """The result of a verification: numbers of `checked` and of newer, `unsealed` entries, and the first faults.
 
     `head` is the newest seal. `partial`: of an export with filters, in which removed entries are not detected.
     """

@@ -42,25 +42,25 @@ async def _verify(app: App, call: Call) -> HttpResponse:
 
 
 async def _export(app: App, call: Call) -> HttpResponse:
-    form = cast(wire.ExportQuery, call.query).format
+    file_format = cast(wire.ExportQuery, call.query).format
     filters, at = _filter(call), app.clock()
-    await service.record_export(app, call.caller(), filters, form)
+    await service.record_export(app, call.caller(), filters, file_format)
     # Seal first, so that the whole file can be verified.
     await jobs.seal_all(app)
     export = await service.start_export(app, filters)
     content = {
         "json": _envelope_entries(export, envelope.success([], call.request_id, at)),
         "ndjson": export.lines(),
-        "csv": _table(export),
-    }[form]
-    name = f"audit-{at:%Y-%m-%d}.{form}"
-    headers = {"content-disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(content=content, content_type=_TYPES[form], headers=headers)
+        "csv": _csv_rows(export),
+    }[file_format]
+    file_name = f"audit-{at:%Y-%m-%d}.{file_format}"
+    headers = {"content-disposition": f'attachment; filename="{file_name}"'}
+    return HttpResponse(content=content, content_type=_TYPES[file_format], headers=headers)
 
 
-async def _envelope_entries(export: Export, empty: bytes) -> AsyncIterator[bytes]:
-    """The JSON envelope `empty`, with the entries as its data."""
-    head, _, tail = empty.partition(b"[]")
+async def _envelope_entries(export: Export, empty_envelope: bytes) -> AsyncIterator[bytes]:
+    """`empty_envelope` with the entries as its data."""
+    head, _, tail = empty_envelope.partition(b"[]")
     separator = head + b"["
     async for page in export.pages():
         yield separator + b",".join(wire.export_line(row) for row in page)
@@ -68,7 +68,7 @@ async def _envelope_entries(export: Export, empty: bytes) -> AsyncIterator[bytes
     yield (b"" if separator == b"," else separator) + b"]" + tail
 
 
-async def _table(export: Export) -> AsyncIterator[bytes]:
+async def _csv_rows(export: Export) -> AsyncIterator[bytes]:
     yield wire.to_csv([wire.COLUMNS])
     async for page in export.pages():
         yield wire.to_csv(wire.to_cells(row) for row in page)
@@ -139,9 +139,9 @@ ENDPOINTS = (
         summary="Export the audit log",
         description=(
             "All current entries, oldest transactions first, as a stream; the filters are those of the list. `format`: "
-            "`json` (in the envelope); `ndjson`, one entry per line with the `seals` that end behind it, for `mailkeep "
-            "audit verify FILE`; `csv`, safe to open in a spreadsheet: a cell that would be a formula begins with `'`, "
-            "and control characters are escaped. The export is recorded in the audit log."
+            "`json` (in the envelope); `ndjson`, one entry per line with the `seals` that end before the next entry "
+            "(for `mailkeep audit verify FILE`); `csv`, safe to open in a spreadsheet: a cell that would be a formula "
+            "begins with `'`, and control characters are escaped. The export is recorded in the audit log."
         ),
         tag="Audit",
         query=wire.ExportQuery,

@@ -48,15 +48,15 @@ def _redact(name: str, value: Any) -> Any:
 
 def redact_for(who: Principal, entry: AuditEntry, account: ActorAccount) -> AuditEntry:
     """The entry as this reader may see it. A refused call of an administrator who is not in the reader's GET /admins
-    shows only the role and IDs, since the caller chooses in whose log a refused call appears.
+    shows only the role and IDs, since its caller chooses the domain, and so the readers of the entry.
     """
-    if entry.outcome == "success" or _sees(who, entry, account):
+    if entry.outcome == "success" or _can_list_admin(who, entry, account):
         return entry
     label = account.role.value if account.role else "administrator"
     return replace(entry, actor_label=label, ip_address=None, user_agent=None)
 
 
-def _sees(who: Principal, entry: AuditEntry, account: ActorAccount) -> bool:
+def _can_list_admin(who: Principal, entry: AuditEntry, account: ActorAccount) -> bool:
     """Whether GET /admins shows the reader the administrator behind the entry."""
     if entry.admin_id is not None and entry.admin_id == who.admin_id:
         return True
@@ -94,7 +94,7 @@ def next_seal(head: Seal | None, at: datetime, last: Position, leaves: Sequence[
         entries=len(leaves),
         last=last,
         latest_id=max((entry_id for entry_id, _ in leaves), default=None),
-        leaves=b"".join(entry_id.bytes + hashed for entry_id, hashed in leaves),
+        leaves=b"".join(entry_id.bytes + entry_hash for entry_id, entry_hash in leaves),
         first_sequence=head.first_sequence if head else 1,
         dropped_before=head.dropped_before if head else None,
         previous=head.hash if head else _NO_HASH,
@@ -154,20 +154,20 @@ def compare(sealed: Iterable[Leaf], hashes: Mapping[UUID, bytes]) -> Differences
     """Compare the hashes of entries, by ID, with the leaves of the seals that cover them."""
     altered: list[UUID] = []
     removed: list[UUID] = []
-    known: set[UUID] = set()
-    for entry_id, hashed in sealed:
-        known.add(entry_id)
-        found = hashes.get(entry_id)
-        if found is None:
+    sealed_ids: set[UUID] = set()
+    for entry_id, sealed_hash in sealed:
+        sealed_ids.add(entry_id)
+        stored_hash = hashes.get(entry_id)
+        if stored_hash is None:
             removed.append(entry_id)
-        elif found != hashed:
+        elif stored_hash != sealed_hash:
             altered.append(entry_id)
-    return Differences(altered, removed, [entry_id for entry_id in hashes if entry_id not in known])
+    return Differences(altered, removed, [entry_id for entry_id in hashes if entry_id not in sealed_ids])
 
 
 @dataclass(slots=True)
 class Findings:
-    """The faults of a chain, in its order; `omitted` counts those beyond the storage limit."""
+    """Collects the faults of a chain; `omitted` is the number of those beyond the storage limit."""
 
     checked: int = 0
     omitted: int = 0
@@ -177,19 +177,19 @@ class Findings:
     def add_entries(self, problem: Problem, ids: Iterable[UUID]) -> None:
         """Add faults of entries. An entry that was both removed and inserted was altered."""
         for entry_id in ids:
-            known = self.entries.get(entry_id)
-            if known is not None:
-                self.entries[entry_id] = problem if known == problem else "altered"
+            previous = self.entries.get(entry_id)
+            if previous is not None:
+                self.entries[entry_id] = problem if previous == problem else "altered"
             elif len(self.entries) < _MAX_STORED_FAULTS:
                 self.entries[entry_id] = problem
             else:
                 self.omitted += 1
 
     def remove_dropped(self, dropped_before: datetime | None) -> None:
-        """Withdraw the faults of entries that are missing because retention deleted them."""
+        """Remove the faults of entries that retention deleted: those before `dropped_before`."""
         if dropped_before is not None:
             floor = uuid7_floor(dropped_before)
-            dropped = [each for each, problem in self.entries.items() if problem == "removed" and each < floor]
+            dropped = [entry_id for entry_id, fault in self.entries.items() if fault == "removed" and entry_id < floor]
             self.checked -= len(dropped)
             for entry_id in dropped:
                 del self.entries[entry_id]
@@ -216,11 +216,11 @@ class SealVerifier:
 
     public_key: bytes
     findings: Findings
-    first: int | None = None
+    first_number: int | None = None
     last: Seal | None = None
 
-    def step(self, seal: Seal) -> bool:
-        """Verify the next seal; False if seals before it are missing, so that its first entry is unknown."""
+    def verify(self, seal: Seal) -> bool:
+        """Verify the next seal; False if seals before it are missing, so that its first entry can't be known."""
         expected = self.last.sequence + 1 if self.last else seal.sequence
         previous = self.last.hash if self.last else _NO_HASH if seal.sequence == 1 else seal.previous
         contiguous = seal.sequence <= expected
@@ -229,7 +229,7 @@ class SealVerifier:
         linked = seal.sequence == expected and seal.previous == previous
         if not is_genuine(seal, self.public_key) or (contiguous and not linked):
             self.findings.add_seal("seal_altered", seal.sequence, seal.last[1])
-        self.first = self.first or seal.sequence
+        self.first_number = self.first_number or seal.sequence
         self.last = seal
         return contiguous
 
@@ -238,7 +238,7 @@ class SealVerifier:
         head = self.last
         if head is None or not is_genuine(head, self.public_key):
             return head
-        if self.first is not None and self.first > head.first_sequence:
+        if self.first_number is not None and self.first_number > head.first_sequence:
             self.findings.add_seal("seal_removed", head.first_sequence)
         self.findings.remove_dropped(head.dropped_before)
         return head
@@ -246,7 +246,7 @@ class SealVerifier:
 
 @dataclass(slots=True)
 class ExportVerifier:
-    """Verifies an export line by line: entries, each followed by the seals that end behind it.
+    """Verifies an export line by line: entries, each with the seals that end before the next entry.
 
     A partial export (with filters) has only the seals of its entries; removed entries are not detected.
     """
@@ -254,7 +254,7 @@ class ExportVerifier:
     public_key: bytes
     partial: bool = False
     findings: Findings = field(default_factory=Findings)
-    pending: dict[UUID, bytes] = field(default_factory=dict[UUID, bytes])
+    pending: dict[UUID, bytes] = field(default_factory=dict[UUID, bytes])  # hashes of entries that no seal covers yet
     early: list[UUID] = field(default_factory=list[UUID])  # entries before the first seal that it does not cover
     head: Seal | None = None
     verifier: SealVerifier = field(init=False)
@@ -269,20 +269,20 @@ class ExportVerifier:
         self.pending[leaf[0]] = leaf[1]
         if not seals:
             return
-        is_first = not self.partial and self.verifier.first is None
+        is_first = not self.partial and self.verifier.first_number is None
         contiguous = [self._verify_seal(seal) for seal in seals]
-        # The first line has the seals from before it; its entry comes after them.
-        own = self.pending.pop(leaf[0], None)
+        # The first line also has the seals before its entry, which then stays pending.
+        unsealed_hash = self.pending.pop(leaf[0], None)
         if is_first:
             self.early = list(self.pending)
         elif all(contiguous):
             self.findings.add_entries("inserted", self.pending)
-        self.pending = {} if own is None else {leaf[0]: own}
+        self.pending = {} if unsealed_hash is None else {leaf[0]: unsealed_hash}
 
     def end(self) -> Verification:
         """Return the result, after the last line."""
         head = self.head if self.partial else self.verifier.end()
-        if head is not None and self.verifier.first == head.first_sequence:
+        if head is not None and self.verifier.first_number == head.first_sequence:
             self.findings.add_entries("inserted", self.early)
         return self.findings.to_verification(head, len(self.pending), self.public_key, partial=self.partial)
 
@@ -297,7 +297,7 @@ class ExportVerifier:
                 self.findings.add_seal("seal_altered", seal.sequence, seal.last[1])
             self.head, contiguous = seal, True
         else:
-            contiguous = self.verifier.step(seal)
+            contiguous = self.verifier.verify(seal)
             self.findings.add_entries("removed", differences.removed)
         for entry_id, _ in leaves:
             self.pending.pop(entry_id, None)

@@ -37,11 +37,11 @@ from mailkeep.web.endpoint import Call, HttpResponse
 HEAD_FILE = "audit-head"
 """In the data directory: number and hash of the newest seal that was written there. The log must contain it."""
 
-# Read and hashed at once; small, since requests wait meanwhile.
+# Entries compared at once: few, since hashing blocks the event loop.
 _ENTRIES_AT_ONCE = 500
 _PAGE = 500
 _SEALS = 256
-_EXTRA_ROWS = 10_000
+_EXTRA_ROWS = 10_000  # inserted entries that a comparison can find
 
 
 async def record(conn: Conn, who: Principal, at: datetime, audit_action: AuditAction) -> None:
@@ -96,28 +96,28 @@ async def record_change(
     await record(conn, who, at, AuditAction(action, target, before, after))
 
 
-async def record_refusal(app: App, call: Call, wrong: Refusal) -> None:
+async def record_refusal(app: App, call: Call, refusal: Refusal) -> None:
     """Record that a mutating call of an authenticated caller was refused; 401, 429 and 503 are only counted in metrics.
 
     Beyond 60 a minute for one principal they are counted: see `record_summaries`.
     """
     endpoint, who = call.endpoint, call.who
-    if who is None or endpoint.audit is None or wrong.status in (401, 429, 503):
+    if who is None or endpoint.audit is None or refusal.status in (401, 429, 503):
         return
     domain_id = getattr(call.body, "domain_id", None)
-    outcome: Outcome = "denied" if wrong.status == 403 else "failed"
+    outcome: Outcome = "denied" if refusal.status == 403 else "failed"
     target = AuditTarget(
         endpoint.resource or endpoint.audit.split(".")[0],
         call.path.get("id", "")[:100] or None,
         domain_id if isinstance(domain_id, UUID) else None,
     )
-    reason = (wrong.details or {}).get("reason")
+    reason = (refusal.details or {}).get("reason")
     audit_action = AuditAction(
         endpoint.audit,
         target,
         details={"reason": reason} if reason else {},
         outcome=outcome,
-        error_code=wrong.code,
+        error_code=refusal.code,
     )
     at = app.clock()
     await record_summaries(app, at)
@@ -145,21 +145,21 @@ async def record_summaries(app: App, at: datetime | None) -> None:
 def answer_from_audit(
     get: Callable[[App, Call], Awaitable[HttpResponse]],
 ) -> Callable[[App, Call, UUID], Awaitable[HttpResponse | None]]:
-    """For a POST that creates: answers a repeated request by `get`, with the ID in the audit entry of the first one."""
+    """For a POST that creates: answers a repeated request by `get`, with the ID from the first one's audit entry."""
 
-    async def settle(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
+    async def repeat(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
         async with app.db.autocommit() as conn:
             created_id = await store.find_created_id(conn, request_id)
         return None if created_id is None else await get(app, replace(call, path={"id": created_id}))
 
-    return settle
+    return repeat
 
 
 async def page(conn: Conn, who: Principal, filters: AuditFilter, page_request: PageRequest) -> Page[AuditEntry]:
     """A page of the entries that the caller may see. DOMAIN_NOT_FOUND if no domain has or had this ID."""
     await _check_domain(conn, who, "audit.list", filters)
-    found = await store.page(conn, filters, page_request)
-    return Page([rules.redact_for(who, entry, actor) for entry, actor in found.rows], found.next_key)
+    entries = await store.page(conn, filters, page_request)
+    return Page([rules.redact_for(who, entry, account) for entry, account in entries.rows], entries.next_key)
 
 
 async def _check_domain(conn: Conn, who: Principal, action: str, filters: AuditFilter) -> None:
@@ -175,26 +175,26 @@ async def _check_domain(conn: Conn, who: Principal, action: str, filters: AuditF
 async def verify(app: App) -> Verification:
     """Verify all seals and sealed entries that retention has kept, in one snapshot."""
     key = app.vault.public_key(SEAL_KEY_PURPOSE)
-    found = rules.Findings()
+    findings = rules.Findings()
     async with app.db.tx() as conn:
-        await store.hold_retention(conn)
+        await store.block_retention(conn)
         head = await store.find_head(conn)
         if head is not None:
-            await _verify_seals(conn, head, rules.SealVerifier(key, found))
-        lost = await find_lost_head(app, conn, head)
-        if lost is not None and all(fault.seal != lost for fault in found.seals):
-            found.add_seal("truncated", lost)
+            await _verify_seals(conn, head, rules.SealVerifier(key, findings))
+        lost_number = await find_lost_head(app, conn, head)
+        if lost_number is not None and all(fault.seal != lost_number for fault in findings.seals):
+            findings.add_seal("truncated", lost_number)
         unsealed = await store.count_after(conn, head.last if head else START)
-    return found.to_verification(head, unsealed, key)
+    return findings.to_verification(head, unsealed, key)
 
 
 async def find_lost_head(app: App, conn: Conn, head: Seal | None) -> int | None:
     """The number of the seal in `audit-head` if the log lacks it and retention has not deleted it."""
-    noted = await asyncio.to_thread(_read_head_file, app.data_dir / HEAD_FILE)
-    if noted is None or (head is not None and noted[0] < head.first_sequence):
+    file_head = await asyncio.to_thread(_read_head_file, app.data_dir / HEAD_FILE)
+    if file_head is None or (head is not None and file_head[0] < head.first_sequence):
         return None
-    there = await store.find_seal(conn, noted[0])
-    return None if there is not None and there.hash == noted[1] else noted[0]
+    stored = await store.find_seal(conn, file_head[0])
+    return None if stored is not None and stored.hash == file_head[1] else file_head[0]
 
 
 def _read_head_file(path: Path) -> tuple[int, bytes] | None:
@@ -205,32 +205,32 @@ def _read_head_file(path: Path) -> tuple[int, bytes] | None:
         return None
 
 
-async def _verify_seals(conn: Conn, head: Seal, walk: rules.SealVerifier) -> None:
+async def _verify_seals(conn: Conn, head: Seal, verifier: rules.SealVerifier) -> None:
     number = 0
     while seals := await store.list_seals_after(conn, number, head.sequence, _SEALS):
         number = seals[-1].sequence
         seal_range = _SealRange()
         for seal in seals:
-            before = walk.last
-            follows = walk.step(seal) and (before is not None or seal.sequence == head.first_sequence)
-            if before is None and seal.sequence == head.first_sequence > 1:
-                # Retention deleted its entries. The remaining ones begin after it, so there must be none before.
-                before_it = await store.list_between(conn, START, seal.last, _EXTRA_ROWS)
-                walk.findings.add_entries("inserted", [row.entry.id for row in before_it])
+            previous = verifier.last
+            contiguous = verifier.verify(seal) and (previous is not None or seal.sequence == head.first_sequence)
+            if previous is None and seal.sequence == head.first_sequence > 1:
+                # Retention deleted all entries up to the end of this seal: those that exist were inserted.
+                inserted = await store.list_between(conn, START, seal.last, _EXTRA_ROWS)
+                verifier.findings.add_entries("inserted", [row.entry.id for row in inserted])
                 continue
-            if not follows or seal_range.leaves >= _ENTRIES_AT_ONCE:
-                await _compare(conn, seal_range, walk.findings)
-                seal_range = _SealRange(before.last if before else START, follows)
+            if not contiguous or seal_range.leaves >= _ENTRIES_AT_ONCE:
+                await _compare(conn, seal_range, verifier.findings)
+                seal_range = _SealRange(previous.last if previous else START, contiguous)
             elif not seal_range.seals:
-                seal_range = _SealRange(before.last if before else START)
+                seal_range = _SealRange(previous.last if previous else START)
             seal_range.seals.append(seal)
-        await _compare(conn, seal_range, walk.findings)
-    walk.end()
+        await _compare(conn, seal_range, verifier.findings)
+    verifier.end()
 
 
 @dataclass(slots=True)
 class _SealRange:
-    """Consecutive seals, and the position before their entries; not `contiguous`: other entries may be in between."""
+    """Consecutive seals, and the position before their entries; not `contiguous`: missing seals may come in between."""
 
     after: Position = START
     contiguous: bool = True
@@ -241,20 +241,20 @@ class _SealRange:
         return sum(seal.entries for seal in self.seals)
 
 
-async def _compare(conn: Conn, seal_range: _SealRange, found: rules.Findings) -> None:
+async def _compare(conn: Conn, seal_range: _SealRange, findings: rules.Findings) -> None:
     if not seal_range.seals:
         return
     leaves = [leaf for seal in seal_range.seals for leaf in rules.split_leaves(seal)]
     rows = await store.list_between(conn, seal_range.after, seal_range.seals[-1].last, len(leaves) + _EXTRA_ROWS)
     differences = rules.compare(leaves, dict(wire.to_leaf(row) for row in rows))
-    found.checked += len(leaves)
-    found.add_entries("altered", differences.altered)
+    findings.checked += len(leaves)
+    findings.add_entries("altered", differences.altered)
     if differences.removed:
         moved = set(await store.filter_existing(conn, differences.removed))
         for entry_id in differences.removed:
-            found.add_entries("altered" if entry_id in moved else "removed", [entry_id])
+            findings.add_entries("altered" if entry_id in moved else "removed", [entry_id])
     if seal_range.contiguous:
-        found.add_entries("inserted", differences.inserted)
+        findings.add_entries("inserted", differences.inserted)
 
 
 def verify_export(lines: Iterable[bytes], public_key: bytes | None) -> Verification:
@@ -267,7 +267,7 @@ def verify_export(lines: Iterable[bytes], public_key: bytes | None) -> Verificat
     for number, line in enumerate(lines, 1):
         try:
             leaf, exported = wire.parse_line(line)
-            seals = [wire.parse_seal(one) for one in exported]
+            seals = [wire.parse_seal(seal) for seal in exported]
         except (ValueError, RecursionError) as error:
             raise ValueError(f"line {number} is not an entry of an export: {error}") from error
         if verifier is None and exported:
@@ -286,12 +286,12 @@ def verify_export(lines: Iterable[bytes], public_key: bytes | None) -> Verificat
 # Export
 
 
-async def record_export(app: App, who: Principal, filters: AuditFilter, form: str) -> None:
+async def record_export(app: App, who: Principal, filters: AuditFilter, file_format: str) -> None:
     """Record an export before it starts. DOMAIN_NOT_FOUND as in the list."""
     active = _active_filters(filters)
     async with app.db.tx() as conn:
         await _check_domain(conn, who, "audit.export", filters)
-        audit_action = AuditAction("audit.export", AuditTarget("audit", None), details={"format": form} | active)
+        audit_action = AuditAction("audit.export", AuditTarget("audit", None), details={"format": file_format} | active)
         await record(conn, who, app.clock(), audit_action)
 
 
@@ -332,69 +332,69 @@ class Export:
                 return
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """The entries as lines of JSON, each with the seals that end behind it, before the next entry."""
+        """The entries as lines of JSON, each with the seals that end before the next entry."""
         key = self.app.vault.public_key(SEAL_KEY_PURPOSE)
         seals = _SealReader(self)
-        held: bytes | None = None
-        behind: list[Seal] = []
+        previous_line: bytes | None = None
+        line_seals: list[Seal] = []
         async for page in self.pages():
             lines: list[bytes] = []
             for row in page:
-                behind += await seals.up_to(row.position)
-                if held is not None:
-                    lines.append(wire.add_seals(held, behind, key, self.partial))
-                    behind = []
-                held = wire.export_line(row)
+                line_seals += await seals.read_before(row.position)
+                if previous_line is not None:
+                    lines.append(wire.add_seals(previous_line, line_seals, key, self.partial))
+                    line_seals = []
+                previous_line = wire.export_line(row)
                 seals.last_position = row.position
             yield b"".join(line + b"\n" for line in lines)
-        if held is not None:
-            behind += await seals.rest()
-            yield wire.add_seals(held, behind, key, self.partial) + b"\n"
+        if previous_line is not None:
+            line_seals += await seals.read_remaining()
+            yield wire.add_seals(previous_line, line_seals, key, self.partial) + b"\n"
 
 
 @dataclass(slots=True)
 class _SealReader:
-    """Reads the seals of an export in step with its entries: all seals, or with filters those that cover an entry."""
+    """Reads the seals of an export along with its entries: all, or with filters those that cover an entry."""
 
     export: Export
     last_position: Position | None = None
-    number: int = 0
+    last_number: int = 0
     buffer: list[Seal] = field(default_factory=list[Seal])
 
-    async def up_to(self, position: Position) -> Sequence[Seal]:
+    async def read_before(self, position: Position) -> Sequence[Seal]:
         """The seals that end before an entry."""
         if self.export.partial:
-            return await self._covering(position)
-        passed: list[Seal] = []
+            return await self._read_covering(position)
+        seals: list[Seal] = []
         while await self._fill() and self.buffer[0].last < position:
-            passed.append(self.buffer.pop(0))
-        return passed
+            seals.append(self.buffer.pop(0))
+        return seals
 
-    async def rest(self) -> Sequence[Seal]:
+    async def read_remaining(self) -> Sequence[Seal]:
         """The remaining seals."""
         if self.export.partial:
-            return await self._covering(None)
-        left: list[Seal] = []
+            return await self._read_covering(None)
+        seals: list[Seal] = []
         while await self._fill():
-            left += self.buffer
+            seals += self.buffer
             self.buffer = []
-        return left
+        return seals
 
     async def _fill(self) -> bool:
         if not self.buffer and self.export.head is not None:
             async with self.export.app.db.autocommit() as conn:
-                self.buffer = await store.list_seals_after(conn, self.number, self.export.head.sequence, _SEALS)
-            self.number = self.buffer[-1].sequence if self.buffer else self.number
+                self.buffer = await store.list_seals_after(conn, self.last_number, self.export.head.sequence, _SEALS)
+            self.last_number = self.buffer[-1].sequence if self.buffer else self.last_number
         return bool(self.buffer)
 
-    async def _covering(self, position: Position | None) -> Sequence[Seal]:
+    async def _read_covering(self, position: Position | None) -> Sequence[Seal]:
         """The seal that covers the last entry, unless it covers the next one too."""
         if self.last_position is None or self.export.head is None:
             return []
         if not self.buffer or self.buffer[0].last < self.last_position:
             async with self.export.app.db.autocommit() as conn:
-                over = await store.find_covering_seal(conn, self.last_position, self.export.head.sequence)
-            self.buffer = [over] if over else []
+                seal = await store.find_covering_seal(conn, self.last_position, self.export.head.sequence)
+            self.buffer = [seal] if seal else []
         if self.buffer and (position is None or self.buffer[0].last < position):
             return [self.buffer.pop()]
         return []

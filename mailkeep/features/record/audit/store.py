@@ -69,8 +69,8 @@ async def find_created_id(conn: Conn, request_id: UUID) -> str | None:
 
 
 async def page(conn: Conn, filters: AuditFilter, page_request: PageRequest) -> Page[tuple[AuditEntry, ActorAccount]]:
-    """A page of entries, by age, each with its account. `admin_id` is null if the administrator was deleted."""
-    found = await fetch_page(
+    """A page of entries, by age, each with its account. `admin_id` is None if the administrator was deleted."""
+    rows_page = await fetch_page(
         conn,
         """
         SELECT e.id, e.created_at, (SELECT a.id FROM admins a WHERE a.id = e.admin_id) AS admin_id, e.actor_type,
@@ -97,7 +97,7 @@ async def page(conn: Conn, filters: AuditFilter, page_request: PageRequest) -> P
         page_request,
         {"created_at": "e.id", "id": "e.id"},
     )
-    return Page([_entry(row) for row in found.rows], found.next_key)
+    return Page([_entry(row) for row in rows_page.rows], rows_page.next_key)
 
 
 def _entry(row: dict[str, Any]) -> tuple[AuditEntry, ActorAccount]:
@@ -111,13 +111,13 @@ async def lock_head(conn: Conn) -> Seal | None:
     return await find_head(conn)
 
 
-async def hold_retention(conn: Conn) -> None:
+async def block_retention(conn: Conn) -> None:
     """Prevent deletions by retention until the transaction ends; waits for one in progress."""
     await conn.execute("SELECT pg_advisory_xact_lock_shared(hashtext('mailkeep.audit.retention'))")
 
 
 async def try_lock_retention(conn: Conn) -> bool:
-    """Lock the retention until the transaction ends; False if `hold_retention` is in effect."""
+    """Lock the retention until the transaction ends; False if `block_retention` is in effect."""
     cursor = await conn.execute("SELECT pg_try_advisory_xact_lock(hashtext('mailkeep.audit.retention')) AS free")
     row = await cursor.fetchone()
     return bool(row and row["free"])
@@ -238,7 +238,7 @@ async def has_unsealed_before(conn: Conn, bound: UUID, after: Position) -> bool:
 
 
 async def drop_months(conn: Conn) -> int:
-    """Delete the months that the newest seal names; returns how many. LockNotAvailable while one is being read."""
+    """Delete the months that the newest seal names; returns how many. LockNotAvailable if one is being read."""
     cursor = await conn.execute("SELECT drop_audit_months() AS months")
     row = await cursor.fetchone()
     return row["months"] if row else 0
@@ -260,14 +260,14 @@ async def insert_seal(conn: Conn, seal: Seal) -> None:
 
 async def find_head(conn: Conn) -> Seal | None:
     """The newest seal."""
-    found = await _fetch_seals(conn, "SELECT {columns} FROM audit_seals s ORDER BY s.sequence DESC LIMIT 1", {})
-    return found[0] if found else None
+    seals = await _fetch_seals(conn, "SELECT {columns} FROM audit_seals s ORDER BY s.sequence DESC LIMIT 1", {})
+    return seals[0] if seals else None
 
 
 async def find_seal(conn: Conn, sequence: int) -> Seal | None:
     """The seal with this number."""
-    found = await _fetch_seals(conn, "SELECT {columns} FROM audit_seals s WHERE s.sequence = %(n)s", {"n": sequence})
-    return found[0] if found else None
+    seals = await _fetch_seals(conn, "SELECT {columns} FROM audit_seals s WHERE s.sequence = %(n)s", {"n": sequence})
+    return seals[0] if seals else None
 
 
 async def list_seals_after(conn: Conn, sequence: int, last: int, limit: int) -> list[Seal]:
@@ -284,7 +284,7 @@ async def list_seals_after(conn: Conn, sequence: int, last: int, limit: int) -> 
 
 async def find_covering_seal(conn: Conn, position: Position, last: int) -> Seal | None:
     """The first seal up to number `last` that covers an entry's position."""
-    found = await _fetch_seals(
+    seals = await _fetch_seals(
         conn,
         """
         SELECT {columns} FROM audit_seals s
@@ -293,7 +293,7 @@ async def find_covering_seal(conn: Conn, position: Position, last: int) -> Seal 
         """,
         {"tx": str(position[0]), "id": position[1], "last": last},
     )
-    return found[0] if found else None
+    return seals[0] if seals else None
 
 
 async def find_last_seal_before(conn: Conn, bound: UUID) -> int | None:
@@ -316,14 +316,14 @@ _SEAL: LiteralString = """
 """
 
 
-async def _fetch_entries(conn: Conn, select: LiteralString, named: dict[str, Any]) -> list[ChainEntry]:
-    cursor = await conn.execute(SQL(select).format(columns=SQL(_ENTRY)), named, binary=True)
+async def _fetch_entries(conn: Conn, select: LiteralString, parameters: dict[str, Any]) -> list[ChainEntry]:
+    cursor = await conn.execute(SQL(select).format(columns=SQL(_ENTRY)), parameters, binary=True)
     rows = await cursor.fetchall()
     return [
         ChainEntry(int(row.pop("tx")), AuditEntry(details=_DETAILS.decode(row.pop("details")), **row)) for row in rows
     ]
 
 
-async def _fetch_seals(conn: Conn, select: LiteralString, named: dict[str, Any]) -> list[Seal]:
-    cursor = await conn.execute(SQL(select).format(columns=SQL(_SEAL)), named, binary=True)
+async def _fetch_seals(conn: Conn, select: LiteralString, parameters: dict[str, Any]) -> list[Seal]:
+    cursor = await conn.execute(SQL(select).format(columns=SQL(_SEAL)), parameters, binary=True)
     return [Seal(last=(int(row.pop("last_tx")), row.pop("last_id")), **row) for row in await cursor.fetchall()]

@@ -126,39 +126,39 @@ class VerificationResponse(Struct, frozen=True):
     public_key: str
 
 
-def to_entry(found: AuditEntry) -> AuditEntryResponse:
+def to_entry(entry: AuditEntry) -> AuditEntryResponse:
     """The JSON of an entry."""
     return AuditEntryResponse(
-        id=found.id,
-        created_at=iso(found.created_at),
-        admin_id=found.admin_id,
-        actor=ActorResponse(found.actor_type, found.actor_label, found.key_id),
-        action=found.action,
-        resource_type=found.resource_type,
-        resource_id=found.resource_id,
-        domain_id=found.domain_id,
-        domain_name=found.domain_name,
-        ip_address=found.ip_address,
-        user_agent=found.user_agent,
-        request_id=found.request_id,
-        outcome=found.outcome,
-        error_code=found.error_code,
-        details=dict(found.details),
+        id=entry.id,
+        created_at=iso(entry.created_at),
+        admin_id=entry.admin_id,
+        actor=ActorResponse(entry.actor_type, entry.actor_label, entry.key_id),
+        action=entry.action,
+        resource_type=entry.resource_type,
+        resource_id=entry.resource_id,
+        domain_id=entry.domain_id,
+        domain_name=entry.domain_name,
+        ip_address=entry.ip_address,
+        user_agent=entry.user_agent,
+        request_id=entry.request_id,
+        outcome=entry.outcome,
+        error_code=entry.error_code,
+        details=dict(entry.details),
     )
 
 
-def to_verification(found: Verification) -> VerificationResponse:
+def to_verification(verification: Verification) -> VerificationResponse:
     """The JSON of a verification; the public key in base64."""
-    head = found.head
+    head = verification.head
     return VerificationResponse(
-        ok=found.ok,
-        checked=found.checked,
-        unsealed=found.unsealed,
-        first_bad=found.faults[0].id if found.faults else None,
-        bad=[ChainFaultResponse(each.problem, each.id, each.seal) for each in found.faults],
-        bad_count=found.fault_count,
+        ok=verification.ok,
+        checked=verification.checked,
+        unsealed=verification.unsealed,
+        first_bad=verification.faults[0].id if verification.faults else None,
+        bad=[ChainFaultResponse(fault.problem, fault.id, fault.seal) for fault in verification.faults],
+        bad_count=verification.fault_count,
         head=ChainHeadResponse(head.sequence, iso(head.sealed_at), head.hash.hex()) if head else None,
-        public_key=to_base64(found.public_key),
+        public_key=to_base64(verification.public_key),
     )
 
 
@@ -167,43 +167,43 @@ def to_base64(data: bytes) -> str:
     return b64encode(data).decode()
 
 
-_canonical = msgspec.json.Encoder(order="sorted", decimal_format="number")
-_line = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal)
+_canonical_encoder = msgspec.json.Encoder(order="sorted", decimal_format="number")
+_line_decoder = msgspec.json.Decoder(dict[str, Any], float_hook=Decimal)
 
 
-def export_line(found: ChainEntry) -> bytes:
+def export_line(row: ChainEntry) -> bytes:
     """The line of an entry in the export, without seals: sorted keys, no spaces. It is the input of the hash."""
-    one = found.entry
-    return _canonical.encode(
+    entry = row.entry
+    return _canonical_encoder.encode(
         {
-            "id": one.id,
-            "created_at": format_exact(one.created_at),
-            "admin_id": one.admin_id,
-            "actor": {"type": one.actor_type, "label": one.actor_label, "key_id": one.key_id},
-            "action": one.action,
-            "resource_type": one.resource_type,
-            "resource_id": one.resource_id,
-            "domain_id": one.domain_id,
-            "domain_name": one.domain_name,
-            "ip_address": one.ip_address,
-            "user_agent": one.user_agent,
-            "request_id": one.request_id,
-            "outcome": one.outcome,
-            "error_code": one.error_code,
-            "details": one.details,
-            "transaction": str(found.tx),
+            "id": entry.id,
+            "created_at": format_exact(entry.created_at),
+            "admin_id": entry.admin_id,
+            "actor": {"type": entry.actor_type, "label": entry.actor_label, "key_id": entry.key_id},
+            "action": entry.action,
+            "resource_type": entry.resource_type,
+            "resource_id": entry.resource_id,
+            "domain_id": entry.domain_id,
+            "domain_name": entry.domain_name,
+            "ip_address": entry.ip_address,
+            "user_agent": entry.user_agent,
+            "request_id": entry.request_id,
+            "outcome": entry.outcome,
+            "error_code": entry.error_code,
+            "details": entry.details,
+            "transaction": str(row.tx),
         }
     )
 
 
-def to_leaf(found: ChainEntry) -> Leaf:
+def to_leaf(row: ChainEntry) -> Leaf:
     """The leaf of an entry."""
-    return found.entry.id, hash_line(export_line(found))
+    return row.entry.id, hash_line(export_line(row))
 
 
 def add_seals(line: bytes, seals: Sequence[Seal], public_key: bytes, partial: bool) -> bytes:
     """The line of an entry with the seals of which it is the last entry. `partial` as in `ExportedSeal`."""
-    exported = [_exported_seal(each, public_key, partial) for each in seals]
+    exported = [_exported_seal(seal, public_key, partial) for seal in seals]
     return line[:-1] + b',"seals":' + msgspec.json.encode(exported) + b"}"
 
 
@@ -229,12 +229,12 @@ def _exported_seal(seal: Seal, public_key: bytes, partial: bool) -> ExportedSeal
 
 def parse_line(line: bytes) -> tuple[Leaf, list[ExportedSeal]]:
     """Parse the line of an entry into its leaf and seals; ValueError for any other line."""
-    fields = _line.decode(line)
+    fields = _line_decoder.decode(line)
     seals = msgspec.convert(fields.pop("seals", []), list[ExportedSeal])
     entry_id = parse_uuid(str(fields.get("id")))
     if entry_id is None:
         raise ValueError("the line has no entry ID")
-    return (entry_id, hash_line(_canonical.encode(fields))), seals
+    return (entry_id, hash_line(_canonical_encoder.encode(fields))), seals
 
 
 def parse_seal(exported: ExportedSeal) -> Seal:
@@ -269,13 +269,13 @@ def to_csv(rows: Iterable[Sequence[str]]) -> bytes:
     return text.getvalue().encode()
 
 
-def to_cells(found: ChainEntry) -> list[str]:
+def to_cells(row: ChainEntry) -> list[str]:
     """The cells of an entry, in the order of `COLUMNS`."""
-    one = found.entry
-    values: dict[str, Any] = {name: getattr(one, name) for name in AuditEntry.__slots__} | {
-        "created_at": format_exact(one.created_at),
-        "details": _canonical.encode(one.details).decode(),
-        "transaction": found.tx,
+    entry = row.entry
+    values: dict[str, Any] = {name: getattr(entry, name) for name in AuditEntry.__slots__} | {
+        "created_at": format_exact(entry.created_at),
+        "details": _canonical_encoder.encode(entry.details).decode(),
+        "transaction": row.tx,
     }
     return ["" if values[name] is None else str(values[name]) for name in COLUMNS]
 

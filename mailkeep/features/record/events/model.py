@@ -82,9 +82,7 @@ class EventFilter:
 
 @dataclass(frozen=True, slots=True)
 class FeedStart:
-    """Where a reader continues: after the event with the ID `after`. An event from before `kept_since` may have been
-    deleted.
-    """
+    """Where a client continues: after the event with ID `after`; those before `kept_since` may have been deleted."""
 
     after: UUID | None
     kept_since: datetime

@@ -29,7 +29,7 @@ _LAST_EVENT_ID = "Last-Event-ID"
 _STREAM_HEADERS = {"cache-control": "no-store, no-transform", "x-accel-buffering": "no"}
 
 
-async def _feed(app: App, call: Call) -> HttpResponse:
+async def _read_feed(app: App, call: Call) -> HttpResponse:
     who, query = call.caller(), call.query
     assert call.page is not None
     filters = EventFilter(who.domains(), kind=query.kind, domain_id=query.domain_id, since=query.since)
@@ -98,7 +98,7 @@ ENDPOINTS = (
     Endpoint(
         method="GET",
         path="/events",
-        handler=_feed,
+        handler=_read_feed,
         action="event.list",
         summary="Follow events",
         description=(

@@ -16,7 +16,7 @@ from mailkeep.core.ids import uuid7_floor
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.events.model import Event, EventFilter, FeedPosition, RecordedEvent
 
-# A transaction gets its ID at most this long before it emits an event: the pool ends longer ones, far earlier.
+# The most time between the start of a transaction and its events. The pool ends transactions long before that.
 _LONGEST_TRANSACTION = timedelta(minutes=15)
 _NUL = re.compile(rb"(\\\\)|\\u0000")  # `\\u0000` is an escaped backslash and text, not an escaped NUL
 
@@ -54,7 +54,7 @@ async def find(conn: Conn, event_id: UUID) -> RecordedEvent | None:
 
 
 async def knows_domain(conn: Conn, domain_id: UUID) -> bool:
-    """Whether a domain has this ID, or an event belongs to one that had it."""
+    """Whether this domain exists, or existed and has an event."""
     cursor = await conn.execute(
         """
         SELECT EXISTS (SELECT FROM domains d WHERE d.id = %(id)s)
@@ -88,19 +88,19 @@ async def list_events(conn: Conn, filters: EventFilter, after: FeedPosition | No
 
 
 async def find_newest(conn: Conn, domains: Sequence[UUID] | None) -> FeedPosition | None:
-    """The position of the newest visible event, of these domains or of all."""
-    of_all: LiteralString = """
+    """The position of the newest visible event of these domains (None: of all); None without events."""
+    of_all_domains: LiteralString = """
         SELECT e.tx::text AS tx, e.id FROM events e
         WHERE e.tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY e.tx DESC, e.id DESC LIMIT 1
     """
-    by_domain: LiteralString = """
+    of_domains: LiteralString = """
         SELECT e.tx::text AS tx, e.id FROM unnest(%(domains)s::uuid[]) AS d (id) CROSS JOIN LATERAL (
             SELECT e.tx, e.id FROM events e
             WHERE e.domain_id = d.id AND e.tx < pg_snapshot_xmin(pg_current_snapshot())
             ORDER BY e.tx DESC, e.id DESC LIMIT 1
         ) e ORDER BY e.tx DESC, e.id DESC LIMIT 1
     """
-    cursor = await conn.execute(of_all if domains is None else by_domain, {"domains": domains})
+    cursor = await conn.execute(of_all_domains if domains is None else of_domains, {"domains": domains})
     row = await cursor.fetchone()
     return (row["tx"], row["id"]) if row else None
 

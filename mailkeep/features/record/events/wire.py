@@ -58,11 +58,11 @@ def encode_opening(start: StreamStart) -> bytes:
 
 def encode_events(events: Iterable[RecordedEvent]) -> bytes:
     """Events as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
-    return b"".join(b"id: %b\n" % str(each.id).encode() + _block(each.kind.encode(), to_event(each)) for each in events)
+    return b"".join(b"id: %b\n" % str(row.id).encode() + _block(row.kind.encode(), to_event(row)) for row in events)
 
 
 def encode_end(refusal: Refusal) -> bytes:
-    """The last block of a stream that ends early, with the reason."""
+    """The last block of a stream that ends with an error: its code and message."""
     return _block(b"stream.end", {"code": refusal.code, "message": refusal.message})
 
 
@@ -70,13 +70,13 @@ def _block(name: bytes, data: Any) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (name, msgspec.json.encode(data))
 
 
-def to_event(found: RecordedEvent) -> EventResponse:
+def to_event(event: RecordedEvent) -> EventResponse:
     """The JSON of an event."""
     return EventResponse(
-        id=found.id,
-        kind=found.kind,
-        created_at=iso(found.created_at),
-        domain_id=found.domain_id,
-        message_id=found.message_id,
-        data=dict(found.data),
+        id=event.id,
+        kind=event.kind,
+        created_at=iso(event.created_at),
+        domain_id=event.domain_id,
+        message_id=event.message_id,
+        data=dict(event.data),
     )

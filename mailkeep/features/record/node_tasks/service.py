@@ -21,12 +21,12 @@ log = structlog.get_logger("mailkeep.node_tasks")
 TaskHandler = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 """Runs a task: takes its argument, returns its result. The message of a Failure is returned to the caller."""
 
-_SECONDS = 10.0
+_WAIT_SECONDS = 10.0
 _FIRST_POLL_SECONDS = 0.01
 _POLL_SECONDS = 0.1
 _LONGEST_TASK = timedelta(minutes=5)
 _RETENTION = timedelta(days=7)
-_LOST = "The process `node` stopped while it ran this task; check whether the task was done."
+_INTERRUPTED = "The process `node` stopped while it ran this task; check whether the task was done."
 
 
 async def submit(conn: Conn, app: App, kind: str, argument: Mapping[str, Any]) -> NodeTask:
@@ -37,14 +37,14 @@ async def submit(conn: Conn, app: App, kind: str, argument: Mapping[str, Any]) -
     return task
 
 
-async def wait_for_result(app: App, task: NodeTask, seconds: float = _SECONDS) -> Mapping[str, Any]:
+async def wait_for_result(app: App, task: NodeTask, seconds: float = _WAIT_SECONDS) -> Mapping[str, Any]:
     """The result of a task. UNAVAILABLE if it failed or has no result within `seconds`.
 
     `details.reason` is node_agent_away (the task was not done and will not be), still_running, or operation_failed.
     """
     loop = asyncio.get_running_loop()
-    until, pause = loop.time() + seconds, _FIRST_POLL_SECONDS
-    while loop.time() < until:
+    deadline, pause = loop.time() + seconds, _FIRST_POLL_SECONDS
+    while loop.time() < deadline:
         await asyncio.sleep(pause)
         pause = min(_POLL_SECONDS, pause * 1.5)
         async with app.db.autocommit() as conn:
@@ -101,5 +101,5 @@ async def clean_up(app: App) -> None:
     """Mark tasks whose process died as failed, and delete old tasks."""
     at = app.clock()
     async with app.db.autocommit() as conn:
-        await store.fail_stale(conn, at, at - _LONGEST_TASK, _LOST)
+        await store.fail_stale(conn, at, at - _LONGEST_TASK, _INTERRUPTED)
         await store.delete_before(conn, at - _RETENTION)

@@ -21,12 +21,7 @@ async def insert(conn: Conn, task: NodeTask, at: datetime) -> None:
         INSERT INTO node_tasks (id, kind, argument, state, requested_at)
         VALUES (%(id)s, %(kind)s, %(argument)s, 'waiting', %(at)s)
         """,
-        {
-            "id": task.id,
-            "kind": task.kind,
-            "argument": Jsonb(task.argument, dumps=msgspec.json.encode),
-            "at": at,
-        },
+        {"id": task.id, "kind": task.kind, "argument": Jsonb(task.argument, dumps=msgspec.json.encode), "at": at},
     )
 
 
