@@ -100,6 +100,10 @@ async def taken(post: Post) -> Answer:
     return await post.api.sue.post("/mailboxes", body)
 
 
+async def another_version(post: Post) -> Answer:
+    return await post.api.sue("DELETE", f"/domains/{DOMAIN_IDS[OTHER]}", headers={"if-match": '"0"'})
+
+
 async def wrong_type(post: Post) -> Answer:
     return await post.api.sue("POST", "/domains", b"name=x", headers={"content-type": "text/plain"})
 
@@ -173,6 +177,7 @@ ROWS: dict[tuple[str, int], Provoke] = {
     ("DOMAIN_EXISTS", 409): posting("/domains", {"name": EXAMPLE}),
     ("IDEMPOTENCY_MISMATCH", 409): another_body,
     ("IDEMPOTENCY_IN_PROGRESS", 409): under_way,
+    ("PRECONDITION_FAILED", 412): another_version,
     ("PAYLOAD_TOO_LARGE", 413): posting("/domains", json.dumps({"name": "x" * (1 << 20)}).encode()),
     ("UNSUPPORTED_MEDIA_TYPE", 415): wrong_type,
     ("RATE_LIMIT_EXCEEDED", 429): used_up_key,

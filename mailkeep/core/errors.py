@@ -217,6 +217,16 @@ class IdempotencyInProgress(Refusal):
         self.retry_after = 1
 
 
+class PreconditionFailed(Refusal):
+    """`details`: the `expected` entity tags and the `actual` one, null if the object has none."""
+
+    code, status, text = (
+        "PRECONDITION_FAILED",
+        412,
+        "The object has changed since it was read; read it again, and repeat the change.",
+    )
+
+
 class PayloadTooLarge(Refusal):
     code, status, text = "PAYLOAD_TOO_LARGE", 413, "The request body is too large."
 

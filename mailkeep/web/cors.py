@@ -9,8 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 _EXPOSED = (
-    "Content-Disposition, Idempotent-Replayed, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, "
-    "X-Request-Id"
+    "Content-Disposition, ETag, Idempotent-Replayed, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, "
+    "Retry-After, X-Request-Id"
 )
 
 
@@ -33,7 +33,7 @@ def preflight(request: Request, origins: Sequence[str]) -> Response | None:
         return None
     allowed = {
         "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
-        "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key, Last-Event-ID",
+        "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID",
         "access-control-max-age": "600",
     }
     return Response(status_code=204, headers=allowed)

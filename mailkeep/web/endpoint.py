@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from msgspec import Struct
 
+from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 from mailkeep.core.errors import NotFound, Refusal
 from mailkeep.core.ids import parse_uuid
 from mailkeep.core.page import Page, PageRequest
@@ -76,6 +78,7 @@ class Endpoint:
     login: bool = False  # subject to the login rate limit
     bare: bool = False  # also served without the prefix
     prefixed: bool = True  # served with the prefix
+    versioned: bool = False  # its object has an entity tag: a response has it, a change checks `Call.if_match`
     documented: bool = True  # part of the OpenAPI document
     recover: Callable[[Any, Call, UUID], Awaitable[HttpResponse | None]] | None = None
     """Set if the endpoint takes an Idempotency-Key. Returns the response of an interrupted request (by its id) from the
@@ -106,6 +109,7 @@ class Call:
     check_password: Callable[[str, str], Awaitable[None]] | None = None
     """Implements `verify_password`."""
     counted: bool = False  # whether the request was counted in its API key's rate limit
+    if_match: IfMatch = ANY_VERSION  # which version of the object may be changed
     rate: Rate | None = None
     raw_body: JsonText = b""
     body: Any = None
@@ -150,6 +154,7 @@ class Rate:
 class HttpResponse:
     """A handler's response: `data` (ready for JSON) in the envelope, or `content` (bytes or a stream) without it.
 
+    `changed_at` is the time of the last change of the object in `data`, for its entity tag.
     `page`, whose rows are in `data`, adds `meta.pagination`; `meta_details` becomes `meta.details`. `cookies` are whole
     Set-Cookie values.
     """
@@ -162,3 +167,4 @@ class HttpResponse:
     content: bytes | AsyncIterator[bytes] | None = None
     content_type: str = "application/json"
     meta_details: Mapping[str, Any] | None = None
+    changed_at: datetime | None = None

@@ -170,6 +170,8 @@ def _parameters(endpoint: Endpoint, schemas: Schemas, example: Example) -> list[
         parameters.append(_parameter("header", name, _path_schema("id") | {"description": meaning}, False, {}))
     if endpoint.recover is not None:
         parameters.append({"$ref": "#/components/parameters/idempotencyKey"})
+    if endpoint.versioned and endpoint.method not in ("GET", "POST"):
+        parameters.append({"$ref": "#/components/parameters/ifMatch"})
     if endpoint.query is not None:
         required = schemas.required_fields(endpoint.query)
         for name, schema in schemas.fields(endpoint.query).items():
@@ -222,7 +224,13 @@ def _success_response(endpoint: Endpoint, schemas: Schemas, example: Example) ->
         schema = {"type": "object", "properties": properties, "required": ["data", "error", "meta"]}
         content = {"schema": schema, "example": _example_response(endpoint, example)}
     alternatives = {other: {"schema": {"type": "string"}} for other in endpoint.alternative_content}
-    return {"description": description, "headers": _headers(), "content": {endpoint.content: content, **alternatives}}
+    # A deleted object has no version.
+    etag = "ETag" if endpoint.versioned and endpoint.method != "DELETE" else None
+    return {
+        "description": description,
+        "headers": _headers(etag),
+        "content": {endpoint.content: content, **alternatives},
+    }
 
 
 def _example_response(endpoint: Endpoint, example: Example) -> dict[str, Any]:
@@ -282,6 +290,10 @@ _HEADERS: dict[str, Schema] = {
         "With an API key, or after 429: seconds until the next request is accepted (0: now). Otherwise: seconds "
         "until all requests of the limit are available again."
     ),
+    "ETag": {
+        "description": "The version of the object, for If-Match. A replayed response has none.",
+        "schema": {"type": "string"},
+    },
     "Retry-After": _integer_header("Seconds to wait before the next attempt."),
 }
 
@@ -292,6 +304,13 @@ _PARAMETERS: dict[str, Schema] = {
         "required": False,
         "description": "Requests with the same key and body have their effect once; keys are stored for 24 hours.",
         "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+    },
+    "ifMatch": {
+        "name": "If-Match",
+        "in": "header",
+        "required": False,
+        "description": "The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED.",
+        "schema": {"type": "string"},
     },
     "cursor": {
         "name": "cursor",

@@ -46,6 +46,8 @@ def _by_declaration(endpoint: Endpoint) -> Iterable[type[Refusal]]:
         yield errors.MissingFields
     if "{" in endpoint.path:
         yield errors.NotFound
+    if endpoint.method in ("PATCH", "PUT", "DELETE"):
+        yield errors.PreconditionFailed
     if endpoint.recover is not None:
         yield from (errors.InvalidField, errors.IdempotencyMismatch, errors.IdempotencyInProgress)
 

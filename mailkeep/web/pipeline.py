@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from mailkeep.core.entity_tag import entity_tag, parse_if_match
 from mailkeep.core.errors import (
     InternalError,
     InvalidField,
@@ -51,6 +52,7 @@ log = structlog.get_logger("mailkeep.web")
 
 BODY_LIMIT = 1 << 20
 _ANONYMOUS_BODIES = 16 << 20  # bytes of memory for the bodies of requests to endpoints without credentials
+_CHANGES = frozenset({"PATCH", "PUT", "DELETE"})
 _RESOURCE_ERRORS = {
     errno.ENOSPC: "The disk is full.",
     errno.EDQUOT: "The disk is full.",
@@ -210,6 +212,10 @@ class Pipeline:
         try:
             refuse_cross_site(request, call, settings)
             await self._read_request(request, call, state.reservation, now)
+            if request.method in _CHANGES:
+                call.if_match = parse_if_match(request.headers.get("if-match"))
+                if not endpoint.versioned:
+                    call.if_match.check(None)
             response = await self._keys.run(call, lambda: endpoint.handler(self._app, call))
         except Refusal as refusal:
             if call.who is not None and endpoint.audit is not None:
@@ -282,6 +288,8 @@ class Pipeline:
             meta = {"pagination": pagination, "details": response.meta_details}
             body = envelope.success(response.data, call.request_id, self._app.clock(), **meta)
             encoded = Response(body, status, response.headers, "application/json")
+            if response.changed_at is not None:
+                encoded.headers["etag"] = entity_tag(response.changed_at)
         elif isinstance(response.content, bytes):
             encoded = Response(response.content, status, response.headers, response.content_type)
         else:

@@ -4099,6 +4099,24 @@ export interface components {
                 };
             };
         };
+        /** @description `PRECONDITION_FAILED` The object has changed since it was read; read it again, and repeat the change. */
+        "412.PRECONDITION_FAILED": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "PRECONDITION_FAILED";
+                    };
+                };
+            };
+        };
         /** @description `PAYLOAD_TOO_LARGE` The request body is too large. */
         "413.PAYLOAD_TOO_LARGE": {
             headers: {
@@ -4242,6 +4260,8 @@ export interface components {
         cursor: string;
         /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
         idempotencyKey: string;
+        /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+        ifMatch: string;
         /** @description Items per page. */
         limit: number;
         /** @description Default: `desc` for times (newest first), `asc` for other fields. */
@@ -4249,6 +4269,8 @@ export interface components {
     };
     requestBodies: never;
     headers: {
+        /** @description The version of the object, for If-Match. A replayed response has none. */
+        ETag: string;
         /** @description Requests allowed in the window; absent without a limit. */
         "RateLimit-Limit": number;
         /** @description Remaining requests in the window. */
@@ -4324,6 +4346,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -4352,7 +4375,10 @@ export interface operations {
     deleteAbuseSuspensionsById: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
             path: {
                 id: string;
             };
@@ -4381,6 +4407,7 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -4482,6 +4509,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -4522,6 +4550,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -4550,7 +4579,10 @@ export interface operations {
     deleteAdminsById: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
             path: {
                 id: string;
             };
@@ -4580,6 +4612,7 @@ export interface operations {
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -4590,7 +4623,10 @@ export interface operations {
     patchAdminsById: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
             path: {
                 id: string;
             };
@@ -4605,6 +4641,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -4624,6 +4661,7 @@ export interface operations {
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.DOMAIN_NOT_FOUND.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -4697,6 +4735,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -4737,6 +4776,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -4765,7 +4805,10 @@ export interface operations {
     deleteAliasesById: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
             path: {
                 id: string;
             };
@@ -4794,6 +4837,7 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -4804,7 +4848,10 @@ export interface operations {
     patchAliasesById: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
             path: {
                 id: string;
             };
@@ -4819,6 +4866,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -4838,6 +4886,7 @@ export interface operations {
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -4957,6 +5006,7 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -5320,6 +5370,7 @@ export interface operations {
             403: components["responses"]["403.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -5469,6 +5520,7 @@ export interface operations {
             403: components["responses"]["403.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -5512,6 +5564,7 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -5829,6 +5882,7 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -5870,6 +5924,7 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID.TOTP_INVALID"];
             403: components["responses"]["403.FORBIDDEN"];
             409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -6089,6 +6144,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -6128,6 +6184,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -6156,7 +6213,10 @@ export interface operations {
     deleteDomainsById: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
             path: {
                 id: string;
             };
@@ -6186,6 +6246,7 @@ export interface operations {
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -6196,7 +6257,10 @@ export interface operations {
     patchDomainsById: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
             path: {
                 id: string;
             };
@@ -6211,6 +6275,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -6229,6 +6294,7 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -6583,6 +6649,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -6623,6 +6690,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -6653,7 +6721,10 @@ export interface operations {
             query?: {
                 purge?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
             path: {
                 id: string;
             };
@@ -6682,6 +6753,7 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -6692,7 +6764,10 @@ export interface operations {
     patchMailboxesById: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
             path: {
                 id: string;
             };
@@ -6707,6 +6782,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -6726,6 +6802,7 @@ export interface operations {
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.FORBIDDEN"];
             404: components["responses"]["404.DOMAIN_NOT_FOUND.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -6747,6 +6824,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -7300,6 +7378,7 @@ export interface operations {
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -7628,6 +7707,7 @@ export interface operations {
             /** @description Created */
             201: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -7668,6 +7748,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -7696,7 +7777,10 @@ export interface operations {
     deleteWebhooksById: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
             path: {
                 id: string;
             };
@@ -7725,6 +7809,7 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -7735,7 +7820,10 @@ export interface operations {
     patchWebhooksById: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
             path: {
                 id: string;
             };
@@ -7750,6 +7838,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -7768,6 +7857,7 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -7923,6 +8013,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];

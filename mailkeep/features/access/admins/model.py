@@ -7,6 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from mailkeep.core.address import Address
+from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 from mailkeep.core.principal import Role
 
 FIRST_ADMIN_EMAIL = "admin@localhost"
@@ -49,12 +50,13 @@ class NewAdmin:
 
 @dataclass(frozen=True, slots=True)
 class AdminChanges:
-    """Changes of an account; None changes nothing."""
+    """Changes of an account in the version that `if_match` names; None changes nothing."""
 
     email: Address | None = None
     password_hash: str | None = None
     role: Role | None = None
     domain_ids: tuple[UUID, ...] | None = None
+    if_match: IfMatch = ANY_VERSION
 
 
 @dataclass(frozen=True, slots=True)

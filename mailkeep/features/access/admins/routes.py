@@ -29,6 +29,10 @@ def _record(who: Principal, admin: Admin) -> wire.AdminRecord:
     return wire.to_record(admin, rules.visible_domains(who, admin))
 
 
+def _detail(who: Principal, admin: Admin) -> HttpResponse:
+    return HttpResponse(_record(who, admin), changed_at=admin.updated_at)
+
+
 def _without_duplicates(ids: Iterable[UUID]) -> tuple[UUID, ...]:
     return tuple(dict.fromkeys(ids))
 
@@ -44,7 +48,7 @@ async def _get(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.autocommit() as conn:
         admin = await service.get(conn, who, call.id())
-    return HttpResponse(_record(who, admin))
+    return _detail(who, admin)
 
 
 async def _create(app: App, call: Call) -> HttpResponse:
@@ -54,7 +58,7 @@ async def _create(app: App, call: Call) -> HttpResponse:
     new = NewAdmin(email, password_hash, body.role, _without_duplicates(body.domain_ids))
     async with app.db.tx() as conn:
         admin = await service.create(conn, who, app.clock(), new)
-    return HttpResponse(_record(who, admin))
+    return _detail(who, admin)
 
 
 async def _change(app: App, call: Call) -> HttpResponse:
@@ -75,15 +79,16 @@ async def _change(app: App, call: Call) -> HttpResponse:
         password_hash=await service.hash_password(password) if password is not None else None,
         role=body.role if body.role is not UNSET else None,
         domain_ids=_without_duplicates(body.domain_ids) if body.domain_ids is not UNSET else None,
+        if_match=call.if_match,
     )
     async with app.db.tx() as conn:
         admin = await service.change(conn, who, app.clock(), admin_id, changes)
-    return HttpResponse(_record(who, admin))
+    return _detail(who, admin)
 
 
 async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
-        admin = await service.delete(conn, call.caller(), app.clock(), call.id())
+        admin = await service.delete(conn, call.caller(), app.clock(), call.id(), call.if_match)
     return HttpResponse(wire.AdminDeletion(f"The administrator {admin.email} was deleted.", admin.id))
 
 
@@ -109,6 +114,7 @@ ENDPOINTS = (
         action="admin.write",
         summary="Create an administrator",
         tag="Administrators",
+        versioned=True,
         body=wire.AdminCreate,
         data=wire.AdminRecord,
         status=201,
@@ -134,6 +140,7 @@ ENDPOINTS = (
         action="admin.list",
         summary="Show an administrator",
         tag="Administrators",
+        versioned=True,
         data=wire.AdminRecord,
         refusals=(NotFound, Forbidden, ApiKeyDomainScope),
         examples=(Example(path={"id": "{admin_id}"}),),
@@ -150,6 +157,7 @@ ENDPOINTS = (
             "MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login)."
         ),
         tag="Administrators",
+        versioned=True,
         body=wire.AdminPatch,
         data=wire.AdminRecord,
         audit="admin.update",
@@ -165,6 +173,7 @@ ENDPOINTS = (
         summary="Delete an administrator",
         description="Ends its sessions and revokes its keys. The last super_admin can't be deleted.",
         tag="Administrators",
+        versioned=True,
         data=wire.AdminDeletion,
         audit="admin.delete",
         resource="admin",

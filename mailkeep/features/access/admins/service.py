@@ -17,6 +17,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from mailkeep.app import App
 from mailkeep.core.address import Address
 from mailkeep.core.concurrency import ConcurrencyLimit
+from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 from mailkeep.core.errors import DomainNotFound, NotFound
 from mailkeep.core.ids import uuid7
 from mailkeep.core.password import check_password
@@ -117,7 +118,7 @@ async def create(conn: Conn, who: Principal, at: datetime, new: NewAdmin) -> Adm
 async def change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, changes: AdminChanges) -> Admin:
     """Change an account and return the result. A new password or role ends its other sessions.
 
-    NOT_FOUND, DOMAIN_NOT_FOUND, CONFLICT `email_taken` or `last_super_admin`.
+    NOT_FOUND, PRECONDITION_FAILED, DOMAIN_NOT_FOUND, CONFLICT `email_taken` or `last_super_admin`.
     """
     return await _change(conn, who, at, admin_id, changes, "admin.update")
 
@@ -128,10 +129,16 @@ async def set_password(conn: Conn, who: Principal, at: datetime, admin_id: UUID,
 
 
 async def _change(
-    conn: Conn, who: Principal, at: datetime, admin_id: UUID, changes: AdminChanges, action: str
+    conn: Conn,
+    who: Principal,
+    at: datetime,
+    admin_id: UUID,
+    changes: AdminChanges,
+    action: str,
 ) -> Admin:
     await store.lock_roles(conn)
     before = await _require(conn, admin_id)
+    changes.if_match.check(before.updated_at)
     if changes.role is not None:
         rules.refuse_last_super_admin(before, await store.count_other_super_admins(conn, admin_id), changes.role)
     if changes.domain_ids is not None:
@@ -180,10 +187,11 @@ async def set_oidc_provider(conn: Conn, admin_id: UUID, provider: str | None, at
     await store.set_oidc_provider(conn, admin_id, provider, at)
 
 
-async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> Admin:
-    """Delete an account with its sessions and keys; NOT_FOUND, CONFLICT `last_super_admin`."""
+async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID, if_match: IfMatch = ANY_VERSION) -> Admin:
+    """Delete an account with its sessions and keys; NOT_FOUND, PRECONDITION_FAILED, CONFLICT `last_super_admin`."""
     await store.lock_roles(conn)
     admin = await _require(conn, admin_id)
+    if_match.check(admin.updated_at)
     rules.refuse_last_super_admin(admin, await store.count_other_super_admins(conn, admin_id), None)
     keys = await store.delete(conn, admin_id)
     details = {"revoked_with_it": [str(key_id) for key_id in keys]} if keys else {}

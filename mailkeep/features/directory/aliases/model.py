@@ -8,6 +8,8 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
+
 MAX_DESTINATIONS = 10
 """The default of limits.alias_destinations."""
 
@@ -40,7 +42,11 @@ class NewAlias:
 
 @dataclass(frozen=True, slots=True)
 class AliasChanges:
-    """Changes of an alias; None changes nothing. `destination` is not parsed yet."""
+    """Changes of an alias in the version that `if_match` names; None changes nothing.
+
+    `destination` is not parsed yet.
+    """
 
     destination: str | None = None
     active: bool | None = None
+    if_match: IfMatch = ANY_VERSION

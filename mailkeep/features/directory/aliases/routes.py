@@ -46,16 +46,21 @@ async def _get(app: App, call: Call) -> HttpResponse:
 async def _change(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.tx() as conn:
-        changes = wire.read_changes(call.body)
+        changes = wire.read_changes(call.body, call.if_match)
         alias = await service.change(
-            conn, who, app.clock(), call.id(), changes, max_destinations=_max_destinations(app)
+            conn,
+            who,
+            app.clock(),
+            call.id(),
+            changes,
+            max_destinations=_max_destinations(app),
         )
         return await _detail(conn, who, alias)
 
 
 async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
-        alias = await service.delete(conn, call.caller(), app.clock(), call.id())
+        alias = await service.delete(conn, call.caller(), app.clock(), call.id(), call.if_match)
     return HttpResponse(wire.AliasDeletion("The alias is deleted.", alias.id))
 
 
@@ -64,7 +69,9 @@ def _max_destinations(app: App) -> int:
 
 
 async def _detail(conn: Conn, who: Principal, alias: Alias) -> HttpResponse:
-    return HttpResponse(wire.to_detail(alias, await service.list_warnings(conn, who, alias)))
+    return HttpResponse(
+        wire.to_detail(alias, await service.list_warnings(conn, who, alias)), changed_at=alias.updated_at
+    )
 
 
 ENDPOINTS = (
@@ -98,6 +105,7 @@ ENDPOINTS = (
             "then rejected."
         ),
         tag="Aliases",
+        versioned=True,
         body=wire.AliasCreate,
         data=wire.AliasDetail,
         status=201,
@@ -121,6 +129,7 @@ ENDPOINTS = (
         action="alias.read",
         summary="Get an alias",
         tag="Aliases",
+        versioned=True,
         data=wire.AliasDetail,
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{alias_id}"}),),
@@ -133,6 +142,7 @@ ENDPOINTS = (
         summary="Change an alias",
         description="Activating it checks for chains and loops again.",
         tag="Aliases",
+        versioned=True,
         body=wire.AliasPatch,
         data=wire.AliasDetail,
         audit="alias.update",
@@ -147,6 +157,7 @@ ENDPOINTS = (
         summary="Delete an alias",
         description="Applies to the next message.",
         tag="Aliases",
+        versioned=True,
         data=wire.AliasDeletion,
         audit="alias.delete",
         refusals=(NotFound, ApiKeyDomainScope),

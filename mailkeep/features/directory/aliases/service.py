@@ -14,6 +14,7 @@ from uuid import UUID
 from msgspec.structs import replace
 
 from mailkeep.core.address import Address, fold_local
+from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 from mailkeep.core.errors import NotFound
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
@@ -103,8 +104,8 @@ async def change(
 ) -> Alias:
     """Change an alias, to at most `max_destinations` destinations, and return the result.
 
-    INVALID_FIELD; then NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, DOMAIN_INACTIVE; CONFLICT `alias_loop`,
-    `alias_chain`. Roll back after a refusal.
+    INVALID_FIELD; then NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, DOMAIN_INACTIVE; PRECONDITION_FAILED; CONFLICT
+    `alias_loop`, `alias_chain`. Roll back after a refusal.
     """
     destinations = None
     if changes.destination is not None:
@@ -113,6 +114,7 @@ async def change(
     before = await _require(conn, who, _WRITE, alias_id)
     domain = await domains.get_active_for_update(conn, who, _WRITE, before.domain_id)
     await _refuse_lower_rank(conn, who, before.source_local_part, domain)
+    changes.if_match.check(before.updated_at)
     after = before if changes.active is None else replace(before, active=changes.active)
     if destinations is not None:
         after = replace(
@@ -130,12 +132,13 @@ async def change(
     return after
 
 
-async def delete(conn: Conn, who: Principal, at: datetime, alias_id: UUID) -> Alias:
-    """Delete an alias, also in an inactive domain; NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE."""
+async def delete(conn: Conn, who: Principal, at: datetime, alias_id: UUID, if_match: IfMatch = ANY_VERSION) -> Alias:
+    """Delete an alias, also in an inactive domain; NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, PRECONDITION_FAILED."""
     await store.lock_routes(conn)
     alias = await _require(conn, who, _WRITE, alias_id)
     domain = await domains.get(conn, who, _WRITE, alias.domain_id)
     await _refuse_lower_rank(conn, who, alias.source_local_part, domain)
+    if_match.check(alias.updated_at)
     await store.delete(conn, alias_id)
     await audit.record(
         conn, who, at, AuditAction("alias.delete", _target(alias, domain), before=wire.audit_fields(alias))

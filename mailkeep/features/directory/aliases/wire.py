@@ -8,6 +8,7 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso
+from mailkeep.core.entity_tag import IfMatch
 from mailkeep.features.directory.aliases.model import Alias, AliasChanges, NewAlias
 from mailkeep.web.fields import MAY_BE_EMPTY, Body, Patch, Query, Text, Timestamp
 
@@ -115,9 +116,10 @@ def read_new(body: AliasCreate) -> NewAlias:
     return NewAlias(body.domain_id, body.source_local_part, body.destination, body.active)
 
 
-def read_changes(body: AliasPatch) -> AliasChanges:
+def read_changes(body: AliasPatch, if_match: IfMatch) -> AliasChanges:
     """The changes of a PATCH."""
     return AliasChanges(
         destination=None if body.destination is UNSET else body.destination,
         active=None if body.active is UNSET else body.active,
+        if_match=if_match,
     )

@@ -25,31 +25,32 @@ async def _list(app: App, call: Call) -> HttpResponse:
 
 async def _create(app: App, call: Call) -> HttpResponse:
     new = NewDomain(**_read_fields(call.body))
-    return HttpResponse(await _record(app, await service.create(app, call.caller(), new)))
+    return await _detail(app, await service.create(app, call.caller(), new))
 
 
 async def _get(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
         domain = await service.get_by_path(conn, call.caller(), "domain.read", call.id())
-    return HttpResponse(await _record(app, domain))
+    return await _detail(app, domain)
 
 
 async def _change(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
-        domain = await service.change(app, conn, call.caller(), call.id(), _read_fields(call.body))
-    return HttpResponse(await _record(app, domain))
+        domain = await service.change(app, conn, call.caller(), call.id(), _read_fields(call.body), call.if_match)
+    return await _detail(app, domain)
 
 
 async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
-        domain = await service.delete(conn, call.caller(), app.clock(), call.id())
+        domain = await service.delete(conn, call.caller(), app.clock(), call.id(), call.if_match)
     return HttpResponse(wire.DomainDeletion(f"The domain {domain.name} is deleted.", domain.id))
 
 
-async def _record(app: App, domain: Domain) -> wire.DomainRecord:
+async def _detail(app: App, domain: Domain) -> HttpResponse:
     async with app.db.autocommit() as conn:
         usage = await service.count_usage(conn, [domain.id])
-    return wire.to_record(domain, usage.get(domain.id, service.NO_USAGE))
+    record = wire.to_record(domain, usage.get(domain.id, service.NO_USAGE))
+    return HttpResponse(record, changed_at=domain.updated_at)
 
 
 def _read_fields(body: Struct) -> dict[str, Any]:
@@ -82,6 +83,7 @@ ENDPOINTS = (
         summary="Create a domain",
         description="Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows.",
         tag="Domains",
+        versioned=True,
         body=wire.DomainCreate,
         data=wire.DomainRecord,
         status=201,
@@ -97,6 +99,7 @@ ENDPOINTS = (
         action="domain.read",
         summary="Get a domain",
         tag="Domains",
+        versioned=True,
         data=wire.DomainRecord,
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{domain_id}"}),),
@@ -112,6 +115,7 @@ ENDPOINTS = (
             "port, tls and username are unchanged, and cleared otherwise."
         ),
         tag="Domains",
+        versioned=True,
         body=wire.DomainPatch,
         data=wire.DomainRecord,
         audit="domain.update",
@@ -126,6 +130,7 @@ ENDPOINTS = (
         summary="Delete a domain",
         description="CONFLICT while it has mailboxes or aliases; mailboxes in the trash are deleted with it.",
         tag="Domains",
+        versioned=True,
         data=wire.DomainDeletion,
         audit="domain.delete",
         refusals=(NotFound, ApiKeyDomainScope, Conflict),

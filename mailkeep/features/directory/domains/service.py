@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from mailkeep.app import App
+from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 from mailkeep.core.errors import DomainExists, DomainNotFound, NotFound, Refusal
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
@@ -109,16 +110,19 @@ async def create(app: App, who: Principal, new: NewDomain) -> Domain:
     return domain
 
 
-async def change(app: App, conn: Conn, who: Principal, domain_id: UUID, changes: dict[str, Any]) -> Domain:
+async def change(
+    app: App, conn: Conn, who: Principal, domain_id: UUID, changes: dict[str, Any], if_match: IfMatch = ANY_VERSION
+) -> Domain:
     """Change the given fields of a domain (`relay` is a NewRelay or None) and return the result.
 
-    INVALID_FIELD, NOT_FOUND; FORBIDDEN if a new delimiter would route the address of a higher-ranked administrator to
-    another mailbox or alias.
+    INVALID_FIELD, NOT_FOUND, PRECONDITION_FAILED; FORBIDDEN if a new delimiter would route the address of a
+    higher-ranked administrator to another mailbox or alias.
     """
     at = app.clock()
     rules.check_delimiter(changes.get("plus_delimiter"))
     relay = _check_relay(app, changes.get("relay"))
     before = _require(await store.find_for_update(conn, domain_id), who, "domain.write", NotFound)
+    if_match.check(before.updated_at)
     if "relay" in changes:
         changes = changes | {"relay": rules.encrypt_relay(relay, before.relay, _encryption(app, domain_id))}
     after = replace(before, **changes)
@@ -134,9 +138,10 @@ async def change(app: App, conn: Conn, who: Principal, domain_id: UUID, changes:
     return after
 
 
-async def delete(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> Domain:
-    """Delete a domain with its keys and trash; CONFLICT while mailboxes or aliases exist."""
+async def delete(conn: Conn, who: Principal, at: datetime, domain_id: UUID, if_match: IfMatch = ANY_VERSION) -> Domain:
+    """Delete a domain with its keys and trash; PRECONDITION_FAILED; CONFLICT while mailboxes or aliases exist."""
     domain = _require(await store.find_for_update(conn, domain_id), who, "domain.write", NotFound)
+    if_match.check(domain.updated_at)
     rules.refuse_in_use((await store.count_usage(conn, [domain_id]))[domain_id])
     await store.delete(conn, domain_id)
     await audit.record(conn, who, at, AuditAction("domain.delete", _target(domain), before=wire.audit_fields(domain)))

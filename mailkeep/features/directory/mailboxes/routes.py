@@ -17,9 +17,11 @@ from mailkeep.core.errors import (
     NotFound,
     WeakPassword,
 )
+from mailkeep.core.principal import Principal
 from mailkeep.features.directory.mailboxes import jobs, service, wire
 from mailkeep.features.directory.mailboxes.model import (
     TRASH_RETENTION,
+    Mailbox,
     MailboxFilter,
     MailboxForward,
     NewMailbox,
@@ -53,23 +55,24 @@ async def _create(app: App, call: Call) -> HttpResponse:
         forward=MailboxForward(keep_copy=keep_copy),
     )
     who = call.caller()
-    return HttpResponse(wire.to_record(await service.create(app, who, new, destinations), who))
+    return _detail(await service.create(app, who, new, destinations), who)
 
 
 async def _get(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.autocommit() as conn:
-        return HttpResponse(wire.to_record(await service.get(conn, who, call.id()), who))
+        return _detail(await service.get(conn, who, call.id()), who)
 
 
 async def _change(app: App, call: Call) -> HttpResponse:
     who = call.caller()
-    return HttpResponse(wire.to_record(await service.change(app, who, call.id(), wire.read_changes(call.body)), who))
+    changes = wire.read_changes(call.body)
+    return _detail(await service.change(app, who, call.id(), changes, call.if_match), who)
 
 
 async def _delete(app: App, call: Call) -> HttpResponse:
     purge: bool = call.query.purge
-    mailbox = await service.delete(app, call.caller(), call.id(), purge=purge)
+    mailbox = await service.delete(app, call.caller(), call.id(), purge=purge, if_match=call.if_match)
     if purge:
         is_removed = await jobs.remove_mail_of(app, mailbox.id)
         message = (
@@ -83,7 +86,11 @@ async def _delete(app: App, call: Call) -> HttpResponse:
 
 async def _restore(app: App, call: Call) -> HttpResponse:
     who = call.caller()
-    return HttpResponse(wire.to_record(await service.restore(app, who, call.id()), who))
+    return _detail(await service.restore(app, who, call.id()), who)
+
+
+def _detail(mailbox: Mailbox, who: Principal) -> HttpResponse:
+    return HttpResponse(wire.to_record(mailbox, who), changed_at=mailbox.updated_at)
 
 
 _NEW: dict[str, Any] = {
@@ -117,6 +124,7 @@ ENDPOINTS = (
         summary="Create a mailbox",
         description="With `password`, or with `password_hash` in any scheme of Dovecot.",
         tag="Mailboxes",
+        versioned=True,
         body=wire.MailboxCreate,
         data=wire.MailboxRecord,
         status=201,
@@ -132,6 +140,7 @@ ENDPOINTS = (
         action="mailbox.read",
         summary="Get a mailbox",
         tag="Mailboxes",
+        versioned=True,
         data=wire.MailboxRecord,
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{mailbox_id}"}),),
@@ -144,6 +153,7 @@ ENDPOINTS = (
         summary="Change a mailbox",
         description="`local_part` and `domain_id` change its address; it keeps its mail.",
         tag="Mailboxes",
+        versioned=True,
         body=wire.MailboxPatch,
         data=wire.MailboxRecord,
         audit="mailbox.update",
@@ -158,6 +168,7 @@ ENDPOINTS = (
         summary="Delete a mailbox",
         description="It is in the trash for 30 days; `purge` deletes it permanently. Its address is free at once.",
         tag="Mailboxes",
+        versioned=True,
         query=wire.DeleteQuery,
         data=wire.MailboxDeletion,
         audit="mailbox.delete",
@@ -171,6 +182,7 @@ ENDPOINTS = (
         action="mailbox.write",
         summary="Restore a mailbox from the trash",
         tag="Mailboxes",
+        versioned=True,
         data=wire.MailboxRecord,
         audit="mailbox.restore",
         refusals=(NotFound, DomainInactive, ApiKeyDomainScope, Conflict),

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from mailkeep.app import App
 from mailkeep.core.address import Address, fold_local
+from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 from mailkeep.core.errors import NotFound
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
@@ -110,8 +111,10 @@ async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequen
         return await _reload(conn, mailbox.id)
 
 
-async def change(app: App, who: Principal, mailbox_id: UUID, changes: MailboxChanges) -> Mailbox:
-    """Change a mailbox and return the result. Refusals of `create`, and NOT_FOUND."""
+async def change(
+    app: App, who: Principal, mailbox_id: UUID, changes: MailboxChanges, if_match: IfMatch = ANY_VERSION
+) -> Mailbox:
+    """Change a mailbox and return the result. Refusals of `create`, NOT_FOUND and PRECONDITION_FAILED."""
     changes = _parse(app, changes)
     password_hash = None
     if changes.secret is not None:
@@ -130,6 +133,7 @@ async def change(app: App, who: Principal, mailbox_id: UUID, changes: MailboxCha
         before = _require(await store.find_for_update(conn, mailbox_id), who, _WRITE)
         if changes.needs_owner_rank:
             await _refuse_lower_rank(conn, who, before.address)
+        if_match.check(before.updated_at)
         after = _apply(before, changes)
         if domain is not None:
             after = await _move(conn, who, before, after, domain)
@@ -160,12 +164,15 @@ async def _move(conn: Conn, who: Principal, before: Mailbox, after: Mailbox, dom
     return replace(after, domain_id=domain.id, domain_name=domain.name)
 
 
-async def delete(app: App, who: Principal, mailbox_id: UUID, *, purge: bool) -> Mailbox:
+async def delete(
+    app: App, who: Principal, mailbox_id: UUID, *, purge: bool, if_match: IfMatch = ANY_VERSION
+) -> Mailbox:
     """Put a mailbox in the trash, or with `purge` delete it and its mail; one in the trash can only be purged."""
     at = app.clock()
     async with app.db.tx() as conn:
         mailbox = _require(await store.find_for_update(conn, mailbox_id), who, _WRITE, trashed=purge)
         await _refuse_lower_rank(conn, who, mailbox.address)
+        if_match.check(mailbox.updated_at)
         trashed = replace(mailbox, deleted_at=mailbox.deleted_at or at, updated_at=at)
         await store.update(conn, trashed)  # also before a purge, because it ends the mailbox's sessions
         if purge:

@@ -41,12 +41,13 @@ async def _list(app: App, call: Call) -> HttpResponse:
 async def _get(app: App, call: Call) -> HttpResponse:
     who = call.caller()
     async with app.db.autocommit() as conn:
-        return HttpResponse(wire.suspension_response(await service.get(conn, who, call.id()), who))
+        suspension = await service.get(conn, who, call.id())
+    return HttpResponse(wire.suspension_response(suspension, who), changed_at=suspension.created_at)
 
 
 async def _lift(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
-        lifted = await service.lift(conn, call.caller(), app.clock(), call.id())
+        lifted = await service.lift(conn, call.caller(), app.clock(), call.id(), call.if_match)
     return HttpResponse(wire.LiftResponse(f"{lifted.address} may send again.", lifted.id, lifted.address))
 
 
@@ -131,6 +132,7 @@ ENDPOINTS = (
         action="suspension.read",
         summary="Get a suspension",
         tag="Abuse",
+        versioned=True,
         data=wire.SuspensionResponse,
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{suspension_id}"}),),
@@ -143,6 +145,7 @@ ENDPOINTS = (
         summary="Lift a suspension",
         description="The address may send again immediately, and its count is reset.",
         tag="Abuse",
+        versioned=True,
         data=wire.LiftResponse,
         audit="sender.unsuspend",
         resource="suspension",

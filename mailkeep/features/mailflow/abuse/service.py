@@ -10,6 +10,7 @@ from uuid import UUID
 
 from mailkeep.app import App
 from mailkeep.core.address import Address, parse_address
+from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 from mailkeep.core.errors import NotFound, Refusal
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
@@ -189,10 +190,12 @@ async def get(conn: Conn, who: Principal, suspension_id: UUID) -> SenderSuspensi
     return await _get(conn, who, "suspension.read", suspension_id)
 
 
-async def lift(conn: Conn, who: Principal, at: datetime, suspension_id: UUID) -> SenderSuspension:
+async def lift(
+    conn: Conn, who: Principal, at: datetime, suspension_id: UUID, if_match: IfMatch = ANY_VERSION
+) -> SenderSuspension:
     """Lift a suspension, whether or not its address has a mailbox, and reset the sender's count.
 
-    NOT_FOUND, API_KEY_DOMAIN_SCOPE; FORBIDDEN if a higher-ranked administrator owns the address.
+    NOT_FOUND, API_KEY_DOMAIN_SCOPE, PRECONDITION_FAILED; FORBIDDEN if a higher-ranked administrator owns the address.
     """
     suspension = await _get(conn, who, "suspension.lift", suspension_id)
     mailbox_rules.refuse_lower_rank(who, await admins.find_owner_role(conn, parse_address(suspension.address)))
@@ -200,6 +203,7 @@ async def lift(conn: Conn, who: Principal, at: datetime, suspension_id: UUID) ->
     if current is None or current.id != suspension_id:
         raise NotFound
     rules.refuse_lifting(who, current)
+    if_match.check(current.created_at)
     await store.delete(conn, current.address_key)
     before, after = _audit_sender_fields(current, current), _audit_sender_fields(current, None)
     await audit.record(conn, who, at, AuditAction("sender.unsuspend", _target_sender(current), before, after))

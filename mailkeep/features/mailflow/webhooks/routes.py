@@ -22,7 +22,7 @@ async def _create(app: App, call: Call) -> HttpResponse:
     new = NewWebhook(body.url, body.events, body.domain_id)
     async with app.db.tx() as conn:
         webhook, secret = await service.create(conn, app, call.caller(), app.clock(), new)
-    return HttpResponse(wire.with_secret(webhook, secret))
+    return HttpResponse(wire.with_secret(webhook, secret), changed_at=webhook.updated_at)
 
 
 async def _get_created(app: App, call: Call) -> HttpResponse:
@@ -32,25 +32,27 @@ async def _get_created(app: App, call: Call) -> HttpResponse:
 
 async def _get(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return HttpResponse(wire.record(await service.get(conn, call.caller(), call.id())))
+        webhook = await service.get(conn, call.caller(), call.id())
+    return HttpResponse(wire.record(webhook), changed_at=webhook.updated_at)
 
 
 async def _change(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
-        webhook = await service.change(conn, app, call.caller(), app.clock(), call.id(), wire.changes(call.body))
-    return HttpResponse(wire.record(webhook))
+        changes = wire.changes(call.body)
+        webhook = await service.change(conn, app, call.caller(), call.id(), changes, call.if_match)
+    return HttpResponse(wire.record(webhook), changed_at=webhook.updated_at)
 
 
 async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
-        webhook = await service.delete(conn, call.caller(), app.clock(), call.id())
+        webhook = await service.delete(conn, call.caller(), app.clock(), call.id(), call.if_match)
     return HttpResponse(wire.WebhookDeleteResponse("The webhook was deleted.", webhook.id))
 
 
 async def _rotate(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
         webhook, secret = await service.rotate(conn, app.vault, call.caller(), app.clock(), call.id())
-    return HttpResponse(wire.with_secret(webhook, secret))
+    return HttpResponse(wire.with_secret(webhook, secret), changed_at=webhook.updated_at)
 
 
 async def _test(app: App, call: Call) -> HttpResponse:
@@ -108,6 +110,7 @@ ENDPOINTS = (
             "receives the events of all domains. A webhook with a `domain_id` is deleted with its domain."
         ),
         tag=_TAG,
+        versioned=True,
         body=wire.WebhookCreate,
         data=wire.WebhookWithSecret,
         status=201,
@@ -135,6 +138,7 @@ ENDPOINTS = (
         action="webhook.read",
         summary="Get a webhook",
         tag=_TAG,
+        versioned=True,
         data=wire.WebhookRecord,
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{webhook_id}"}),),
@@ -150,6 +154,7 @@ ENDPOINTS = (
             "missed events can be replayed."
         ),
         tag=_TAG,
+        versioned=True,
         body=wire.WebhookChange,
         data=wire.WebhookRecord,
         audit="webhook.update",
@@ -165,6 +170,7 @@ ENDPOINTS = (
         summary="Delete a webhook",
         description="Its pending deliveries are deleted too.",
         tag=_TAG,
+        versioned=True,
         data=wire.WebhookDeleteResponse,
         audit="webhook.delete",
         resource="webhook",
@@ -197,6 +203,7 @@ ENDPOINTS = (
             "rotation within that time, the oldest secret no longer signs."
         ),
         tag=_TAG,
+        versioned=True,
         data=wire.WebhookWithSecret,
         audit="webhook.rotate_secret",
         resource="webhook",

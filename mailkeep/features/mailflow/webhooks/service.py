@@ -15,6 +15,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.core.clock import iso
+from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 from mailkeep.core.errors import NotFound
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
@@ -96,15 +97,22 @@ async def create(conn: Conn, app: App, who: Principal, at: datetime, new: NewWeb
 
 
 async def change(
-    conn: Conn, app: App, who: Principal, at: datetime, webhook_id: UUID, changes: WebhookChanges
+    conn: Conn,
+    app: App,
+    who: Principal,
+    webhook_id: UUID,
+    changes: WebhookChanges,
+    if_match: IfMatch = ANY_VERSION,
 ) -> Webhook:
     """Change a webhook and return it. Activating it resets `failing_since` and `disabled_at`.
 
-    INVALID_URL, NOT_FOUND, API_KEY_DOMAIN_SCOPE.
+    INVALID_URL, NOT_FOUND, API_KEY_DOMAIN_SCOPE, PRECONDITION_FAILED.
     """
     if changes.url is not None:
         _check_url(app, changes.url)
     before = _authorize(await store.find_for_update(conn, webhook_id), who, _WRITE)
+    if_match.check(before.updated_at)
+    at = app.clock()
     after = replace(
         before,
         url=before.url if changes.url is None else changes.url,
@@ -122,9 +130,12 @@ async def change(
     return after
 
 
-async def delete(conn: Conn, who: Principal, at: datetime, webhook_id: UUID) -> Webhook:
-    """Delete a webhook and its pending deliveries. NOT_FOUND, API_KEY_DOMAIN_SCOPE."""
+async def delete(
+    conn: Conn, who: Principal, at: datetime, webhook_id: UUID, if_match: IfMatch = ANY_VERSION
+) -> Webhook:
+    """Delete a webhook and its pending deliveries. NOT_FOUND, API_KEY_DOMAIN_SCOPE, PRECONDITION_FAILED."""
     webhook = _authorize(await store.find_for_update(conn, webhook_id), who, _WRITE)
+    if_match.check(webhook.updated_at)
     await store.delete(conn, webhook_id)
     await audit.record(
         conn, who, at, AuditAction("webhook.delete", _target(webhook), before=wire.audit_fields(webhook))
