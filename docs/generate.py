@@ -40,19 +40,23 @@ def settings() -> str:
     lines = [
         "# Settings",
         "",
-        "Generated from `mailkeep/settings/tree.py`; change it there. Later sources win: the default,",
-        "`mailkeep.toml` in the data directory, the environment (`http.listen` is `MAILKEEP_HTTP__LISTEN`),",
-        "options of the command line. In the environment lists are JSON. A setting marked *secret* is masked",
-        "wherever it is shown, and may stand in a file: `MAILKEEP_MTA__PASSWORD_FILE=/run/secrets/mta`.",
-        "`mailkeep config show --changed` tells what is set on a server, and where.",
+        "Generated from `mailkeep/settings/`; change it there. Later sources win: the default, `mailkeep.toml` in the",
+        "data directory, the environment (`http.listen` is `MAILKEEP_HTTP__LISTEN`), the database",
+        "([how to change settings](../howto/settings.md)), options of the command line. In the environment lists are",
+        "JSON. A setting marked *secret* is masked wherever it is shown, and may be in a file:",
+        "`MAILKEEP_MTA__PASSWORD_FILE=/run/secrets/mta`. `mailkeep config show --changed` shows what is set and where.",
+        "A stored change applies *at once* to all processes, or with the next *start*; *file only* settings are",
+        "never stored.",
     ]
     for section, described in groupby(describe_settings(), lambda setting: setting.key.partition(".")[0]):
         lines += ["", f"## {section}", "", SECTIONS[section].__doc__ or "", ""]
-        lines += ["| key | default | what it takes | meaning |", "|---|---|---|---|"]
+        lines += ["| key | default | what it takes | change applies | meaning |", "|---|---|---|---|---|"]
         for one in described:
             secret = " *Secret.*" if one.secret else ""
             default = json.dumps(one.default, ensure_ascii=False)
-            lines.append(f"| `{one.key}` | `{default}` | {one.type} | {one.doc}{secret} |")
+            applies = "at once" if one.effect == "none" else "start"
+            applies = applies if one.storable else f"{applies}, file only"
+            lines.append(f"| `{one.key}` | `{default}` | {one.type} | {applies} | {one.doc}{secret} |")
     lines += [
         "",
         "## The first start",

@@ -27,7 +27,7 @@ from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.relay_pools import RelayPools
 from mailkeep.net.client import OutboundClient
 from mailkeep.net.openid import OpenIdClient
-from mailkeep.settings import Settings
+from mailkeep.settings import LoadedSettings, Settings, no_sources
 from mailkeep.web.streams import Streams
 
 T = TypeVar("T")
@@ -42,11 +42,13 @@ _BATCH_INTERVAL = 0.01  # minimum seconds between two batches
 class App:
     """The context of a process."""
 
-    settings: Settings
+    settings: Settings  # replaced as a whole when stored settings change: read it at each use
     data_dir: Path
     clock: Clock
     vault: Vault
     db: DatabasePool
+    loaded: LoadedSettings = field(default_factory=no_sources)
+    """The settings of file, environment and options, which stored settings are added to."""
     audit_db: DatabasePool | None = (
         None  # connects as the role that seals the audit log; None: another process seals it
     )

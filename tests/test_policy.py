@@ -291,6 +291,15 @@ def hold_action(factory: ObjectFactory, case: str) -> dict[str, Any]:
     return {"action": "hold", "ids": ["4jW9T1xz0bz1"], "dry_run": True}
 
 
+async def config_change(objects: ObjectFactory, _actor: Actor, _case: str) -> CallArguments:
+    return CallArguments(body={"changes": {"retention.content_days": 1 + next(objects.counter)}})
+
+
+async def config_rollback(objects: ObjectFactory, _actor: Actor, case: str) -> CallArguments:
+    number = {UNKNOWN: "999", MALFORMED: "x"}.get(case, "0")
+    return CallArguments(number, body={})
+
+
 async def no_arguments(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
     return CallArguments()
 
@@ -808,6 +817,11 @@ ROWS: dict[str, Row] = {
     "GET /audit": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /audit/verify": Row(no_arguments, **NO_OBJECT),
     "GET /health/details": Row(no_arguments, **NO_OBJECT),
+    "GET /config": Row(no_arguments, **NO_OBJECT),
+    "PATCH /config": Row(config_change, **NO_OBJECT),
+    "GET /config/revisions": Row(no_arguments, **NO_OBJECT),
+    "POST /config/revisions/{n}/rollback": Row(config_rollback, cases=(NONE, UNKNOWN, MALFORMED)),
+    "GET /config/schema": Row(no_arguments, **NO_OBJECT),
     "GET /audit/export": Row(by_filter, **LISTED),
     "GET /queue": Row(no_arguments, **NO_OBJECT, success=(503, "UNAVAILABLE")),
     "POST /queue/actions": Row(by_body(hold_action), **NO_OBJECT, success=(503, "UNAVAILABLE")),
@@ -947,14 +961,14 @@ ACTIONS_BY_ROLE = {
         "suspension.read", "suspension.lift", "webhook.list", "webhook.read", "webhook.write", "queue.list",
         "queue.write",
     },
-    _SUPER: {"admin.write", "audit.verify", "audit.export", "health.read", "sandbox"},
+    _SUPER: {"admin.write", "audit.verify", "audit.export", "config.read", "config.write", "health.read", "sandbox"},
 }  # fmt: skip
 """Actions by their lowest role, as in the API reference."""
 
 ACTIONS_BY_SCOPE = {
     ActionScope.GLOBAL: {
         "admin.write", "api_key.write", "audit.verify", "audit.export", "domain.create", "sandbox",
-        "queue.list", "queue.write", "health.read",
+        "queue.list", "queue.write", "health.read", "config.read", "config.write",
     },
     ActionScope.CREDENTIALS: {"account.change", "session.leave", "factor.enrol", "factor.change"},
     ActionScope.ACCOUNT: {"account.read", "session.list", "passkey.list"},

@@ -29,10 +29,11 @@ class IfMatch:
 
         Call it with the object locked, after the checks of the caller's permission. A weak tag never matches.
         """
-        if self.expected is None:
-            return
-        actual = None if changed_at is None else entity_tag(changed_at)
-        if actual not in re.findall(_TAG, self.expected):
+        self.check_tag(None if changed_at is None else entity_tag(changed_at))
+
+    def check_tag(self, actual: str | None) -> None:
+        """`check` for an object whose tag is not that of a time."""
+        if self.expected is not None and actual not in re.findall(_TAG, self.expected):
             raise PreconditionFailed(expected=self.expected, actual=actual)
 
 

@@ -115,6 +115,8 @@ POLICY: dict[str, PolicyRule] = {
     "webhook.read": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "webhook.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "send": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "config.read": PolicyRule(_SUPER, ActionScope.GLOBAL),
+    "config.write": PolicyRule(_SUPER, ActionScope.GLOBAL),
     "sandbox": PolicyRule(_SUPER, ActionScope.GLOBAL),
 }
 

@@ -664,6 +664,22 @@ TABLE sessions
     CREATE INDEX sessions_by_expiry ON sessions USING btree (expires_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE settings_revisions
+    n integer NOT NULL
+    author_id uuid
+    author text NOT NULL
+    comment text NOT NULL
+    changes jsonb NOT NULL
+    stored bytea NOT NULL
+    state text NOT NULL
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT settings_revisions_n CHECK ((n > 0))
+    CONSTRAINT settings_revisions_pkey PRIMARY KEY (n)
+    CONSTRAINT settings_revisions_state CHECK ((state = ANY (ARRAY['applied'::text, 'desired'::text, 'superseded'::text])))
+    CREATE UNIQUE INDEX settings_revisions_current ON settings_revisions USING btree (state) WHERE (state <> 'superseded'::text)
+    CREATE TRIGGER settings_revisions_notify AFTER INSERT OR UPDATE ON settings_revisions FOR EACH STATEMENT EXECUTE FUNCTION notify_settings()
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE submission_envelopes
     queue_id text NOT NULL
     login text NOT NULL
@@ -791,6 +807,7 @@ FUNCTION mta_user(p_local text, p_domain text) RETURNS TABLE(login text, mailbox
 FUNCTION mta_users() RETURNS TABLE(login text) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
 FUNCTION newest_row_at(p_parent text) RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION notify_nodes() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION notify_settings() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION partition_column(p_table regclass) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION publishes_full_mail(p_domain_id uuid, p_always boolean) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION record_audit_entries(p_entries jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app

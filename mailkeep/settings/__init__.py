@@ -1,7 +1,7 @@
 """The settings: one frozen tree, with default, bounds and documentation beside each field.
 
-Later sources win: defaults < `mailkeep.toml` in the data directory < environment `MAILKEEP_SECTION__KEY` <
-command-line options. In the environment strings are plain text, all other values JSON
+Later sources win: defaults < `mailkeep.toml` in the data directory < environment `MAILKEEP_SECTION__KEY` < stored
+in the database < command-line options. In the environment strings are plain text, all other values JSON
 (`MAILKEEP_CORS__ORIGINS='["https://app.example"]'`); a secret can be in a file named by `…_FILE`.
 
 Unknown keys and wrong values are errors, which name the key, its source and the expected value; all errors are reported
@@ -12,10 +12,12 @@ at once. Only this package reads TOML or the environment; other code receives a 
 from __future__ import annotations
 
 from mailkeep.core.identity_provider import OidcProvider
+from mailkeep.settings.fields import FIELDS as SETTING_FIELDS, NEVER_STORED, is_storable
 from mailkeep.settings.formats import parse_dns_servers, parse_endpoint, parse_networks
 from mailkeep.settings.sources import (
     FILE_NAME,
     FIRST_START_VARIABLES,
+    MASK,
     FirstStart,
     LoadedSettings,
     SettingDescription,
@@ -26,12 +28,17 @@ from mailkeep.settings.sources import (
     describe_settings,
     list_settings,
     load_settings,
+    mask_secrets,
+    no_sources,
 )
 from mailkeep.settings.tree import Settings
 
 __all__ = [
     "FILE_NAME",
     "FIRST_START_VARIABLES",
+    "MASK",
+    "NEVER_STORED",
+    "SETTING_FIELDS",
     "FirstStart",
     "LoadedSettings",
     "OidcProvider",
@@ -42,8 +49,11 @@ __all__ = [
     "Source",
     "child_environment",
     "describe_settings",
+    "is_storable",
     "list_settings",
     "load_settings",
+    "mask_secrets",
+    "no_sources",
     "parse_dns_servers",
     "parse_endpoint",
     "parse_networks",

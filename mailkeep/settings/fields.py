@@ -6,7 +6,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from mailkeep.settings.formats import ValueFormat
+from mailkeep.settings.declaration import Effect
+from mailkeep.settings.formats import PATH, ValueFormat
 from mailkeep.settings.tree import Settings
 
 
@@ -21,6 +22,13 @@ class SettingField:
     low: float | None
     high: float | None
     secret: bool
+    effect: Effect
+    stored: bool
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its values are text, which is written without quotes in the environment."""
+        return self.base is str or get_origin(self.base) is Literal
 
     @property
     def expectation(self) -> str:
@@ -36,6 +44,8 @@ class SettingField:
         return f"{'a whole number' if self.base is int else 'a number'} from {self.low} to {self.high}"
 
 
+NEVER_STORED = ("http", "database")
+"""Sections that only file, environment and options set: no change by the API can lock its administrators out."""
 SECTIONS: dict[str, type[Any]] = get_type_hints(Settings)
 FIELDS = {
     f"{name}.{field.name}": SettingField(get_type_hints(section)[field.name], field.default, **field.metadata)
@@ -43,3 +53,9 @@ FIELDS = {
     for field in dataclasses.fields(section)
 }
 """All settings by key, in the order of the tree."""
+
+
+def is_storable(key: str) -> bool:
+    """Whether the API may change this setting: not those of `NEVER_STORED`, and none that names a file."""
+    field = FIELDS[key]
+    return field.stored and field.format is not PATH and key.partition(".")[0] not in NEVER_STORED

@@ -19,37 +19,44 @@ class OutboundSettings:
         "The relay for all outbound mail, as host:port, except of domains with a relay of their own; empty: delivery "
         "by MX records.",
         ENDPOINT,
+        effect="restart",
     )
     relay_tls: Literal["none", "starttls", "tls"] = _setting(
         "starttls",
         "Encryption to `relay`, whose certificate must be valid for its name; `tls`: implicit TLS; `none` only "
         "without a user name.",
+        effect="restart",
     )
-    relay_username: str = _setting("", "The user name at `relay`; empty: no authentication.")
-    relay_password: str = _setting("", "The password at `relay`.", secret=True)
+    relay_username: str = _setting("", "The user name at `relay`; empty: no authentication.", effect="restart")
+    relay_password: str = _setting("", "The password at `relay`.", secret=True, effect="restart")
     relay_networks: tuple[str, ...] = _setting(
         (),
         "Private, loopback or other special-purpose networks in which relays (of the server or of domains) may be.",
         NETWORKS,
+        effect="restart",
+        stored=False,
     )
     extra_ca_file: str = _setting(
-        "", "CA certificates (PEM) that are trusted for relays in addition to the system's.", PATH
+        "", "CA certificates (PEM) that are trusted for relays in addition to the system's.", PATH, effect="restart"
     )
     tls: Literal["none", "may", "encrypt", "dane"] = _setting(
-        "may", "Encryption to other servers: never, if offered, always, or by DANE (RFC 7672)."
+        "may", "Encryption to other servers: never, if offered, always, or by DANE (RFC 7672).", effect="restart"
     )
     hide_client: bool = _setting(
-        True, "Whether the `Received` field of submitted mail omits the client's name and address."
+        True, "Whether the `Received` field of submitted mail omits the client's name and address.", effect="restart"
     )
     first_retry_seconds: int = _setting(
-        300, "The delay before the first retry of a deferred message.", low=1, high=86_400
+        300, "The delay before the first retry of a deferred message.", low=1, high=86_400, effect="restart"
     )
-    longest_retry_seconds: int = _setting(4000, "The longest delay between retries.", low=1, high=86_400)
+    longest_retry_seconds: int = _setting(
+        4000, "The longest delay between retries.", low=1, high=86_400, effect="restart"
+    )
     give_up_hours: float = _setting(
         120,
         "How long delivery is attempted before the message is returned to its sender (RFC 5321 §4.5.4.1).",
         low=0.001,
         high=2400,
+        effect="restart",
     )
 
 

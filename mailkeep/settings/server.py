@@ -1,4 +1,4 @@
-"""The sections for this machine: its name, addresses and certificate."""
+"""The sections for this machine: its name, addresses, certificate, ports and filter."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from mailkeep.settings.declaration import setting as _setting
-from mailkeep.settings.formats import ADDRESSES, HOST, PATH
+from mailkeep.settings.formats import ADDRESSES, ENDPOINTS, HOST, PATH
 
 
 @cache
@@ -28,9 +28,14 @@ def machine_name() -> str:
 class ServerSettings:
     """This machine."""
 
-    hostname: str = _setting("", "The name in SMTP greetings and headers; empty: the system's host name.", HOST)
+    hostname: str = _setting(
+        "", "The name in SMTP greetings and headers; empty: the system's host name.", HOST, effect="restart"
+    )
     addresses: tuple[str, ...] = _setting(
-        (), "Full profile: the addresses for mail services and outgoing connections; empty: all.", ADDRESSES
+        (),
+        "Full profile: the addresses for mail services and outgoing connections; empty: all.",
+        ADDRESSES,
+        effect="restart",
     )
 
     @property
@@ -43,5 +48,47 @@ class ServerSettings:
 class TlsSettings:
     """Full profile: the certificate for SMTP, submission, IMAP, POP3 and ManageSieve."""
 
-    certificate_file: str = _setting("", "The certificate with its chain, in PEM; empty: a self-signed one.", PATH)
-    key_file: str = _setting("", "The private key of `certificate_file`, in PEM.", PATH)
+    certificate_file: str = _setting(
+        "", "The certificate with its chain, in PEM; empty: a self-signed one.", PATH, effect="restart"
+    )
+    key_file: str = _setting("", "The private key of `certificate_file`, in PEM.", PATH, effect="restart")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortsSettings:
+    """Full profile: ports of mail services on each of `server.addresses`; 0 disables a service."""
+
+    smtp: int = _setting(25, "SMTP from other servers.", low=0, high=65535, effect="restart")
+    submission: int = _setting(587, "Submission with STARTTLS.", low=0, high=65535, effect="restart")
+    submissions: int = _setting(465, "Submission with implicit TLS.", low=0, high=65535, effect="restart")
+    imap: int = _setting(143, "IMAP with STARTTLS.", low=0, high=65535, effect="restart")
+    imaps: int = _setting(993, "IMAP with implicit TLS.", low=0, high=65535, effect="restart")
+    pop3: int = _setting(110, "POP3 with STARTTLS.", low=0, high=65535, effect="restart")
+    pop3s: int = _setting(995, "POP3 with implicit TLS.", low=0, high=65535, effect="restart")
+    sieve: int = _setting(4190, "ManageSieve with STARTTLS.", low=0, high=65535, effect="restart")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilterSettings:
+    """Full profile: filtering of incoming mail."""
+
+    network_checks: bool = _setting(
+        True, "Whether the filter uses the network: SPF, DKIM, DMARC, block lists, fuzzy hashes.", effect="restart"
+    )
+    dns_servers: tuple[str, ...] = _setting(
+        (),
+        "The filter's DNS servers, each as ip:port; empty: `dns.servers`, else the system's.",
+        ENDPOINTS,
+        effect="restart",
+    )
+    spam_score: float = _setting(
+        6, "The spam score from which mail is delivered to Junk.", low=0.1, high=1000, effect="restart"
+    )
+    reject_score: float = _setting(
+        0,
+        "The spam score from which mail is rejected at SMTP; 0: never, it goes to Junk.",
+        low=0,
+        high=1000,
+        effect="restart",
+    )
+    greylisting: bool = _setting(False, "Whether suspicious mail is first deferred for five minutes.", effect="restart")

@@ -6,15 +6,16 @@ import dataclasses
 import difflib
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, cast, get_origin
+from typing import Any, Literal, cast
 
 import msgspec
 
 from mailkeep.core.network import covers
-from mailkeep.settings.fields import FIELDS, SECTIONS, SettingField
+from mailkeep.settings.declaration import Effect
+from mailkeep.settings.fields import FIELDS, SECTIONS, SettingField, is_storable
 from mailkeep.settings.providers import SECRET_MEMBERS
 from mailkeep.settings.tree import Settings
 
@@ -22,7 +23,7 @@ FILE_NAME = "mailkeep.toml"
 PREFIX = "MAILKEEP_"
 MASK = "********"
 
-Source = Literal["default", "file", "env", "option"]
+Source = Literal["default", "file", "env", "database", "option"]
 
 
 # Variables that are not settings (see `FirstStart`), with their documentation.
@@ -50,12 +51,38 @@ class FirstStart:
 
 
 @dataclass(frozen=True, slots=True)
+class _RawSetting:
+    """A key with its value from a source: a value as in TOML, or text."""
+
+    key: str
+    origin: str
+    value: object = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class LoadedSettings:
     """Settings, with the source of every key (`section.key`)."""
 
     settings: Settings
     sources: Mapping[str, Source]
     first_start: FirstStart
+    layers: Sequence[tuple[Source, Sequence[_RawSetting]]] = field(default=(), repr=False)
+
+    def with_stored(self, stored: Mapping[str, object]) -> LoadedSettings:
+        """The same sources with these values of the database, which win over file and environment. SettingsError with
+        all errors. Reads no file or environment again.
+        """
+        values = [_RawSetting(key, "stored", value) for key, value in stored.items()]
+        layers: list[tuple[Source, Sequence[_RawSetting]]] = [each for each in self.layers if each[0] != "database"]
+        position = next((index for index, (source, _) in enumerate(layers) if source == "option"), len(layers))
+        layers.insert(position, ("database", values))
+        return _resolve(layers, self.first_start, [])
+
+
+def no_sources() -> LoadedSettings:
+    """The defaults."""
+    return LoadedSettings(Settings(), dict.fromkeys(FIELDS, "default"), FirstStart(None, None, None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +94,8 @@ class SettingDescription:
     default: object
     doc: str
     secret: bool
+    effect: Effect
+    storable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +107,17 @@ class SettingValue:
     default: object
     source: Source
     doc: str
+    effect: Effect
 
 
 class SettingsError(ValueError):
-    """Invalid settings; `faults` has one line per error, with key, source and expected value."""
+    """Invalid settings; `faults` has one line per error, with key, source and expected value. `by_key` has the errors
+    of single settings.
+    """
 
-    def __init__(self, faults: Iterable[str]) -> None:
+    def __init__(self, faults: Iterable[str], by_key: Mapping[str, str] | None = None) -> None:
         self.faults = tuple(faults)
+        self.by_key = by_key or {}
         super().__init__("\n".join(self.faults))
 
 
@@ -107,6 +140,14 @@ def load_settings(
         ("env", _from_environ(environ, faults)),
         ("option", [_RawSetting(key, f"option {key}", text=text) for key, text in (options or {}).items()]),
     ]
+    return _resolve(layers, _first_start(environ, faults), faults)
+
+
+def _resolve(
+    layers: Sequence[tuple[Source, Sequence[_RawSetting]]], first_start: FirstStart, faults: list[str]
+) -> LoadedSettings:
+    """The settings of all layers, the last of which wins. `faults` are the errors found so far."""
+    by_key: dict[str, str] = {}
     values: dict[str, dict[str, Any]] = {section: {} for section in SECTIONS}
     sources: dict[str, Source] = dict.fromkeys(FIELDS, "default")
     for source, layer in layers:
@@ -117,20 +158,24 @@ def load_settings(
                 sources[raw.key] = source
             except ValueError as fault:
                 faults.append(f"{raw.key} ({raw.origin}): {fault}")
+                by_key[raw.key] = str(fault)
     settings = Settings(**{name: section(**values[name]) for name, section in SECTIONS.items()})
-    first_start = _first_start(environ, faults)
     if settings.mta.mode == "smtp" and not settings.mta.host and not faults:
         faults.append("mta.host: expected a host name, because mta.mode is smtp")
     if not faults:
         faults += _check_providers(settings) + _check_ports(settings) + _check_credentials(settings)
     if faults:
-        raise SettingsError(faults)
-    return LoadedSettings(settings, sources, first_start)
+        between = (fault.partition(": ") for fault in faults)
+        raise SettingsError(faults, {key: text for key, _, text in between if key in FIELDS} | by_key)
+    return LoadedSettings(settings, sources, first_start, layers)
 
 
 def describe_settings() -> list[SettingDescription]:
     """All settings, in the order of the tree."""
-    return [SettingDescription(key, f.expectation, f.default, f.doc, f.secret) for key, f in FIELDS.items()]
+    return [
+        SettingDescription(key, f.expectation, f.default, f.doc, f.secret, f.effect, is_storable(key))
+        for key, f in FIELDS.items()
+    ]
 
 
 def list_settings(loaded: LoadedSettings, *, changed_only: bool = False) -> list[SettingValue]:
@@ -143,7 +188,12 @@ def list_settings(loaded: LoadedSettings, *, changed_only: bool = False) -> list
         if not (changed_only and source == "default"):
             values.append(
                 SettingValue(
-                    key, _mask_secrets(value) if setting.secret else value, setting.default, source, setting.doc
+                    key,
+                    mask_secrets(value) if setting.secret else value,
+                    setting.default,
+                    source,
+                    setting.doc,
+                    setting.effect,
                 )
             )
     return values
@@ -188,7 +238,7 @@ def _check_ports(settings: Settings) -> list[str]:
     return faults
 
 
-def _mask_secrets(value: Any) -> object:
+def mask_secrets(value: Any) -> object:
     """A secret, or the secrets in a list of tables, masked if they are set."""
     if not isinstance(value, tuple):
         return MASK if value else value
@@ -197,16 +247,6 @@ def _mask_secrets(value: Any) -> object:
         {name: MASK if name in SECRET_MEMBERS and member else member for name, member in table.items()}
         for table in tables
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class _RawSetting:
-    """A key with its value from a source: a TOML value, or text."""
-
-    key: str
-    origin: str
-    value: object = None
-    text: str | None = None
 
 
 def _from_file(path: Path, faults: list[str]) -> list[_RawSetting]:
@@ -291,7 +331,7 @@ def _decode(setting: SettingField, raw: _RawSetting) -> object:
         return setting.format.keywords[value]
     if raw.text is None:
         value = msgspec.convert(raw.value, setting.base)
-    elif setting.base is str or get_origin(setting.base) is Literal:
+    elif setting.is_text:
         value = msgspec.convert(raw.text, setting.base)
     else:
         value = msgspec.json.decode(raw.text, type=setting.base)

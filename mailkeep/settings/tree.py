@@ -12,7 +12,6 @@ from mailkeep.settings.formats import (
     DNS_SERVERS,
     DSN,
     ENDPOINT,
-    ENDPOINTS,
     HOST,
     NETWORKS,
     ORIGINS,
@@ -23,46 +22,58 @@ from mailkeep.settings.formats import (
     URL,
 )
 from mailkeep.settings.outgoing import OutboundSettings, SendmailSettings
-from mailkeep.settings.server import ServerSettings, TlsSettings
+from mailkeep.settings.server import FilterSettings, PortsSettings, ServerSettings, TlsSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpSettings:
     """The API over HTTP."""
 
-    listen: str = _setting("127.0.0.1:8080", "Address and port of the API.", ENDPOINT)
-    public_url: str = _setting("http://localhost:8080", "The public URL of the API.", URL)
+    listen: str = _setting("127.0.0.1:8080", "Address and port of the API.", ENDPOINT, effect="restart")
+    public_url: str = _setting("http://localhost:8080", "The public URL of the API.", URL, effect="restart")
     trusted_proxies: tuple[str, ...] = _setting(
-        (), "Networks of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.", NETWORKS
+        (),
+        "Networks of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.",
+        NETWORKS,
+        effect="restart",
     )
     internal: str = _setting(
         "127.0.0.1:8081",
         "Where metrics are served (not public); port 0: a free port, which is also used if this default is in use.",
         ENDPOINT,
+        effect="restart",
     )
     metrics_token: str = _setting(
         "",
         "The token that `/metrics` requires (`Authorization: Bearer`); empty: only loopback may read the metrics.",
         secret=True,
+        effect="restart",
     )
     header_timeout_seconds: float = _setting(
-        10, "How long a client may take to send the header section.", low=1, high=300
+        10, "How long a client may take to send the header section.", low=1, high=300, effect="restart"
     )
-    body_timeout_seconds: float = _setting(30, "How long a client may pause while it sends a body.", low=1, high=600)
+    body_timeout_seconds: float = _setting(
+        30, "How long a client may pause while it sends a body.", low=1, high=600, effect="restart"
+    )
     read_timeout_seconds: float = _setting(
-        30, "How long a client may read almost nothing of a response.", low=1, high=600
+        30, "How long a client may read almost nothing of a response.", low=1, high=600, effect="restart"
     )
     slowest_bytes_per_second: int = _setting(
-        32_768, "The minimum average rate of a body after its first minute.", low=1, high=10**9
+        32_768, "The minimum average rate of a body after its first minute.", low=1, high=10**9, effect="restart"
     )
     max_connections: int = _setting(
-        4096, "Maximum number of connections; further ones get 503 and are closed.", low=16, high=1_000_000
+        4096,
+        "Maximum number of connections; further ones get 503 and are closed.",
+        low=16,
+        high=1_000_000,
+        effect="restart",
     )
     max_connections_per_address: int = _setting(
         1024,
         "Maximum number of connections of one client address (IPv6: /64 network), except `trusted_proxies`.",
         low=1,
         high=1_000_000,
+        effect="restart",
     )
 
 
@@ -70,12 +81,15 @@ class HttpSettings:
 class DatabaseSettings:
     """PostgreSQL 15 or newer."""
 
-    url: str = _setting("", "The database; empty: a private server in the data directory.", DSN, secret=True)
+    url: str = _setting(
+        "", "The database; empty: a private server in the data directory.", DSN, secret=True, effect="restart"
+    )
     owner_url: str = _setting(
         "",
         "The URL of the database with the role that owns the tables, for migrations; empty: `url`.",
         DSN,
         secret=True,
+        effect="restart",
     )
     audit_url: str = _setting(
         "",
@@ -83,8 +97,9 @@ class DatabaseSettings:
         "`owner_url`.",
         DSN,
         secret=True,
+        effect="restart",
     )
-    pool_size: int = _setting(10, "Maximum number of connections per process.", low=2, high=500)
+    pool_size: int = _setting(10, "Maximum number of connections per process.", low=2, high=500, effect="restart")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,17 +107,20 @@ class SmtpSettings:
     """The built-in listener for incoming mail."""
 
     listen: str = _setting(
-        "127.0.0.1:2525", "Address and port where mail for the managed domains is received.", ENDPOINT
+        "127.0.0.1:2525", "Address and port where mail for the managed domains is received.", ENDPOINT, effect="restart"
     )
-    max_sessions: int = _setting(200, "Maximum number of connections; further ones get 421.", low=1, high=10_000)
+    max_sessions: int = _setting(
+        200, "Maximum number of connections; further ones get 421.", low=1, high=10_000, effect="restart"
+    )
     max_connections_per_address: int = _setting(
         20,
         "Maximum number of connections from one address (IPv6: /64 network); further ones get 421 4.7.0. 0: no limit.",
         low=0,
         high=10_000,
+        effect="restart",
     )
     timeout_seconds: float = _setting(
-        300, "How long a client may be idle (RFC 5321 §4.5.3.2.7 requires 300).", low=1, high=3600
+        300, "How long a client may be idle (RFC 5321 §4.5.3.2.7 requires 300).", low=1, high=3600, effect="restart"
     )
 
 
@@ -114,13 +132,18 @@ class MtaSettings:
         "sandbox",
         "`sandbox` stores and shows mail, `postfix` sends it (full profile only, its default), `smtp` submits it to "
         "`host`, `none` refuses to send.",
+        effect="restart",
     )
-    host: str = _setting("", "The mail server that accepts outbound mail in mode `smtp`.", HOST)
-    port: int = _setting(587, "The port of `host`.", low=1, high=65535)
-    tls: Literal["none", "starttls", "tls"] = _setting("starttls", "Encryption to `host`; `tls`: implicit TLS.")
-    username: str = _setting("", "The user name at `host`; empty: no authentication.")
-    password: str = _setting("", "The password at `host`.", secret=True)
-    sandbox_port: int = _setting(0, "The sandbox's port on loopback; 0: a free port.", low=0, high=65535)
+    host: str = _setting("", "The mail server that accepts outbound mail in mode `smtp`.", HOST, effect="restart")
+    port: int = _setting(587, "The port of `host`.", low=1, high=65535, effect="restart")
+    tls: Literal["none", "starttls", "tls"] = _setting(
+        "starttls", "Encryption to `host`; `tls`: implicit TLS.", effect="restart"
+    )
+    username: str = _setting("", "The user name at `host`; empty: no authentication.", effect="restart")
+    password: str = _setting("", "The password at `host`.", secret=True, effect="restart")
+    sandbox_port: int = _setting(
+        0, "The sandbox's port on loopback; 0: a free port.", low=0, high=65535, effect="restart"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,12 +155,14 @@ class LimitsSettings:
         "Maximum size of a message with headers and encoded attachments, in units of 2^20 bytes.",
         low=1,
         high=100,
+        effect="restart",
     )
     body_budget_mb: int = _setting(
         512,
         "Memory for all current request bodies above 64 KiB, in units of 2^20 bytes; further requests wait or get 503.",
         low=1,
         high=1 << 20,
+        effect="restart",
     )
     login_per_second: float = _setting(5, "Logins per second and client address; 0: no limit.", low=0, high=10_000)
     requests_per_second: float = _setting(
@@ -292,6 +317,7 @@ class DnsSettings:
         (),
         "The DNS servers for all look-ups, after /etc/hosts, with a timeout of 3 seconds; empty: the system's.",
         DNS_SERVERS,
+        effect="restart",
     )
 
 
@@ -312,39 +338,11 @@ class LogSettings:
         "The size at which a log file is rotated, in units of 2^20 bytes; each is also rotated once a day.",
         low=1,
         high=10_000,
+        effect="restart",
     )
-    keep_days: int = _setting(14, "Days for which rotated, compressed logs are kept.", low=1, high=3650)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PortsSettings:
-    """Full profile: ports of mail services on each of `server.addresses`; 0 disables a service."""
-
-    smtp: int = _setting(25, "SMTP from other servers.", low=0, high=65535)
-    submission: int = _setting(587, "Submission with STARTTLS.", low=0, high=65535)
-    submissions: int = _setting(465, "Submission with implicit TLS.", low=0, high=65535)
-    imap: int = _setting(143, "IMAP with STARTTLS.", low=0, high=65535)
-    imaps: int = _setting(993, "IMAP with implicit TLS.", low=0, high=65535)
-    pop3: int = _setting(110, "POP3 with STARTTLS.", low=0, high=65535)
-    pop3s: int = _setting(995, "POP3 with implicit TLS.", low=0, high=65535)
-    sieve: int = _setting(4190, "ManageSieve with STARTTLS.", low=0, high=65535)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FilterSettings:
-    """Full profile: filtering of incoming mail."""
-
-    network_checks: bool = _setting(
-        True, "Whether the filter uses the network: SPF, DKIM, DMARC, block lists, fuzzy hashes."
+    keep_days: int = _setting(
+        14, "Days for which rotated, compressed logs are kept.", low=1, high=3650, effect="restart"
     )
-    dns_servers: tuple[str, ...] = _setting(
-        (), "The filter's DNS servers, each as ip:port; empty: `dns.servers`, else the system's.", ENDPOINTS
-    )
-    spam_score: float = _setting(6, "The spam score from which mail is delivered to Junk.", low=0.1, high=1000)
-    reject_score: float = _setting(
-        0, "The spam score from which mail is rejected at SMTP; 0: never, it goes to Junk.", low=0, high=1000
-    )
-    greylisting: bool = _setting(False, "Whether suspicious mail is first deferred for five minutes.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -368,10 +366,15 @@ class Settings:
     log: LogSettings = LogSettings()
     server: ServerSettings = ServerSettings()  # noqa: RUF009 - frozen
     tls: TlsSettings = TlsSettings()  # noqa: RUF009 - frozen
-    ports: PortsSettings = PortsSettings()
-    filter: FilterSettings = FilterSettings()
+    ports: PortsSettings = PortsSettings()  # noqa: RUF009 - frozen
+    filter: FilterSettings = FilterSettings()  # noqa: RUF009 - frozen
     outbound: OutboundSettings = OutboundSettings()  # noqa: RUF009 - frozen
     sendmail: SendmailSettings = SendmailSettings()  # noqa: RUF009 - frozen
+
+    @property
+    def name_in_routing(self) -> str:
+        """The server's name, whose postmaster is routed; in the embedded profile only if `server.hostname` is set."""
+        return self.server.name if self.is_full_profile else self.server.hostname
 
     @property
     def is_full_profile(self) -> bool:

@@ -36,6 +36,7 @@ from mailkeep.core.principal import Principal, allow
 from mailkeep.core.secret import Vault
 from mailkeep.db.wait_limits import limit_database_waits
 from mailkeep.settings import Settings
+from mailkeep.settings.tree import LimitsSettings
 from mailkeep.web import cors, envelope, listing
 from mailkeep.web.body import read_body
 from mailkeep.web.decode import decode_query, requires_body
@@ -66,7 +67,7 @@ class PipelineContext(IdempotencyContext, Protocol):
 
     @property
     def settings(self) -> Settings:
-        """The settings; rate limits are read once, the rest on each request."""
+        """The settings; the memory for bodies is read once, the rest on each request."""
         ...
 
     @property
@@ -126,6 +127,10 @@ class Pipeline:
         self._meter = meter
         modules = {kind.__module__ for endpoint in router.endpoints for kind in variants(endpoint.body)}
         self._decoder = Decoder(sorted(modules))
+        self._set_limits(limits)
+
+    def _set_limits(self, limits: LimitsSettings) -> None:
+        self._limits = limits
         self._address_limit = AddressLimit(limits.requests_per_second, max(1, round(2 * limits.requests_per_second)))
         self._login_limit = AddressLimit(limits.login_per_second, max(1, round(limits.login_per_second)))
 
@@ -180,6 +185,8 @@ class Pipeline:
 
     async def _answer(self, request: Request, state: _RequestState, now: datetime) -> Response:
         settings = self._app.settings
+        if settings.limits != self._limits:
+            self._set_limits(settings.limits)
         address = client_address(request, settings.http.trusted_proxies)
         state.rate = self._apply_limit(self._address_limit, address, now, state)
         preflight = cors.preflight(request, settings.cors.origins)

@@ -213,3 +213,17 @@ CREATE TABLE node_tasks (
 );
 CREATE INDEX node_tasks_open ON node_tasks (id) WHERE state IN ('waiting', 'running');
 CREATE INDEX node_tasks_by_age ON node_tasks (requested_at);
+
+-- Revisions of the stored settings. `changes` has the changed values, secrets masked; `stored` is the whole map after the change,
+-- sealed with the master secret. Settings that need a restart have the values of the applied revision until then.
+CREATE TABLE settings_revisions (
+    n          integer PRIMARY KEY CONSTRAINT settings_revisions_n CHECK (n > 0),
+    author_id  uuid,
+    author     text NOT NULL,
+    comment    text NOT NULL,
+    changes    jsonb NOT NULL,
+    stored     bytea NOT NULL,
+    state      text NOT NULL CONSTRAINT settings_revisions_state CHECK (state IN ('applied', 'desired', 'superseded')),
+    created_at timestamptz NOT NULL
+);
+CREATE UNIQUE INDEX settings_revisions_current ON settings_revisions (state) WHERE state <> 'superseded';

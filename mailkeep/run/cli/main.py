@@ -14,6 +14,7 @@ import typer
 from mailkeep.run.cli import (
     accounts as cli_accounts,
     audit as cli_audit,
+    config as cli_config,
     database as cli_database,
     dns as cli_dns,
     instance as cli_instance,
@@ -39,6 +40,7 @@ app = typer.Typer(
 for topic in (
     cli_instance,
     cli_database,
+    cli_config,
     cli_accounts,
     cli_audit,
     cli_product,

@@ -46,7 +46,7 @@ from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.net.client import OutboundClient
 from mailkeep.run.processes import sandbox, sendmail, smtp, worker
-from mailkeep.run.runtime import descriptors, http, log_rotation, logs, state, tasks
+from mailkeep.run.runtime import descriptors, http, log_rotation, logs, state, stored_settings, tasks
 from mailkeep.run.runtime.connection_limits import HttpLimits
 from mailkeep.run.runtime.context import audit_database, audit_url_of, make_data_dir, open_vault
 from mailkeep.run.runtime.http import HttpListener
@@ -96,6 +96,8 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
             paths = InstancePaths(data_dir, run_folder(data_dir))
             ensure_own_folder(paths.program_sockets, 0o755)
             await stack.enter_async_context(sendmail.listen(app, paths.sendmail_socket))
+        settings = app.settings
+        stack.enter_context(background(stored_settings.keep_current(app, saves_copy=True)))
         stack.enter_context(background(tasks.run_forwards(app)))
         stack.enter_context(background(tasks.run_sealing(app)))
         stack.enter_context(background(tasks.run_audit_pruning(app)))
@@ -138,14 +140,17 @@ async def _open_application(data_dir: Path, loaded: LoadedSettings) -> AsyncGene
         db = DatabasePool(url, max_size=settings.database.pool_size)
         await db.open()
         stack.push_async_callback(db.close)
+        async with db.tx() as conn:
+            settings = (await stored_settings.apply_newest(conn, data_dir, vault, loaded)).settings
+        logs.set_level(settings.log.level)
         outbound = OutboundClient(parse_dns_servers(settings.dns.servers))
-        app = App(settings, data_dir, utc_now, vault, db, parser=Parser(data_dir / "tmp"), outbound=outbound)
+        app = App(settings, data_dir, utc_now, vault, db, loaded, parser=Parser(data_dir / "tmp"), outbound=outbound)
         app.audit_db = await stack.enter_async_context(audit_database(audit_url))
         stack.push_async_callback(app.parser.close)
         stack.push_async_callback(outbound.close)
         async with db.tx() as conn:
             await ensure_partitions(conn, app.clock())
-            await routing.apply_settings(conn, settings.server.hostname, settings.limits)
+            await routing.apply_settings(conn, settings.name_in_routing, settings.limits)
         yield app
 
 

@@ -52,6 +52,7 @@ from mailkeep.run.runtime import (
     service_status,
     services,
     state,
+    stored_settings,
 )
 from mailkeep.run.runtime.context import attach, make_data_dir, open_vault
 from mailkeep.run.runtime.prefork import PreforkServer
@@ -86,17 +87,17 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
     async with contextlib.AsyncExitStack() as stack:
         make_data_dir(data_dir)
         stack.callback(acquire_lock(data_dir).release)
-        settings = loaded.settings
         sockets = _listen(loaded, stack)
         open_vault(data_dir, loaded)
         paths = InstancePaths(data_dir, run_folder(data_dir))
         supervisor = Supervisor(paths.run / "pids")
         await supervisor.end_leftovers(["prefork", *services.ORDER, *process.MODULES])
-        await ports.require_free(settings)
         folders.create(paths)  # after leftover processes are gone, which could move files meanwhile
         sockets["keys"] = _listen_for_rspamd(paths, stack)
         reads_all_files = _warn_if_unreachable()
-        admin_line = await stack.enter_async_context(_database(data_dir, loaded))
+        admin_line, loaded = await stack.enter_async_context(_database(data_dir, loaded))
+        settings = loaded.settings
+        await ports.require_free(settings)
         stack.callback(folders.remove_runtime_files, paths)
         config = make_config(paths, loaded, sockets)
         await asyncio.to_thread(configuration.install, settings, config)
@@ -158,8 +159,10 @@ async def _start_services(supervisor: Supervisor, all_services: Sequence[Service
 
 
 @contextlib.asynccontextmanager
-async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[str | None]:
-    """Run the private database server, migrated; yields the line about the first administrator."""
+async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[tuple[str | None, LoadedSettings]]:
+    """Run the private database server, migrated; yields the line about the first administrator, and the settings with
+    the stored ones.
+    """
     if loaded.settings.database.url:
         raise Failure(
             "The full profile does not support database.url: its daemons connect to the private database by a Unix "
@@ -178,11 +181,14 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[st
         await migrate(server.urls.owner, utc_now)
         async with attach(data_dir, "start") as app:
             async with app.db.tx() as conn:
+                loaded = await stored_settings.apply_newest(conn, data_dir, app.vault, loaded)
+                app.settings = loaded.settings
+                logs.set_level(app.settings.log.level)
                 await ensure_partitions(conn, app.clock())
-                await routing.apply_settings(conn, app.settings.server.name, app.settings.limits)
+                await routing.apply_settings(conn, app.settings.name_in_routing, app.settings.limits)
             admin_line = await ensure_first_admin(app, loaded.first_start)
         folders.change_owner(data_dir / INITIAL_ADMIN_FILE, pwd.getpwnam(install.ACCOUNT))
-        yield admin_line
+        yield admin_line, loaded
 
 
 def _warn_if_unreachable() -> bool:

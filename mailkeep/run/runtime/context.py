@@ -17,8 +17,11 @@ from mailkeep.db import postgres
 from mailkeep.db.instance import INSTANCE_ID, acquire_lock, lock_holder, write_atomically
 from mailkeep.db.migrate import list_missing, migrate, read_schema
 from mailkeep.db.pool import DatabasePool
+from mailkeep.features.record.settings_revisions import rules, service as revisions
+from mailkeep.features.record.settings_revisions.model import StoredSettings
 from mailkeep.net.client import OutboundClient
-from mailkeep.settings import FILE_NAME, LoadedSettings, Settings, load_settings, parse_dns_servers
+from mailkeep.run.runtime import stored_settings
+from mailkeep.settings import FILE_NAME, LoadedSettings, Settings, SettingsError, load_settings, parse_dns_servers
 from mailkeep.settings.tree import DatabaseSettings
 
 SECRET = "secret"
@@ -116,11 +119,13 @@ async def private_server(data_dir: Path) -> AsyncGenerator[tuple[postgres.Urls, 
 
 @dataclass(frozen=True, slots=True)
 class InstanceContext:
-    """What a process of a running instance reads from the data directory. `url` is the database; `audit_url` is the
-    same database for the role that seals the audit log.
+    """What a process of a running instance reads from the data directory. `loaded` is without stored settings,
+    `settings` with the copy of them. `url` is the database; `audit_url` is the same database for the role that seals
+    the audit log.
     """
 
     data_dir: Path
+    loaded: LoadedSettings
     settings: Settings
     vault: Vault
     url: str
@@ -137,7 +142,17 @@ def read_context(data_dir: Path) -> InstanceContext:
         if urls is None:
             raise Failure(f"Mailkeep is not running on {data_dir}.", permanent=not data_dir.is_dir())
         url, audit_url = urls.app, urls.audit
-    return InstanceContext(data_dir, loaded.settings, open_vault(data_dir, loaded), url, audit_url)
+    vault = open_vault(data_dir, loaded)
+    settings = stored_settings.load_copy(data_dir, vault, loaded).settings
+    return InstanceContext(data_dir, loaded, settings, vault, url, audit_url)
+
+
+def load_with_copy(data_dir: Path) -> LoadedSettings:
+    """The settings with the copy of the stored ones, for a command that needs no database."""
+    loaded = load_settings(data_dir)
+    if not (data_dir / stored_settings.COPY).exists():
+        return loaded
+    return stored_settings.load_copy(data_dir, open_vault(data_dir, loaded), loaded)
 
 
 def audit_url_of(database: DatabaseSettings) -> str:
@@ -180,7 +195,7 @@ async def attach_context(
     await db.open()
     outbound = OutboundClient(parse_dns_servers(settings.dns.servers))
     try:
-        yield App(settings, context.data_dir, utc_now, context.vault, db, outbound=outbound)
+        yield App(settings, context.data_dir, utc_now, context.vault, db, context.loaded, outbound=outbound)
     finally:
         await outbound.close()
         await db.close()
@@ -193,16 +208,26 @@ async def _with_database(data_dir: Path, loaded: LoadedSettings, vault: Vault, u
     try:
         async with db.autocommit() as conn:
             missing = await list_missing(conn, read_schema())
-        if missing:
-            raise Failure(
-                f"The database's schema is older than this program ({missing[0].file} is to be applied): restart "
-                "Mailkeep with this version, or run `mailkeep migrate`.",
-                permanent=True,
-            )
-        outbound = OutboundClient(parse_dns_servers(loaded.settings.dns.servers))
+            if missing:
+                raise Failure(
+                    f"The database's schema is older than this program ({missing[0].file} is to be applied): restart "
+                    "Mailkeep with this version, or run `mailkeep migrate`.",
+                    permanent=True,
+                )
+            stored = await revisions.read(conn, vault)
+        settings = _with_stored(loaded, stored)
+        outbound = OutboundClient(parse_dns_servers(settings.dns.servers))
         try:
-            yield App(loaded.settings, data_dir, utc_now, vault, db, outbound=outbound)
+            yield App(settings, data_dir, utc_now, vault, db, loaded, outbound=outbound)
         finally:
             await outbound.close()
     finally:
         await db.close()
+
+
+def _with_stored(loaded: LoadedSettings, stored: StoredSettings) -> Settings:
+    """The settings in effect. Stored ones that are not valid are left out, so that a command can remove them."""
+    try:
+        return loaded.with_stored(rules.select_effective(stored)).settings
+    except SettingsError:
+        return loaded.settings

@@ -42,8 +42,13 @@ def configure(level: str) -> None:
             ],
         )
     )
+    logging.getLogger().handlers[:] = [handler]
+    set_level(level)
+
+
+def set_level(level: str) -> None:
+    """Log entries of `level` and above from now on."""
     root = logging.getLogger()
-    root.handlers[:] = [handler]
     root.setLevel(level.upper())
     # During a database outage the pool logs each attempt to connect as WARNING; Mailkeep logs the outage once.
     for name in ("psycopg.pool", "asyncio", "uvicorn"):

@@ -21,7 +21,7 @@ import uvloop
 from mailkeep.db.instance import run_folder, write_atomically
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.run.runtime import logs, privileges
+from mailkeep.run.runtime import logs, privileges, stored_settings
 from mailkeep.run.runtime.context import InstanceContext, attach_context, read_context
 from mailkeep.run.runtime.metrics_flush import flush_counters
 from mailkeep.run.runtime.privileges import Credentials
@@ -44,7 +44,7 @@ SUPERVISOR_PIPE = "supervisor"
 """The name of the descriptor of a pipe that ends when the supervisor exits."""
 
 # It runs as root; only root's account may connect as the database role that seals the audit log.
-_SEALS_AUDIT_LOG = ("node",)
+_AS_ROOT = ("node",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,11 @@ async def _run(
     loop.add_reader(supervisor_pipe, stop_without_supervisor)
     module = importlib.import_module(f"mailkeep.run.processes.{MODULES[name]}")
     reopening = asyncio.create_task(logs.keep_open(paths.log / f"{name}.log"))
-    async with attach_context(context, name, seals_audit_log=name in _SEALS_AUDIT_LOG) as app, flush_counters(app):
+    async with attach_context(context, name, seals_audit_log=name in _AS_ROOT) as app, flush_counters(app):
+        # Only a process of root can write to the data directory.
+        taking_over = asyncio.create_task(stored_settings.keep_current(app, saves_copy=name in _AS_ROOT))
         await module.serve(app, Process(name, paths, stop, sockets))
+        await cancel_all(taking_over)
     await cancel_all(reopening)
 
 

@@ -21,6 +21,7 @@ from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
 from mailkeep.features.mailflow.sandbox.routes import ENDPOINTS as SANDBOX
 from mailkeep.features.mailflow.sending.routes import ENDPOINTS as SENDING
 from mailkeep.features.mailflow.webhooks.routes import ENDPOINTS as WEBHOOKS
+from mailkeep.features.operations.configuration.routes import ENDPOINTS as CONFIGURATION
 from mailkeep.features.operations.health.routes import ENDPOINTS as HEALTH
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.routes import ENDPOINTS as AUDIT
@@ -53,6 +54,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *SANDBOX,
     *AUDIT,
     *HEALTH,
+    *CONFIGURATION,
 )
 """In the order of the documentation."""
 

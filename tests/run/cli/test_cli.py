@@ -205,8 +205,9 @@ COMMANDS = dict(commands(get_command(app)))
 def test_the_list_of_commands():
     assert sorted(COMMANDS) == [
         "admin create", "admin disconnect", "admin list", "admin password", "admin reset-factors", "audit verify",
-        "config show", "dns", "doctor", "down", "install", "key create", "listen", "migrate", "openapi", "queue act",
-        "queue list", "routing explain", "sendmail", "status", "up", "version", "worker",
+        "config history", "config rollback", "config set", "config show", "config unset", "dns", "doctor", "down",
+        "install", "key create", "listen", "migrate", "openapi", "queue act", "queue list", "routing explain",
+        "sendmail", "status", "up", "version", "worker",
     ]  # fmt: skip
 
 
@@ -485,6 +486,52 @@ def test_config_show_changed_reports_that_nothing_is_set(tmp_path: Path):
 
 
 # Beside a running instance
+
+
+def test_stored_settings_are_changed_beside_a_running_instance(running: Running):
+    data = running.data
+    result = inside("config", "set", "abuse.sender_per_hour=321", "smtp.max_sessions=77", "--comment", "why", data=data)
+    assert (result.code, result.err) == (0, ""), result.err
+    assert result.out.splitlines() == [
+        "abuse.sender_per_hour: (not stored) -> 321",
+        "smtp.max_sessions: (not stored) -> 77",
+        "Stored as revision 1.",
+        "Restart Mailkeep to apply: smtp.max_sessions.",
+    ]
+    deadline = time.monotonic() + 20
+    while "abuse.sender_per_hour = 321  # database" not in inside("config", "show", "--changed", data=data).out:
+        assert time.monotonic() < deadline, "the running instance did not take over the setting"
+        time.sleep(0.1)
+    assert "max_sessions" not in inside("config", "show", "--changed", data=data).out
+    dry = inside("config", "unset", "abuse.sender_per_hour", "--dry-run", data=data).out
+    assert dry.splitlines() == [
+        "abuse.sender_per_hour: 321 -> (not stored)",
+        "Nothing was stored.",
+        "Restart Mailkeep to apply: smtp.max_sessions.",
+    ]
+    refused = inside("config", "set", "abuse.sender_per_hour=lots", "filter.spam_scor=1", "--json", data=data)
+    assert (refused.code, refused.json["error"]["code"]) == (1, "INVALID_FIELD")
+    assert inside("config", "set", "no-value", data=data).code == 2
+    back = inside("config", "rollback", "0", "--json", data=data).json
+    assert (back["revision"], back["needs_restart"]) == (2, [])
+    history = inside("config", "history", "--json", data=data).json["revisions"]
+    assert [(each["n"], each["state"], each["comment"]) for each in history] == [
+        (2, "applied", "Rollback to revision 0"), (1, "superseded", "why")
+    ]  # fmt: skip
+    assert history[0]["author"].startswith("cli:")
+
+
+def test_stored_settings_are_changed_without_a_running_instance():
+    with directory() as data:
+        assert mailkeep("config", "set", "filter.spam_score=7", "server.hostname=mx.example.test", data=data).code == 0
+        password = mailkeep("config", "set", "outbound.relay=relay.example:25", "outbound.relay_username=we",
+                            "outbound.relay_password=-", data=data, stdin="s3cret\n")  # fmt: skip
+        assert password.out.splitlines()[1] == 'outbound.relay_password: (not stored) -> "********"'
+        assert (
+            mailkeep("config", "unset", "filter.spam_score", data=data).out.splitlines()[1] == "Stored as revision 3."
+        )
+        assert mailkeep("config", "rollback", "0", data=data).code == 0
+        assert "s3cret" not in mailkeep("config", "history", "--json", data=data).out
 
 
 def test_up_prints_its_addresses(running: Running):

@@ -60,6 +60,16 @@ export const POLICY = {
     "reach": "global",
     "unenrolled": false
   },
+  "config.read": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "config.write": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
   "dkim.read": {
     "role": "domain_admin",
     "reach": "domain",

@@ -695,6 +695,87 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all settings
+         * @description With their values in running processes. `ETag` is the number of the newest revision.
+         */
+        get: operations["getConfig"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change settings
+         * @description Adds a revision. Settings with effect `none` apply to all processes at once, others with the next start. INVALID_FIELD names each setting that is not valid, is set by the file or the environment, or can't be stored. With `If-Match` and another newest revision: PRECONDITION_FAILED, with the settings that have changed since in `details.changed`. A relay's password is removed if its host, port, encryption or user name changes, unless it is in the same request. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         */
+        patch: operations["patchConfig"];
+        trace?: never;
+    };
+    "/config/revisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the revisions of the settings */
+        get: operations["getConfigRevisions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/config/revisions/{n}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Roll back to a revision
+         * @description Adds a revision with the stored settings of revision `n` (0: none stored), checked like a change. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         */
+        post: operations["postConfigRevisionsByNRollback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/config/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the JSON Schema of the settings
+         * @description An object with a property for each setting that PATCH /config accepts.
+         */
+        get: operations["getConfigSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs": {
         parameters: {
             query?: never;
@@ -2013,6 +2094,44 @@ export interface components {
             status: "degraded" | "disabled" | "down" | "ok";
             version: string | null;
         };
+        /**
+         * @description The result of a change, or with `dry_run` what it would be: the number of the newest revision, the changed
+         *         settings, and those that apply with the next start.
+         */
+        ConfigChangeResponse: {
+            changes: {
+                [key: string]: components["schemas"]["SettingChange"];
+            };
+            dry_run: boolean;
+            needs_restart: string[];
+            revision: number;
+        };
+        /**
+         * @description Changes by key; null: the value is no longer stored. `dry_run` only checks them. `current_password` is needed for
+         *         sensitive settings if the session is older than ten minutes.
+         */
+        ConfigPatch: {
+            changes: Record<string, unknown>;
+            /** @default  */
+            comment?: string;
+            /**
+             * Format: password
+             * @description The caller's current password.
+             */
+            current_password?: string;
+            /** @default false */
+            dry_run?: boolean;
+        };
+        /** @description A comment on the rollback; `current_password` as in a change. */
+        ConfigRollback: {
+            /** @default  */
+            comment?: string;
+            /**
+             * Format: password
+             * @description The caller's current password.
+             */
+            current_password?: string;
+        };
         /** @description For `PublicKeyCredential.parseCreationOptionsFromJSON()`. */
         CreationOptions: {
             /** @enum {string} */
@@ -2950,6 +3069,24 @@ export interface components {
             /** @enum {string} */
             userVerification: "preferred" | "required";
         };
+        /** @description A revision. `state`: `desired` until the next start, `applied` or `superseded`. */
+        RevisionResponse: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            at: string;
+            author: string;
+            /** Format: uuid */
+            author_id: string | null;
+            changes: {
+                [key: string]: components["schemas"]["SettingChange"];
+            };
+            comment: string;
+            n: number;
+            /** @enum {string} */
+            state: "applied" | "desired" | "superseded";
+        };
         /** @description Where mail is delivered: `type` mailbox, or external (also for domains that the caller may not see). */
         RouteDeliveryRecord: {
             address: string;
@@ -3103,6 +3240,30 @@ export interface components {
         SessionsEndResponse: {
             message: string;
             sessions_ended: number;
+        };
+        /** @description A changed setting: what was stored before and after (null: nothing); secrets are masked. */
+        SettingChange: {
+            after: unknown;
+            before: unknown;
+        };
+        /**
+         * @description A setting. `source`: who set `value`; options of the command line count as `env`. `pending`: the stored value
+         *         that applies with the next start, absent without one. `storable`: whether PATCH accepts it if neither file nor
+         *         environment sets it.
+         */
+        SettingResponse: {
+            default: unknown;
+            description: string;
+            /** @enum {string} */
+            effect: "none" | "restart";
+            expected: string;
+            key: string;
+            pending?: unknown;
+            secret: boolean;
+            /** @enum {string} */
+            source: "database" | "default" | "env" | "file";
+            storable: boolean;
+            value: unknown;
         };
         /**
          * @description The result of the spam filter; null if it did not check the message.
@@ -6044,6 +6205,211 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID.TOTP_INVALID"];
             403: components["responses"]["403.FORBIDDEN"];
             409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getConfig: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SettingResponse"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    patchConfig: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConfigPatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ConfigChangeResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getConfigRevisions: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                sort?: "created_at";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RevisionResponse"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postConfigRevisionsByNRollback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                n: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ConfigRollback"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ConfigChangeResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getConfigSchema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: Record<string, unknown>;
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

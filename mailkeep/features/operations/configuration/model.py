@@ -1,0 +1,28 @@
+"""The current settings, and changes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from mailkeep.settings import LoadedSettings
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentSettings:
+    """The settings of running processes, with the newest stored values, and the keys in which these differ."""
+
+    n: int
+    running: LoadedSettings
+    newest: LoadedSettings
+    pending: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigChange:
+    """The newest revision after a change, with the changes (secrets masked) and the keys that need a restart."""
+
+    n: int
+    changes: Mapping[str, Mapping[str, Any]]
+    needs_restart: tuple[str, ...]

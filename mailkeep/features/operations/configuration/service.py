@@ -1,0 +1,127 @@
+"""Read and change the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from mailkeep.app import App
+from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
+from mailkeep.core.errors import Forbidden, NotFound
+from mailkeep.core.principal import Principal
+from mailkeep.db.pool import Conn
+from mailkeep.features.access.sessions import service as sessions
+from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.operations.configuration import rules
+from mailkeep.features.operations.configuration.model import ConfigChange, CurrentSettings
+from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
+from mailkeep.features.record.settings_revisions.model import SettingsChange, StoredSettings, Values
+from mailkeep.web.endpoint import Call
+
+_RECENT = timedelta(minutes=10)
+
+
+async def require_recent_sign_in(app: App, call: Call, current_password: str | None) -> None:
+    """FORBIDDEN `recent_sign_in_required` unless the caller has a session of the last ten minutes, or this is the
+    password of the session's account; INVALID_CREDENTIALS if it is not.
+    """
+    who = call.caller()
+    if who.key_id is None and current_password is not None:
+        await call.verify_password(current_password, "config.update")
+        return
+    async with app.db.autocommit() as conn:
+        opened_at = await sessions.find_login_time(conn, who)
+    if opened_at is None or abs(app.clock() - opened_at) > _RECENT:
+        raise Forbidden(
+            "This change needs a sign-in within the last 10 minutes: send `current_password`, or sign in again. "
+            "An API key can't make it.",
+            reason="recent_sign_in_required",
+        )
+
+
+def parse_number(text: str) -> int:
+    """The number of a revision in a path; NOT_FOUND if it is none."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise NotFound
+    return int(text)
+
+
+class _DryRun(Exception):
+    """Ends the transaction of a dry run."""
+
+
+async def read(conn: Conn, app: App) -> CurrentSettings:
+    """The current settings."""
+    stored = await revisions.read(conn, app.vault)
+    return CurrentSettings(
+        n=stored.n,
+        running=app.loaded.with_stored(revision_rules.select_effective(stored)),
+        newest=app.loaded.with_stored(stored.values),
+        pending=tuple(revision_rules.list_pending(stored)),
+    )
+
+
+async def change(
+    app: App,
+    who: Principal,
+    changes: Mapping[str, Any],
+    *,
+    comment: str = "",
+    if_match: IfMatch = ANY_VERSION,
+    dry_run: bool = False,
+) -> ConfigChange:
+    """Store changed settings (None: no longer stored). INVALID_FIELD, PRECONDITION_FAILED."""
+
+    def edit(current: StoredSettings) -> Values:
+        return rules.edit(app.loaded, current, changes)
+
+    return await _add(app, who, SettingsChange(edit, comment, if_match), dry_run=dry_run)
+
+
+async def roll_back(
+    app: App, who: Principal, n: int, *, comment: str = "", if_match: IfMatch = ANY_VERSION
+) -> ConfigChange:
+    """Add a revision with the stored values of revision `n`; 0: with none. NOT_FOUND, INVALID_FIELD."""
+    async with app.db.autocommit() as conn:
+        old = await revisions.read_values(conn, app.vault, n) if n else dict[str, Any]()
+
+    def edit(current: StoredSettings) -> Values:
+        return rules.edit_back(app.loaded, current, old)
+
+    return await _add(
+        app, who, SettingsChange(edit, comment or f"Rollback to revision {n}", if_match, is_rollback=True)
+    )
+
+
+async def list_changes_to(app: App, n: int) -> list[str]:
+    """The settings that a rollback to revision `n` would change; NOT_FOUND."""
+    async with app.db.autocommit() as conn:
+        old = await revisions.read_values(conn, app.vault, n) if n else dict[str, Any]()
+        current = await revisions.read(conn, app.vault)
+    return list(revision_rules.describe_changes(current.values, old))
+
+
+async def _add(app: App, who: Principal, change: SettingsChange, *, dry_run: bool = False) -> ConfigChange:
+    before = StoredSettings()
+    after = before
+
+    def edit(current: StoredSettings) -> Values:
+        nonlocal before
+        before = current
+        values = change.edit(current)
+        rules.refuse_lock_out(app.loaded.with_stored(values), who)
+        return values
+
+    try:
+        async with app.db.tx() as conn:
+            after = await revisions.add(conn, app.vault, who, app.clock(), replace(change, edit=edit))
+            if dry_run:
+                raise _DryRun
+            settings = app.loaded.with_stored(revision_rules.select_effective(after)).settings
+            await routing.apply_settings(conn, settings.name_in_routing, settings.limits)
+    except _DryRun:
+        after = replace(after, n=before.n)
+    described = revision_rules.describe_changes(before.values, after.values)
+    return ConfigChange(after.n, described, tuple(revision_rules.list_pending(after)))

@@ -1,0 +1,53 @@
+"""What a change of stored settings means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mailkeep.features.record.settings_revisions.model import StoredSettings, Values
+from mailkeep.settings import MASK, SETTING_FIELDS, mask_secrets
+
+
+def list_pending(stored: StoredSettings) -> list[str]:
+    """The settings whose newest value takes effect at the next start."""
+    return [key for key in _compare(stored.applied, stored.values) if _needs_restart(key)]
+
+
+def select_effective(stored: StoredSettings) -> Values:
+    """The values that running processes use: those that need a restart have the applied value."""
+    pending = list_pending(stored)
+    return {
+        key: source[key]
+        for key in stored.values.keys() | stored.applied.keys()
+        if key in (source := stored.applied if key in pending else stored.values)
+    }
+
+
+def describe_changes(before: Values, after: Values) -> dict[str, Mapping[str, Any]]:
+    """Each differing key with its value before and after, None if it is not stored; secrets are masked."""
+    return {
+        key: {"before": _mask(key, before.get(key)), "after": _mask(key, after.get(key))}
+        for key in _compare(before, after)
+    }
+
+
+def merge_keys(revisions: list[Mapping[str, Mapping[str, Any]]]) -> list[str]:
+    """The keys that any of these changes names."""
+    return sorted({key for changes in revisions for key in changes})
+
+
+def _compare(before: Values, after: Values) -> list[str]:
+    missing = object()
+    return sorted(key for key in before.keys() | after.keys() if before.get(key, missing) != after.get(key, missing))
+
+
+def _needs_restart(key: str) -> bool:
+    return key in SETTING_FIELDS and SETTING_FIELDS[key].effect != "none"
+
+
+def _mask(key: str, value: Any) -> Any:
+    is_secret = key not in SETTING_FIELDS or SETTING_FIELDS[key].secret
+    if value is None or not is_secret:
+        return value
+    return MASK if isinstance(value, str | list) else mask_secrets(value)

@@ -1,0 +1,110 @@
+"""Read and change the stored settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from mailkeep.core.entity_tag import IfMatch
+from mailkeep.core.errors import Failure, NotFound, PreconditionFailed
+from mailkeep.core.page import Page, PageRequest
+from mailkeep.core.principal import Principal
+from mailkeep.core.secret import Vault
+from mailkeep.db.pool import Conn
+from mailkeep.features.record.audit import service as audit
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.features.record.settings_revisions import rules, store
+from mailkeep.features.record.settings_revisions.model import (
+    RevisionState,
+    SettingsChange,
+    SettingsRevision,
+    StoredSettings,
+    Values,
+)
+
+_PURPOSE = "stored settings"
+
+
+async def read(conn: Conn, vault: Vault) -> StoredSettings:
+    """The stored settings. Failure if they were sealed with another master secret."""
+    by_state = {row["state"]: row for row in await store.find_current(conn)}
+    applied = by_state.get("applied")
+    newest = by_state.get("desired") or applied
+    if newest is None:
+        return StoredSettings()
+    applied_values: Values = unseal(vault, applied["stored"]) if applied else {}
+    return StoredSettings(newest["n"], unseal(vault, newest["stored"]), applied_values)
+
+
+async def page(conn: Conn, page_request: PageRequest) -> Page[SettingsRevision]:
+    """A page of the revisions."""
+    return await store.page(conn, page_request)
+
+
+async def read_values(conn: Conn, vault: Vault, n: int) -> Values:
+    """The stored values of revision `n`; NOT_FOUND."""
+    sealed = await store.find_stored(conn, n)
+    if sealed is None:
+        raise NotFound
+    return unseal(vault, sealed)
+
+
+async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: SettingsChange) -> StoredSettings:
+    """Add a revision with the values that `change.edit` returns, unless nothing changes; returns what is stored then.
+
+    PRECONDITION_FAILED with the keys in `changed` if the newest revision is not the expected one.
+    """
+    await store.lock(conn)
+    current = await read(conn, vault)
+    try:
+        change.if_match.check_tag(revision_tag(current.n))
+    except PreconditionFailed as error:
+        expected = _number(change.if_match)
+        since = [] if expected is None else await store.list_changes_since(conn, expected)
+        raise PreconditionFailed(**(error.details or {}), changed=rules.merge_keys(since)) from None
+    values = change.edit(current)
+    changes = rules.describe_changes(current.values, values)
+    if not changes and not change.is_rollback:
+        return current
+    after = StoredSettings(current.n + 1, values, current.applied)
+    state: RevisionState = "desired" if rules.list_pending(after) else "applied"
+    revision = SettingsRevision(after.n, who.admin_id, who.label, change.comment, changes, state, at)
+    await store.insert(conn, revision, seal(vault, values))
+    before_and_after = ({key: each[side] for key, each in changes.items()} for side in ("before", "after"))
+    action = "config.rollback" if change.is_rollback else "config.update"
+    details = {"revision": after.n} | ({"comment": change.comment} if change.comment else {})
+    await audit.record(
+        conn, who, at, AuditAction(action, AuditTarget("config", None), *before_and_after, details=details)
+    )
+    return StoredSettings(after.n, values, values) if state == "applied" else after
+
+
+async def mark_applied(conn: Conn, n: int) -> None:
+    """Record that the desired revision `n` is in effect. Does nothing if it is not desired any more."""
+    await store.mark_applied(conn, n)
+
+
+def revision_tag(n: int) -> str:
+    """The entity tag of the settings in revision `n`."""
+    return f'"{n}"'
+
+
+def _number(if_match: IfMatch) -> int | None:
+    text = (if_match.expected or "").strip('"')
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+
+
+def seal(vault: Vault, values: Values) -> bytes:
+    """The values, sealed with the master secret."""
+    return vault.seal(_PURPOSE, msgspec.json.encode(values))
+
+
+def unseal(vault: Vault, sealed: bytes) -> Mapping[str, Any]:
+    """The values. Failure if they were sealed with another master secret."""
+    plain = vault.open(_PURPOSE, bytes(sealed))
+    if plain is None:
+        raise Failure("The stored settings were sealed with another master secret.", permanent=True)
+    return msgspec.json.decode(plain)
