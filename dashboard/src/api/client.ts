@@ -1,6 +1,7 @@
 import createClient from 'openapi-fetch'
 import type { components, paths } from './__generated__/schema'
 import { ApiError, errorFromResponse } from './errors'
+import { rememberVersion } from './versions'
 
 export type Schema = components['schemas']
 
@@ -16,7 +17,9 @@ export function setTransport(mock: typeof transport): void {
 
 async function send(request: Request): Promise<Response> {
   try {
-    return await transport(request)
+    const response = await transport(request)
+    rememberVersion(request, response)
+    return response
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
     throw new ApiError({ code: 'NETWORK', message: 'The server could not be reached.' })

@@ -53,6 +53,13 @@ export function useForm<Values extends object>(initial: Values, error: unknown) 
       saved.current = next
       setValues(next)
     },
+    savedValues: () => saved.current,
+    /** Shows `next` as changes of the saved values `base`. */
+    rebase: (base: Values, next: Values) => {
+      current.current = next
+      saved.current = base
+      setValues(next)
+    },
     /** Whether values differ from the saved ones. */
     isDirty: () => JSON.stringify(current.current) !== JSON.stringify(saved.current),
     markSaved: () => {

@@ -3,20 +3,26 @@ import { useEffect } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
 import { type Role, ROLE_NAMES, ROLES } from '../../access/policy'
 import { useAccount } from '../../access/Allowed'
-import { useOnlyDomain } from '../domains/DomainSelect'
+import { DomainName, useOnlyDomain } from '../domains/DomainSelect'
 import { DomainMultiSelect } from '../domains/DomainMultiSelect'
+import { ConflictDialog, useVersion } from '../../ui/ConflictDialog'
 import { Form } from '../../ui/Form'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { RequestButton } from '../../ui/RequestSnippet'
 
 type Admin = Schema['AdminRecord']
 
+const LABELS = { email: 'Email', role: 'Role', domain_ids: 'Domains' }
+
 /** Creates or edits an administrator. */
 export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void }) {
+  const version = useVersion(admin && `/admins/${admin.id}`)
   const save = useApiMutation({
     request: (values: ReturnType<typeof initial>) =>
       admin
-        ? fetchData(client.PATCH('/admins/{id}', { params: { path: { id: admin.id } }, body: patchBody(values, admin) }))
+        ? fetchData(
+            client.PATCH('/admins/{id}', { params: { path: { id: admin.id }, header: version.header }, body: patchBody(values, admin) }),
+          )
         : fetchData(client.POST('/admins', { body: createBody(values) })),
     invalidates: ['admins', 'me'],
     message: (answer) => (admin ? `Saved ${answer.email}.` : `Created ${answer.email}.`),
@@ -103,7 +109,32 @@ export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void
         {...form.field('domain_ids')}
         {...(!isDomainAdmin && { value: [], placeholder: 'All domains' })}
       />
+      {admin && (
+        <ConflictDialog
+          error={save.error}
+          form={form}
+          version={version}
+          labels={LABELS}
+          show={{ role: (role) => ROLE_NAMES[role as Role], domain_ids: (ids) => <DomainNames ids={ids as string[]} /> }}
+          load={async () => initial(await fetchData(client.GET('/admins/{id}', { params: { path: { id: admin.id } } })))}
+          onClose={save.reset}
+          onSave={save.mutate}
+        />
+      )}
     </Form>
+  )
+}
+
+function DomainNames({ ids }: { ids: readonly string[] }) {
+  if (!ids.length) return <>None</>
+  return (
+    <>
+      {ids.map((id) => (
+        <div key={id}>
+          <DomainName id={id} />
+        </div>
+      ))}
+    </>
   )
 }
 

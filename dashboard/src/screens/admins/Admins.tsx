@@ -3,7 +3,6 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
-import { adminsQuery } from '../../api/lists'
 import { PATHS } from '../../paths'
 import { ROLE_NAMES } from '../../access/policy'
 import { useSearchParams } from '../../search'
@@ -26,7 +25,11 @@ export function Admins() {
   const { new: isNew, edit } = route.useSearch()
   const [, change] = useSearchParams()
   const mayEdit = useDenialReason('admin.write') === null
-  const edited = useQuery({ ...adminsQuery(), enabled: edit !== undefined }).data?.find((row) => row.id === edit)
+  const edited = useQuery({
+    queryKey: ['admins', 'one', edit],
+    queryFn: () => fetchData(client.GET('/admins/{id}', { params: { path: { id: edit ?? '' } } })),
+    enabled: edit !== undefined,
+  }).data
   const [deleted, setDeleted] = useState<Admin | null>(null)
   const account = useAccount()
   const columns: readonly Column<Admin>[] = [

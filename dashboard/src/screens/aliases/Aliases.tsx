@@ -18,6 +18,7 @@ import { NoMatches } from '../../ui/NoMatches'
 import { ErrorNote } from '../../ui/ErrorNote'
 import { DomainFilter } from '../domains/DomainFilter'
 import { Filters } from '../../ui/Filters'
+import { ConflictDialog, useVersion } from '../../ui/ConflictDialog'
 import { Form } from '../../ui/Form'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
@@ -176,11 +177,12 @@ function EditAlias({ id, onDone }: { id: string; onDone: () => void }) {
 }
 
 function AliasForm({ alias, domainId, onDone }: { alias?: Alias; domainId?: string; onDone: () => void }) {
+  const version = useVersion(alias && `/aliases/${alias.id}`)
   const save = useApiMutation({
     request: ({ source, domain_id, destinations, active }: Values): Promise<Alias> => {
       const body = { destination: destinations.join(','), active }
       return alias
-        ? fetchData(client.PATCH('/aliases/{id}', { params: { path: { id: alias.id } }, body }))
+        ? fetchData(client.PATCH('/aliases/{id}', { params: { path: { id: alias.id }, header: version.header }, body }))
         : fetchData(client.POST('/aliases', { body: { ...body, domain_id: domain_id ?? '', source_local_part: source.trim() } }))
     },
     invalidates: INVALIDATES,
@@ -190,15 +192,7 @@ function AliasForm({ alias, domainId, onDone }: { alias?: Alias; domainId?: stri
       onDone()
     },
   })
-  const form = useForm<Values>(
-    {
-      source: alias?.source_local_part ?? '',
-      domain_id: alias?.domain_id ?? domainId ?? null,
-      destinations: alias?.destination.split(',') ?? [],
-      active: alias?.active ?? true,
-    },
-    save.error,
-  )
+  const form = useForm<Values>(initial(alias, domainId), save.error)
   const onlyDomain = useOnlyDomain()
   const domain_id = form.values.domain_id ?? onlyDomain
   return (
@@ -248,8 +242,30 @@ function AliasForm({ alias, domainId, onDone }: { alias?: Alias; domainId?: stri
       />
       <RoutePreview addresses={form.values.destinations} />
       <Switch label="Active" {...form.checkbox('active')} />
+      {alias && (
+        <ConflictDialog
+          error={save.error}
+          form={form}
+          version={version}
+          labels={LABELS}
+          load={async () => initial(await fetchData(client.GET('/aliases/{id}', { params: { path: { id: alias.id } } })), domainId)}
+          onClose={save.reset}
+          onSave={save.mutate}
+        />
+      )}
     </Form>
   )
+}
+
+const LABELS = { destinations: 'Destinations', active: 'Active' }
+
+function initial(alias: Alias | undefined, domainId: string | undefined): Values {
+  return {
+    source: alias?.source_local_part ?? '',
+    domain_id: alias?.domain_id ?? domainId ?? null,
+    destinations: alias?.destination.split(',') ?? [],
+    active: alias?.active ?? true,
+  }
 }
 
 interface Values {

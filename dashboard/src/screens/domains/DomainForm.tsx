@@ -3,24 +3,45 @@ import { useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
 import { pickUnit } from '../../units'
 import { domainBody, initialValues } from './domainValues'
+import { ConflictDialog, useVersion } from '../../ui/ConflictDialog'
+import { formatValue } from '../../ui/conflict'
 import { Form } from '../../ui/Form'
 import { useApiMutation, useForm } from '../../ui/useForm'
 
 type Domain = Schema['DomainRecord']
 
+const LABELS = {
+  description: 'Description',
+  quota: 'Default mailbox quota',
+  plus: 'Subaddressing',
+  max_mailboxes: 'Mailbox limit',
+  max_aliases: 'Alias limit',
+  relay_host: 'Relay host',
+  relay_tls: 'Relay encryption',
+  relay_port: 'Relay port',
+  relay_username: 'Relay user name',
+  active: 'Active',
+  sending_enabled: 'Sending enabled',
+  receiving_enabled: 'Receiving enabled',
+}
+
 /** Creates or edits a domain. */
 export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDone?: (domain: Domain) => void; onCancel?: () => void }) {
+  const version = useVersion(domain && `/domains/${domain.id}`)
   const [unit] = useState(() => pickUnit(domain?.default_quota_bytes))
   const save = useApiMutation({
     request: (values: ReturnType<typeof initialValues>): Promise<Domain> =>
       domain
-        ? fetchData(client.PATCH('/domains/{id}', { params: { path: { id: domain.id } }, body: domainBody(values, unit) }))
+        ? fetchData(
+            client.PATCH('/domains/{id}', { params: { path: { id: domain.id }, header: version.header }, body: domainBody(values, unit) }),
+          )
         : fetchData(client.POST('/domains', { body: { name: values.name.trim(), ...domainBody(values, unit) } })),
     invalidates: ['domains'],
     message: (answer) => (domain ? `Saved ${answer.unicode_name}.` : `Created ${answer.unicode_name}.`),
     onSuccess: (answer) => {
       form.set('relay_password', '')
       form.markSaved()
+      version.refresh()
       onDone?.(answer)
     },
   })
@@ -157,6 +178,18 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
         description="Without it, mail for the domain is rejected."
         {...form.checkbox('receiving_enabled')}
       />
+      {domain && (
+        <ConflictDialog
+          error={save.error}
+          form={form}
+          version={version}
+          labels={LABELS}
+          show={{ quota: (value) => `${formatValue(value)} ${unit.name}` }}
+          load={async () => initialValues(await fetchData(client.GET('/domains/{id}', { params: { path: { id: domain.id } } })), unit)}
+          onClose={save.reset}
+          onSave={save.mutate}
+        />
+      )}
     </Form>
   )
 }

@@ -5,6 +5,8 @@ import { Addresses } from '../../ui/Addresses'
 import { pickUnit } from '../../units'
 import { DomainSelect, useOnlyDomain } from '../domains/DomainSelect'
 import { createBody, initialValues, patchBody, type Values } from './mailboxValues'
+import { ConflictDialog, useVersion } from '../../ui/ConflictDialog'
+import { formatValue } from '../../ui/conflict'
 import { Form } from '../../ui/Form'
 import { useApiMutation, useForm } from '../../ui/useForm'
 
@@ -12,20 +14,36 @@ type Mailbox = Schema['MailboxRecord']
 
 const PROTOCOLS = { imap: 'IMAP', pop3: 'POP3', smtp: 'SMTP (sending)', sieve: 'ManageSieve' } as const
 
+const LABELS = {
+  name: "Owner's name",
+  quota: 'Quota',
+  forward_to: 'Forward to',
+  keep_copy: 'Keep a copy in this mailbox',
+  ...PROTOCOLS,
+  active: 'Active',
+}
+
 /** Creates or edits a mailbox. */
 export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDone?: (mailbox: Mailbox) => void; onCancel?: () => void }) {
   const { mailbox } = props
+  const version = useVersion(mailbox && `/mailboxes/${mailbox.id}`)
   const [unit] = useState(() => pickUnit(mailbox?.quota_bytes))
   const save = useApiMutation({
     request: (values: Values): Promise<Mailbox> =>
       mailbox
-        ? fetchData(client.PATCH('/mailboxes/{id}', { params: { path: { id: mailbox.id } }, body: patchBody(values, unit) }))
+        ? fetchData(
+            client.PATCH('/mailboxes/{id}', {
+              params: { path: { id: mailbox.id }, header: version.header },
+              body: patchBody(values, unit),
+            }),
+          )
         : fetchData(client.POST('/mailboxes', { body: createBody(values, unit) })),
     invalidates: ['mailboxes', 'domains', 'routing'],
     message: (answer) => (mailbox ? `Saved ${answer.address}.` : `Created ${answer.address}.`),
     onSuccess: (answer) => {
       form.set('password', '')
       form.markSaved()
+      version.refresh()
       props.onDone?.(answer)
     },
   })
@@ -97,6 +115,20 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
         </Group>
       </Fieldset>
       <Switch label="Active" description="An inactive mailbox rejects mail and sign-ins." {...form.checkbox('active')} />
+      {mailbox && (
+        <ConflictDialog
+          error={save.error}
+          form={form}
+          version={version}
+          labels={LABELS}
+          show={{ quota: (value) => `${formatValue(value)} ${unit.name}` }}
+          load={async () =>
+            initialValues(await fetchData(client.GET('/mailboxes/{id}', { params: { path: { id: mailbox.id } } })), props.domainId, unit)
+          }
+          onClose={save.reset}
+          onSave={save.mutate}
+        />
+      )}
     </Form>
   )
 }

@@ -2,6 +2,7 @@ import { Button, Checkbox, Group, Switch, TextInput } from '@mantine/core'
 import { fetchData, client, type Schema } from '../../api/client'
 import { type EventKindName, EVENT_KINDS } from '../events/kinds'
 import { DomainSelect } from '../domains/DomainSelect'
+import { ConflictDialog, useVersion } from '../../ui/ConflictDialog'
 import { Form } from '../../ui/Form'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { RequestButton } from '../../ui/RequestSnippet'
@@ -15,12 +16,17 @@ interface Props {
   onCancel?: () => void
 }
 
+const LABELS = { url: 'URL', events: 'Events', active: 'Active' }
+
 /** Creates or edits a webhook. */
 export function WebhookForm({ webhook, onCreated, onCancel }: Props) {
+  const version = useVersion(webhook && `/webhooks/${webhook.id}`)
   const save = useApiMutation({
     request: async (values: ReturnType<typeof initial>) => {
       if (webhook) {
-        await fetchData(client.PATCH('/webhooks/{id}', { params: { path: { id: webhook.id } }, body: patchBody(values) }))
+        await fetchData(
+          client.PATCH('/webhooks/{id}', { params: { path: { id: webhook.id }, header: version.header }, body: patchBody(values) }),
+        )
         return null
       }
       return fetchData(client.POST('/webhooks', { body: createBody(values) }))
@@ -29,6 +35,7 @@ export function WebhookForm({ webhook, onCreated, onCancel }: Props) {
     message: webhook ? 'Webhook saved.' : '',
     onSuccess: (created) => {
       form.markSaved()
+      version.refresh()
       if (created) onCreated?.(created)
     },
   })
@@ -102,6 +109,17 @@ export function WebhookForm({ webhook, onCreated, onCancel }: Props) {
           label="Active"
           description="Nothing is delivered while inactive. Missed events can be replayed."
           {...form.checkbox('active')}
+        />
+      )}
+      {webhook && (
+        <ConflictDialog
+          error={save.error}
+          form={form}
+          version={version}
+          labels={LABELS}
+          load={async () => initial(await fetchData(client.GET('/webhooks/{id}', { params: { path: { id: webhook.id } } })))}
+          onClose={save.reset}
+          onSave={save.mutate}
         />
       )}
     </Form>
