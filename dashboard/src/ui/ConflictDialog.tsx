@@ -1,17 +1,25 @@
 import { Button, Group, Modal, SegmentedControl, Table } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { ApiError } from '../api/errors'
 import { versionOf } from '../api/versions'
-import { type Difference, findDifferences, formatValue } from './conflict'
+import { type Difference, findDifferences, formatValue, isEqual } from './conflict'
 import { LoadingLines } from './DataList'
 import { ErrorNote } from './ErrorNote'
 import type { useForm } from './useForm'
 
 /** The version of the edited object, as the field If-Match of its change; undefined for a new object. */
 export function useVersion(path: string | undefined) {
-  const [tag, setTag] = useState(() => path && versionOf(path))
-  return { header: tag ? { 'If-Match': tag } : {}, refresh: () => setTag(path && versionOf(path)) }
+  const [first] = useState(() => path && versionOf(path))
+  const tag = useRef(first)
+  return {
+    get header() {
+      return tag.current ? { 'If-Match': tag.current } : {}
+    },
+    refresh: () => {
+      tag.current = path && versionOf(path)
+    },
+  }
 }
 
 interface Props<Values extends object> {
@@ -41,8 +49,18 @@ export function ConflictDialog<Values extends object>(props: Props<Values>) {
     staleTime: Infinity,
     gcTime: 0,
   })
+  const names = Object.keys(props.labels) as (keyof Values & string)[]
+  const saved = props.form.savedValues()
+  // Something else has changed, such as a secret that was rotated: there is nothing to choose.
+  const isUnrelated = Boolean(current.data) && names.every((name) => isEqual(saved[name], current.data?.[name]))
+  useEffect(() => {
+    if (!conflict || !isUnrelated) return
+    props.version.refresh()
+    onClose()
+    props.onSave(props.form.values)
+  }, [conflict, isUnrelated])
   return (
-    <Modal opened={conflict !== null} onClose={onClose} title="Changed meanwhile" size="lg">
+    <Modal opened={conflict !== null && !isUnrelated} onClose={onClose} title="Changed meanwhile" size="lg">
       {current.error && <ErrorNote error={current.error} />}
       {current.data ? <Choices {...props} current={current.data} /> : !current.error && <LoadingLines />}
     </Modal>

@@ -7,12 +7,16 @@ export interface Difference<Values> {
   isEdited: boolean
 }
 
+/** Whether two values of a form are equal. */
+export function isEqual(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
 /** The fields in `names` that differ from the current object. `original` are the values that the form was filled with. */
 export function findDifferences<Values extends object>(
   names: readonly (keyof Values & string)[],
   values: { original: Values; mine: Values; current: Values },
 ): Difference<Values>[] {
-  const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
   return names
     .map((name) => ({
       name,

@@ -88,17 +88,17 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         make_data_dir(data_dir)
         stack.callback(acquire_lock(data_dir).release)
         sockets = _listen(loaded, stack)
+        vault = open_vault(data_dir, loaded)
         paths = InstancePaths(data_dir, run_folder(data_dir))
         supervisor = Supervisor(paths.run / "pids")
         await supervisor.end_leftovers(["prefork", *services.ORDER, *process.MODULES])
         # Before anything starts; the ports of newer stored settings are checked when the database runs.
-        await ports.require_free(stored_settings.load_copy(data_dir, open_vault(data_dir, loaded), loaded).settings)
+        await ports.require_free(stored_settings.load_copy(data_dir, vault, loaded).settings)
         folders.create(paths)  # after leftover processes are gone, which could move files meanwhile
         sockets["keys"] = _listen_for_rspamd(paths, stack)
         reads_all_files = _warn_if_unreachable()
         admin_line, loaded = await stack.enter_async_context(_database(data_dir, loaded))
-        settings = loaded.settings
-        await ports.require_free(settings)
+        await ports.require_free(settings := loaded.settings)
         stack.callback(folders.remove_runtime_files, paths)
         config = make_config(paths, loaded, sockets)
         await asyncio.to_thread(configuration.install, settings, config)
