@@ -36,6 +36,8 @@ class InstancePaths:
     """The folder of all logs."""
     mail_log = _DataPath("log/mail.log")
     """Postfix's log."""
+    generations = _DataPath("generations")
+    """The generations of the daemons' configuration; the folders of configuration below are links into one of them."""
     postfix_conf = _DataPath("postfix/conf")
     """Postfix's configuration folder, the `-c` option of its commands."""
     postfix_queue = _DataPath("postfix/queue")
@@ -102,3 +104,7 @@ class InstancePaths:
     """The spool of messages that Sieve sends (`sieve_spool`)."""
     mail_root = _DataPath("mail")
     """The folder of all mailboxes, each named by its ID."""
+
+    def conf(self, service: str) -> Path:
+        """A daemon's configuration folder, by its name."""
+        return self.data / service / "conf"

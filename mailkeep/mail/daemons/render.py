@@ -8,7 +8,6 @@ name, or a value with a control character, is a bug and raises.
 
 from __future__ import annotations
 
-import hashlib
 import ipaddress
 import re
 from collections.abc import Iterator, Mapping
@@ -50,10 +49,11 @@ _UNUSED = ("rspamd_update", "neural", "metric_exporter", "clickhouse", "elastic"
 
 @dataclass(frozen=True, slots=True)
 class DaemonConfig:
-    """Values known at start: paths, accounts, port and token of the login reports, and the certificate.
+    """What the configuration depends on besides settings: paths, accounts, the certificate, and secrets.
 
-    `certificate_file` holds the private key and the certificates. Postfix delivers to `lmtp_socket`. `policy_socket`
-    None: there is no policy service.
+    The same settings and values always give the same files, also after a restart. `certificate_file` holds the private
+    key and the certificates. Postfix delivers to `lmtp_socket`. `policy_socket` None: there is no policy service.
+    `senders_mark` and `double_bounce` are secrets of 16 characters or more that are valid in an address.
     """
 
     paths: InstancePaths
@@ -65,6 +65,8 @@ class DaemonConfig:
     mail_uid: int
     logins_port: int
     logins_token: str
+    senders_mark: str
+    double_bounce: str
     certificate_file: str
     lmtp_socket: Path
     policy_socket: Path | None
@@ -72,6 +74,16 @@ class DaemonConfig:
 
 Files = Mapping[str, str]
 """Texts by file name, below the daemon's configuration folder."""
+
+
+def render_all(settings: Settings, config: DaemonConfig) -> dict[str, Files]:
+    """Return the files of each daemon by its name, in the order of their start."""
+    return {
+        "redis": render_redis(config),
+        "rspamd": render_rspamd(settings, config),
+        "dovecot": render_dovecot(settings, config),
+        "postfix": render_postfix(settings, config),
+    }
 
 
 def render_postfix(settings: Settings, config: DaemonConfig) -> Files:
@@ -172,7 +184,7 @@ def _common(config: DaemonConfig) -> dict[str, str]:
         "sign_socket": str(paths.sign_socket),
         "controller_socket": str(paths.controller_socket),
         "certificate_file": config.certificate_file,
-        "senders_mark": _derive_secret("senders", config),
+        "senders_mark": config.senders_mark,
         "account": config.account,
         "mail_account": config.mail_account,
     }
@@ -195,7 +207,7 @@ def _postfix(settings: Settings, config: DaemonConfig) -> dict[str, str]:
         "policy_socket": str(config.policy_socket or ""),
         "no_policy": "" if config.policy_socket else "yes",
         "senders_socket": str(paths.senders_socket),
-        "double_bounce": _derive_secret("double bounce", config),
+        "double_bounce": config.double_bounce,
         "hostname_pattern": re.escape(config.hostname),
         "hide_client": "yes" if outbound.hide_client else "",
         "message_size": str(settings.limits.largest_message_bytes),
@@ -215,11 +227,6 @@ def _postfix(settings: Settings, config: DaemonConfig) -> dict[str, str]:
         # A redirect adds header fields to a message that may be as large as the limit.
         "reinjection_size": str(settings.limits.largest_message_bytes + (512 << 10)),
     }
-
-
-def _derive_secret(purpose: str, config: DaemonConfig) -> str:
-    """Derive a secret for one purpose. It changes at each start."""
-    return hashlib.sha256(f"{purpose} {config.logins_token}".encode()).hexdigest()[:16]
 
 
 def _port(number: int) -> str:

@@ -15,21 +15,21 @@ from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.dovecot.auth import serve_reports
 from mailkeep.mail.dovecot.dict import serve_dict
 from mailkeep.run.cli import install
+from mailkeep.run.runtime import configuration
 from mailkeep.run.runtime.process import Process
-
-TOKEN_FILE = "logins-token"
 
 
 async def serve(app: App, process: Process) -> None:
     """Receive and write reports until asked to stop."""
     recorder = UsageRecorder(app)
     try:
-        token = (process.paths.run / TOKEN_FILE).read_text("ascii").strip()
         group = grp.getgrnam(install.MAIL_ACCOUNT).gr_gid
         usage = await serve_dict(process.paths.usage_socket, recorder.record_usage, mode=0o660, group=group)
     except (OSError, KeyError) as error:
         raise Failure(f"The process usage can't listen: {error}", permanent=True) from error
-    logins = await serve_reports(process.sockets["logins"], token, recorder.record_login)
+    logins = await serve_reports(
+        process.sockets["logins"], configuration.make_logins_token(app.vault), recorder.record_login
+    )
     writing = asyncio.create_task(recorder.keep_writing())
     process.report_ready()
     await process.stop_requested.wait()

@@ -141,7 +141,8 @@ async def _open_application(data_dir: Path, loaded: LoadedSettings) -> AsyncGene
         await db.open()
         stack.push_async_callback(db.close)
         async with db.tx() as conn:
-            settings = (await stored_settings.apply_newest(conn, data_dir, vault, loaded)).settings
+            newest, _ = await stored_settings.apply_newest(conn, data_dir, vault, loaded)
+        settings = newest.settings
         logs.set_level(settings.log.level)
         outbound = OutboundClient(parse_dns_servers(settings.dns.servers))
         app = App(settings, data_dir, utc_now, vault, db, loaded, parser=Parser(data_dir / "tmp"), outbound=outbound)

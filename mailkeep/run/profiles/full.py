@@ -13,7 +13,6 @@ import asyncio
 import contextlib
 import os
 import pwd
-import secrets
 import signal
 import socket
 from collections.abc import AsyncGenerator, Mapping, Sequence
@@ -26,18 +25,18 @@ import uvloop
 from mailkeep import __version__
 from mailkeep.core.clock import iso, utc_now
 from mailkeep.core.errors import Failure
+from mailkeep.core.secret import Vault
 from mailkeep.db import postgres
 from mailkeep.db.instance import acquire_lock, run_folder, write_atomically
 from mailkeep.db.migrate import migrate
 from mailkeep.db.partitions import ensure_partitions
-from mailkeep.db.postgres_cluster import APP, DATABASE, DOVECOT, POSTFIX
+from mailkeep.db.postgres_cluster import APP, DOVECOT, POSTFIX
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig
 from mailkeep.mail.smtp import unix_socket
 from mailkeep.run.cli import install
-from mailkeep.run.processes import usage
 from mailkeep.run.profiles.embedded import background, ensure_first_admin, print_banner, print_line
 from mailkeep.run.runtime import (
     certificate,
@@ -96,12 +95,13 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         await ports.require_free(stored_settings.load_copy(data_dir, vault, loaded).settings)
         folders.create(paths)  # after leftover processes are gone, which could move files meanwhile
         sockets["keys"] = _listen_for_rspamd(paths, stack)
+        sockets["logins"] = _listen_for_dovecot(data_dir, stack)
         reads_all_files = _warn_if_unreachable()
-        admin_line, loaded = await stack.enter_async_context(_database(data_dir, loaded))
+        admin_line, loaded, revision = await stack.enter_async_context(_database(data_dir, loaded))
         await ports.require_free(settings := loaded.settings)
         stack.callback(folders.remove_runtime_files, paths)
-        config = make_config(paths, loaded, sockets)
-        await asyncio.to_thread(configuration.install, settings, config)
+        logins_port = sockets["logins"].getsockname()[1]
+        config = await asyncio.to_thread(_install_configuration, loaded, paths, vault, logins_port, revision)
         stack.enter_context(background(postlog.keep_readable(paths.mail_log, pwd.getpwnam(install.ACCOUNT).pw_gid)))
         prefork = PreforkServer(child_environment(options), paths.log / "prefork.log")
         stack.callback(prefork.close)
@@ -111,8 +111,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         stack.enter_context(background(service_status.keep_publishing(paths.run, supervisor.state)))
         if not await _start_services(supervisor, all_services, stop):
             return
-        url = http.HttpListener.on_socket(sockets["public"]).url
-        internal = http.HttpListener.on_socket(sockets["internal"]).url
+        url, internal = (http.HttpListener.on_socket(sockets[name]).url for name in ("public", "internal"))
         smtp = f"{(settings.server.addresses or ('0.0.0.0',))[0]}:{settings.ports.smtp}"  # noqa: S104 - for display
         state.write(
             data_dir, state.InstanceState(os.getpid(), __version__, iso(utc_now()), url, internal, smtp, "full")
@@ -126,11 +125,10 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
 
 
 def _listen(loaded: LoadedSettings, stack: contextlib.AsyncExitStack) -> dict[str, socket.socket]:
-    """The TCP listeners, by name. `logins` is for Dovecot, which reports logins only by HTTP over TCP."""
+    """The API's listeners, by name."""
     sockets = {
         "public": http.bind(*parse_endpoint(loaded.settings.http.listen), http.API),
         "internal": http.bind_internal(loaded),
-        "logins": http.bind("127.0.0.1", 0, http.ListenerInfo("The listener for Dovecot's reports of logins")),
     }
     for listening in sockets.values():
         stack.callback(listening.close)
@@ -140,6 +138,21 @@ def _listen(loaded: LoadedSettings, stack: contextlib.AsyncExitStack) -> dict[st
 def _listen_for_rspamd(paths: InstancePaths, stack: contextlib.AsyncExitStack) -> socket.socket:
     """The socket for Rspamd's requests for keys; in a folder of `folders.create`."""
     listening = unix_socket.bind_unix_socket(paths.keys_socket, 0o660, pwd.getpwnam("_rspamd").pw_gid)
+    stack.callback(listening.close)
+    return listening
+
+
+def _listen_for_dovecot(data_dir: Path, stack: contextlib.AsyncExitStack) -> socket.socket:
+    """The listener for Dovecot, which reports logins only by HTTP over TCP.
+
+    Its configuration names the port, so the port stays the same at every start as long as it is free.
+    """
+    file, info = data_dir / "logins-port", http.ListenerInfo("The listener for Dovecot's reports of logins")
+    try:
+        listening = http.bind("127.0.0.1", int(file.read_text("ascii")), info)
+    except (OSError, ValueError, Failure):
+        listening = http.bind("127.0.0.1", 0, info)
+        write_atomically(file, f"{listening.getsockname()[1]}\n", 0o600)
     stack.callback(listening.close)
     return listening
 
@@ -160,9 +173,9 @@ async def _start_services(supervisor: Supervisor, all_services: Sequence[Service
 
 
 @contextlib.asynccontextmanager
-async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[tuple[str | None, LoadedSettings]]:
+async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[tuple[str | None, LoadedSettings, int]]:
     """Run the private database server, migrated; yields the line about the first administrator, and the settings with
-    the stored ones.
+    the stored ones and their revision.
     """
     if loaded.settings.database.url:
         raise Failure(
@@ -182,14 +195,25 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[tu
         await migrate(server.urls.owner, utc_now)
         async with attach(data_dir, "start") as app:
             async with app.db.tx() as conn:
-                loaded = await stored_settings.apply_newest(conn, data_dir, app.vault, loaded)
+                loaded, revision = await stored_settings.apply_newest(conn, data_dir, app.vault, loaded)
                 app.settings = loaded.settings
                 logs.set_level(app.settings.log.level)
                 await ensure_partitions(conn, app.clock())
                 await routing.apply_settings(conn, app.settings.name_in_routing, app.settings.limits)
             admin_line = await ensure_first_admin(app, loaded.first_start)
         folders.change_owner(data_dir / INITIAL_ADMIN_FILE, pwd.getpwnam(install.ACCOUNT))
-        yield admin_line, loaded
+        yield admin_line, loaded, revision
+
+
+def _install_configuration(
+    loaded: LoadedSettings, paths: InstancePaths, vault: Vault, logins_port: int, revision: int
+) -> DaemonConfig:
+    """Install the certificate and the daemons' configuration; `revision` is that of the stored settings."""
+    settings, at = loaded.settings, utc_now()
+    certificate.install(settings, paths.tls, settings.server.name, at)
+    config = configuration.make_config(paths, settings, vault, logins_port)
+    configuration.install(settings, config, revision, at)
+    return config
 
 
 def _warn_if_unreachable() -> bool:
@@ -202,31 +226,6 @@ def _warn_if_unreachable() -> bool:
             "Python."
         )
     return unreachable is not None
-
-
-def make_config(paths: InstancePaths, loaded: LoadedSettings, sockets: Mapping[str, socket.socket]) -> DaemonConfig:
-    """The values for the daemons' configuration. Installs the certificate and the token for reports of logins."""
-    token = secrets.token_urlsafe(32)
-    write_atomically(paths.run / usage.TOKEN_FILE, token + "\n", 0o600)
-    folders.change_owner(paths.run / usage.TOKEN_FILE, pwd.getpwnam(install.ACCOUNT))
-    settings = loaded.settings
-    hostname = settings.server.name
-    present_processes = process.list_names()
-    certificate_file = certificate.install(settings, paths.tls, hostname, utc_now())
-    return DaemonConfig(
-        paths=paths,
-        database_folder=paths.run / "pg",
-        database=DATABASE,
-        hostname=hostname,
-        account=install.ACCOUNT,
-        mail_account=install.MAIL_ACCOUNT,
-        mail_uid=pwd.getpwnam(install.MAIL_ACCOUNT).pw_uid,
-        logins_port=sockets["logins"].getsockname()[1],
-        logins_token=token,
-        certificate_file=certificate_file,
-        lmtp_socket=paths.lmtp_socket if "lmtp" in present_processes else paths.dovecot_lmtp,
-        policy_socket=paths.policy_socket if "policy" in present_processes else None,
-    )
 
 
 def _require_root() -> None:

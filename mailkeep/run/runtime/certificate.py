@@ -69,6 +69,11 @@ def install(settings: Settings, folder: Path, hostname: str, at: datetime) -> st
             write_atomically(self_signed, _create_self_signed(hostname, at), 0o600)
         pair = _read_combined(self_signed)
     write_atomically(folder / _SERVED, _combine(pair), 0o600)
+    return find_served_file(folder)
+
+
+def find_served_file(folder: Path) -> str:
+    """The path of the file that the daemons use."""
     return str(folder / _SERVED)
 
 

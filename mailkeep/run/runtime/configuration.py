@@ -1,60 +1,171 @@
-"""Installs the daemons' configuration: rendered beside the old one, checked by the daemon's own tool, then swapped."""
+"""The daemons' configuration: rendered, checked by the daemons' own tools, and installed as a new generation."""
 
 from __future__ import annotations
 
 import contextlib
 import grp
+import hashlib
 import ipaddress
 import os
+import pwd
 import re
-import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
+import structlog
+
 from mailkeep.core.errors import Failure
-from mailkeep.db.instance import write_atomically
+from mailkeep.core.secret import Vault
+from mailkeep.db.postgres_cluster import DATABASE
 from mailkeep.mail.daemons import render
+from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig, Files
 from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.run.cli import install as program
+from mailkeep.run.runtime import certificate, generations, process, service_status
 from mailkeep.run.runtime.child import ENVIRONMENT
 from mailkeep.settings import Settings
+
+log = structlog.get_logger("mailkeep.configuration")
 
 RSPAMD = "/etc/rspamd/rspamd.conf"
 _TIMEOUT = 60
 
 
-def install(settings: Settings, config: DaemonConfig) -> None:
-    """Render, check and install the configuration of every daemon. After a Failure none is changed."""
-    _require_addresses(settings.server.addresses)
-    paths = config.paths
-    configurations = (
-        (paths.redis_conf, render.render_redis(config), "_rspamd"),
-        (paths.rspamd_conf, render.render_rspamd(settings, config), "_rspamd"),
-        (paths.dovecot_conf, render.render_dovecot(settings, config), config.mail_account),
-        (paths.postfix_conf, render.render_postfix(settings, config), "postfix"),
+def make_config(paths: InstancePaths, settings: Settings, vault: Vault, logins_port: int) -> DaemonConfig:
+    """The values for the daemons' configuration besides settings. The secrets are derived from the master secret."""
+    present_processes = process.list_names()
+    return DaemonConfig(
+        paths=paths,
+        database_folder=paths.run / "pg",
+        database=DATABASE,
+        hostname=settings.server.name,
+        account=program.ACCOUNT,
+        mail_account=program.MAIL_ACCOUNT,
+        mail_uid=pwd.getpwnam(program.MAIL_ACCOUNT).pw_uid,
+        logins_port=logins_port,
+        logins_token=make_logins_token(vault),
+        senders_mark=_derive_name(vault, "senders in the filter"),
+        double_bounce=_derive_name(vault, "double bounce"),
+        certificate_file=certificate.find_served_file(paths.tls),
+        lmtp_socket=paths.lmtp_socket if "lmtp" in present_processes else paths.dovecot_lmtp,
+        policy_socket=paths.policy_socket if "policy" in present_processes else None,
     )
-    for folder, files, group in configurations:
-        _write_files(_draft(folder), files, group)
-    _check_rspamd(config)
-    _check("dovecot", ["doveconf", "-n", "-c", str(_draft(paths.dovecot_conf) / "dovecot.conf")])
-    _compile(_draft(paths.dovecot_conf), config)
-    _check("postfix", postfix_queue.generation_command(_draft(paths.postfix_conf)))
-    # This also creates the queue's folders, with the right owners.
-    _check("postfix", ["postfix", "-c", str(_draft(paths.postfix_conf)), "check"])
-    for folder, _, _ in configurations:
-        _swap(folder)
-    # Again in the final folder: with another path of the source, Dovecot would compile it at every delivery.
-    _compile(paths.dovecot_conf, config)
 
 
-def _compile(folder: Path, config: DaemonConfig) -> None:
+def make_logins_token(vault: Vault) -> str:
+    """The token with which Dovecot reports logins."""
+    return vault.sign("reports of logins", b"token")
+
+
+def _derive_name(vault: Vault, purpose: str) -> str:
+    return hashlib.sha256(vault.sign(purpose, b"name").encode()).hexdigest()[:16]
+
+
+def install(settings: Settings, config: DaemonConfig, revision: int, at: datetime) -> None:
+    """At the start of an instance: use a generation with these settings (revision `revision`), checked by the daemons'
+    own tools; the current one if its files are the same. After a Failure none is changed.
+
+    Files that were edited by hand keep their edits, unless the daemon's check rejects them.
+    """
+    _require_addresses(settings.server.addresses)
+    paths, rendered = config.paths, render.render_all(settings, config)
+    versions = {service: service_status.find_version(service) for service in rendered}
+    current = generations.find_current(paths)
+    drift = generations.find_drift(paths, current) if current else []
+    if current and current.has(rendered) and current.versions == versions:
+        folder = generations.folder_of(paths, current.n)
+        # This also creates the folders of Postfix's queue.
+        if not drift and all(check.ok for check in check_service("postfix", folder, config)):
+            return
+        if drift and all(check.ok for check in check_all(folder, config)):
+            log.warning("the daemons' configuration was edited by hand", files=_name_files(drift))
+            return
+    n = max(generations.list_generations(paths), default=0) + 1
+    manifest = generations.Manifest(n, at, revision, versions, generations.hash_files(rendered))
+    edits = generations.read_files(paths, drift)
+    if not (edits and _is_valid(manifest, _merge(rendered, edits), config)):
+        if edits:
+            kept = str(generations.folder_of(paths, n - 1))
+            log.error("edits by hand were not used: the check fails", files=_name_files(drift), kept_in=kept)
+        generations.stage(paths, manifest, rendered)
+        require_valid(check_all(generations.draft_of(paths, n), config))
+    generations.publish(paths, n)
+    for service in rendered:
+        generations.switch(paths, service, n)
+    generations.prune(paths)
+    # Again with the final path: with another path of the source, Dovecot would compile it at every delivery.
+    require_valid(_compile(paths.dovecot_conf, config))
+
+
+def _is_valid(manifest: generations.Manifest, files: Mapping[str, Files], config: DaemonConfig) -> bool:
+    folder = generations.stage(config.paths, manifest, files)
+    return all(check.ok for check in check_all(folder, config))
+
+
+def _merge(rendered: Mapping[str, Files], edits: Mapping[str, Files]) -> dict[str, Files]:
+    return {service: {**files, **edits.get(service, {})} for service, files in rendered.items()}
+
+
+def _name_files(drift: Sequence[generations.Drift]) -> list[str]:
+    return [f"{each.service}/{each.path}" for each in drift]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The result of a daemon's own check of its configuration; `output` are the last lines that it wrote."""
+
+    service: str
+    ok: bool
+    output: str
+
+
+def require_valid(checks: Iterable[Check]) -> None:
+    """Failure, permanent, with the output of the first check that failed."""
+    for check in checks:
+        if not check.ok:
+            text = f"The check of the generated {check.service} configuration failed: {check.output}"
+            raise Failure(text, permanent=True)
+
+
+def check_all(generation: Path, config: DaemonConfig) -> list[Check]:
+    """Check the configuration of all daemons in the folder of a generation. Compiles what they need compiled."""
+    return [
+        check for service in ("rspamd", "dovecot", "postfix") for check in check_service(service, generation, config)
+    ]
+
+
+def check_service(service: str, generation: Path, config: DaemonConfig) -> list[Check]:
+    """Check the configuration of a daemon in the folder of a generation."""
+    folder = generation / service
+    match service:
+        case "rspamd":
+            variables = rspamd_variables(config, folder)
+            return [_check(service, ["rspamadm", *variables, "configtest", "-c", RSPAMD])]
+        case "dovecot":
+            parsed = _check(service, ["doveconf", "-n", "-c", str(folder / "dovecot.conf")])
+            return [parsed, *(_compile(folder, config) if parsed.ok else ())]
+        case "postfix":
+            compiled = _check(service, postfix_queue.generation_command(folder))
+            # This also creates the queue's folders, with the right owners.
+            return [compiled, _check(service, ["postfix", "-c", str(folder), "check"])]
+        case _:
+            return []
+
+
+def _compile(folder: Path, config: DaemonConfig) -> list[Check]:
     """Compile the global Sieve scripts, readable for the mailboxes' account."""
+    checks: list[Check] = []
     for script in render.SIEVE:
         compiled = (folder / script).with_suffix(".svbin")
         compiled.unlink(missing_ok=True)
-        _check("sievec", ["sievec", "-c", str(folder / "dovecot.conf"), str(folder / script)])
-        os.chown(compiled, -1, grp.getgrnam(config.mail_account).gr_gid)
+        checks.append(_check("dovecot", ["sievec", "-c", str(folder / "dovecot.conf"), str(folder / script)]))
+        with contextlib.suppress(FileNotFoundError):
+            os.chown(compiled, -1, grp.getgrnam(config.mail_account).gr_gid)
+    return checks
 
 
 def rspamd_variables(config: DaemonConfig, confdir: Path) -> list[str]:
@@ -87,41 +198,11 @@ def _local_addresses() -> set[str]:
     return addresses
 
 
-def _check_rspamd(config: DaemonConfig) -> None:
-    variables = rspamd_variables(config, _draft(config.paths.rspamd_conf))
-    _check("rspamd", ["rspamadm", *variables, "configtest", "-c", RSPAMD])
-
-
-def _write_files(folder: Path, files: Files, group: str) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o750, parents=True)
-    gid = grp.getgrnam(group).gr_gid
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(mode=0o750, exist_ok=True)
-        write_atomically(path, text, 0o750 if text.startswith("#!") else 0o640)
-        os.chown(path, -1, gid)
-        os.chown(path.parent, -1, gid)
-    os.chown(folder, -1, gid)
-
-
-def _check(name: str, argv: Sequence[str]) -> None:
+def _check(service: str, argv: Sequence[str]) -> Check:
     result = subprocess.run(
         argv, capture_output=True, text=True, errors="replace", check=False, timeout=_TIMEOUT, cwd="/", env=ENVIRONMENT
     )
-    if result.returncode != 0:
-        output = " / ".join((result.stderr + result.stdout).strip().splitlines()[-4:]) or f"status {result.returncode}"
-        raise Failure(f"The check of the generated {name} configuration failed: {output}", permanent=True)
-
-
-def _draft(folder: Path) -> Path:
-    return folder.with_name(folder.name + ".new")
-
-
-def _swap(folder: Path) -> None:
-    old = folder.with_name(folder.name + ".old")
-    shutil.rmtree(old, ignore_errors=True)
-    if folder.exists():
-        folder.rename(old)
-    _draft(folder).rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
+    output = " / ".join((result.stderr + result.stdout).strip().splitlines()[-4:])
+    return Check(
+        service, result.returncode == 0, output if result.returncode == 0 else output or f"status {result.returncode}"
+    )

@@ -21,7 +21,6 @@ from mailkeep.mail.dovecot import sieve_spool
 from mailkeep.mail.mailbox.homes import separate_homes
 from mailkeep.run.cli import install
 from mailkeep.run.cli.sendmail import DEFAULT_SOCKET
-from mailkeep.run.processes import usage
 
 _ACCOUNTS = ("postfix", "dovecot", "_rspamd", install.MAIL_ACCOUNT, install.ACCOUNT)
 
@@ -47,7 +46,7 @@ def create(paths: InstancePaths) -> None:
 def _create_for_daemons(paths: InstancePaths) -> None:
     """Folders for the daemons' configuration and state."""
     postfix, rspamd = pwd.getpwnam("postfix"), pwd.getpwnam("_rspamd")
-    for name in ("postfix", "dovecot", "rspamd", "redis"):
+    for name in ("postfix", "dovecot", "rspamd", "redis", "generations"):
         (paths.data / name).mkdir(mode=0o755, exist_ok=True)
     for folder in (paths.log, paths.postfix_queue, paths.data / "dovecot" / "state", HYPERSCAN_CACHE.parent):
         folder.mkdir(mode=0o755, exist_ok=True)
@@ -131,7 +130,7 @@ def remove_runtime_files(paths: InstancePaths) -> None:
         if DEFAULT_SOCKET.readlink() == paths.sendmail_socket:
             DEFAULT_SOCKET.unlink()
     links = (paths.api_smtp, paths.reinjection_smtp, paths.dovecot_lmtp, paths.dovecot_lmtp_verified)
-    for path in (*links, paths.run / usage.TOKEN_FILE):
+    for path in links:
         path.unlink(missing_ok=True)
 
 

@@ -39,8 +39,9 @@ def load_copy(data_dir: Path, vault: Vault, loaded: LoadedSettings) -> LoadedSet
     return loaded.with_stored(revisions.unseal(vault, sealed))
 
 
-async def apply_newest(conn: Conn, data_dir: Path, vault: Vault, loaded: LoadedSettings) -> LoadedSettings:
-    """At the start of an instance: the settings with the newest stored values, which become the applied ones.
+async def apply_newest(conn: Conn, data_dir: Path, vault: Vault, loaded: LoadedSettings) -> tuple[LoadedSettings, int]:
+    """At the start of an instance: the settings with the newest stored values, which become the applied ones, and the
+    revision.
 
     SettingsError, with the advice to remove the value, if they are not valid together with the other sources.
     """
@@ -52,7 +53,7 @@ async def apply_newest(conn: Conn, data_dir: Path, vault: Vault, loaded: LoadedS
         raise SettingsError([*error.faults, advice] if stored.values else error.faults, error.by_key) from None
     await revisions.mark_applied(conn, stored.n)
     save_copy(data_dir, vault, stored.values)
-    return newest
+    return newest, stored.n
 
 
 def save_copy(data_dir: Path, vault: Vault, values: Values) -> None:

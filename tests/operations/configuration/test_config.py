@@ -64,7 +64,7 @@ async def test_a_setting_that_needs_a_restart_waits_for_it(api: Api, tmp_path: P
     assert (shown["value"], shown["pending"], shown["source"]) == (6, 8, "default")
     assert await states(api) == [(2, "desired"), (1, "superseded")]
     async with api.app.db.tx() as conn:
-        loaded = await stored_settings.apply_newest(conn, tmp_path, VAULT, api.app.loaded)
+        loaded, _ = await stored_settings.apply_newest(conn, tmp_path, VAULT, api.app.loaded)
     assert loaded.settings.filter.spam_score == 8
     assert await states(api) == [(2, "applied"), (1, "superseded")]
     await take_over(api)
@@ -152,7 +152,7 @@ async def test_secrets_are_stored_encrypted_and_never_shown(api: Api):
     assert "s3cret-word" not in repr(rows) + "".join(each.body.decode() for each in shown)
     assert (await setting(api, SECRET))["pending"] == "********"
     async with api.app.db.autocommit() as conn:
-        loaded = await stored_settings.apply_newest(conn, api.app.data_dir, VAULT, api.app.loaded)
+        loaded, _ = await stored_settings.apply_newest(conn, api.app.data_dir, VAULT, api.app.loaded)
     assert loaded.settings.outbound.relay_password == "s3cret-word"
 
 
@@ -172,7 +172,7 @@ async def test_a_rollback_to_another_destination_uses_the_secret_of_that_time(ap
     await patch(api, {"outbound.relay": "other.example:25", SECRET: "for-the-other"})
     assert (await api.sue.post("/config/revisions/1/rollback", {})).status == 200
     async with api.app.db.autocommit() as conn:
-        loaded = await stored_settings.apply_newest(conn, api.app.data_dir, VAULT, api.app.loaded)
+        loaded, _ = await stored_settings.apply_newest(conn, api.app.data_dir, VAULT, api.app.loaded)
     assert loaded.settings.outbound.relay_password == "s3cret-word"
 
 

@@ -1,0 +1,213 @@
+"""The generations of the daemons' configuration: `generations/000123/{redis,rspamd,dovecot,postfix}` with a manifest.
+
+A generation is complete and is never changed by us after it was staged. `postfix/conf` and the others are symbolic
+links into the generation in use, which rename(2) replaces: at any time, also after a crash, a daemon sees the complete
+old configuration or the complete new one. What Postfix and Dovecot compile from the files (`GENERATED`) is in the same
+folders, but in no manifest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import grp
+import hashlib
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from mailkeep.db.instance import write_atomically
+from mailkeep.mail.daemons.paths import InstancePaths
+from mailkeep.mail.daemons.render import Files
+from mailkeep.run.cli import install
+
+KEPT = 20
+"""How many generations are kept."""
+GENERATED = (".svbin", ".lmdb", ".db", ".dir", ".pag")
+_MANIFEST = "manifest.json"
+_GROUPS = {"redis": "_rspamd", "rspamd": "_rspamd", "dovecot": install.MAIL_ACCOUNT, "postfix": "postfix"}
+
+DriftKind = Literal["changed", "deleted", "added"]
+
+
+class Manifest(msgspec.Struct, frozen=True):
+    """A generation: when it was staged, the revision of the settings, and the versions of the daemons. `services` has
+    the SHA-256 of each file as it was rendered, by service and path.
+    """
+
+    n: int
+    created_at: datetime
+    revision: int
+    versions: Mapping[str, str]
+    services: Mapping[str, Mapping[str, str]]
+
+    def has(self, rendered: Mapping[str, Files]) -> bool:
+        """Whether these files were rendered for this generation."""
+        return self.services == hash_files(rendered)
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A file of a generation in use that differs from what was rendered. `changed_at` is its modification time and
+    `owner` its owner's user ID; None if it was deleted.
+    """
+
+    service: str
+    path: str
+    kind: DriftKind
+    changed_at: datetime | None
+    owner: int | None
+
+
+def hash_files(rendered: Mapping[str, Files]) -> dict[str, dict[str, str]]:
+    """The SHA-256 of each file, by service and path."""
+    return {
+        service: {path: hashlib.sha256(text.encode()).hexdigest() for path, text in files.items()}
+        for service, files in rendered.items()
+    }
+
+
+def folder_of(paths: InstancePaths, n: int) -> Path:
+    """The folder of a generation."""
+    return paths.generations / f"{n:06}"
+
+
+def list_generations(paths: InstancePaths) -> list[int]:
+    """The numbers of all complete generations, ascending."""
+    return sorted(int(each.name) for each in paths.generations.glob("[0-9]*") if each.name.isdigit())
+
+
+def read_manifest(paths: InstancePaths, n: int) -> Manifest:
+    """The manifest of a generation; FileNotFoundError."""
+    return msgspec.json.decode((folder_of(paths, n) / _MANIFEST).read_bytes(), type=Manifest)
+
+
+def find_linked(paths: InstancePaths, service: str) -> int | None:
+    """The generation that a service uses; None before the first."""
+    try:
+        return int(paths.conf(service).readlink().parent.name)
+    except (OSError, ValueError):
+        return None
+
+
+def find_current(paths: InstancePaths) -> Manifest | None:
+    """The generation that all services use; None if there is none, or if they use different ones."""
+    linked = {find_linked(paths, service) for service in _GROUPS}
+    n = linked.pop()
+    if linked or n is None:
+        return None
+    try:
+        return read_manifest(paths, n)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def stage(paths: InstancePaths, manifest: Manifest, files: Mapping[str, Files]) -> Path:
+    """Write a generation to a temporary folder, which `publish` renames. `files` may differ from what the manifest has
+    as rendered, where an administrator's edits are kept.
+    """
+    folder = draft_of(paths, manifest.n)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o755)
+    for service, texts in files.items():
+        _write_files(folder / service, texts, _GROUPS[service])
+    write_atomically(folder / _MANIFEST, msgspec.json.encode(manifest).decode() + "\n", 0o600)
+    return folder
+
+
+def draft_of(paths: InstancePaths, n: int) -> Path:
+    """The temporary folder of a generation."""
+    return paths.generations / f"{n:06}.new"
+
+
+def publish(paths: InstancePaths, n: int) -> None:
+    """Rename the temporary folder of a generation to its name, durably."""
+    for folder, _, _ in os.walk(draft_of(paths, n)):
+        _sync(Path(folder))
+    draft_of(paths, n).rename(folder_of(paths, n))
+    _sync(paths.generations)
+
+
+def switch(paths: InstancePaths, service: str, n: int) -> None:
+    """Let a service use a generation. Atomic and durable."""
+    link = paths.conf(service)
+    if link.is_dir() and not link.is_symlink():
+        shutil.rmtree(link)  # of a version without generations
+    draft = link.with_name("conf.new")
+    draft.unlink(missing_ok=True)
+    draft.symlink_to(Path("..") / "generations" / f"{n:06}" / service)
+    draft.rename(link)
+    _sync(link.parent)
+
+
+def prune(paths: InstancePaths) -> None:
+    """Remove all but the newest generations and those in use, and temporary folders."""
+    in_use = {find_linked(paths, service) for service in _GROUPS}
+    for n in list_generations(paths)[:-KEPT]:
+        if n not in in_use:
+            shutil.rmtree(folder_of(paths, n), ignore_errors=True)
+    for draft in paths.generations.glob("*.new"):
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def find_drift(paths: InstancePaths, manifest: Manifest) -> list[Drift]:
+    """The files of this generation that differ from what was rendered, by service and path."""
+    found: list[Drift] = []
+    for service, rendered in manifest.services.items():
+        on_disk = _hash_folder(folder_of(paths, manifest.n) / service)
+        for path in sorted(rendered.keys() | on_disk.keys()):
+            if on_disk.get(path) != rendered.get(path):
+                kind: DriftKind = "added" if path not in rendered else "deleted" if path not in on_disk else "changed"
+                found.append(_describe(folder_of(paths, manifest.n) / service / path, service, path, kind))
+    return found
+
+
+def read_files(paths: InstancePaths, drift: Sequence[Drift]) -> dict[str, dict[str, str]]:
+    """The texts of changed and added files, by service and path. Those that are not UTF-8 are left out."""
+    texts: dict[str, dict[str, str]] = {}
+    for each in drift:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            texts.setdefault(each.service, {})[each.path] = (paths.conf(each.service) / each.path).read_text("utf-8")
+    return texts
+
+
+def _hash_folder(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix not in GENERATED
+    }
+
+
+def _describe(file: Path, service: str, path: str, kind: DriftKind) -> Drift:
+    try:
+        status = file.lstat()
+    except FileNotFoundError:
+        return Drift(service, path, kind, None, None)
+    changed_at = datetime.fromtimestamp(status.st_mtime).astimezone()
+    return Drift(service, path, kind, changed_at, status.st_uid)
+
+
+def _write_files(folder: Path, files: Files, group: str) -> None:
+    folder.mkdir(mode=0o750)
+    gid = grp.getgrnam(group).gr_gid
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(mode=0o750, exist_ok=True)
+        write_atomically(path, text, 0o750 if text.startswith("#!") else 0o640)
+        os.chown(path, -1, gid)
+        os.chown(path.parent, -1, gid)
+    os.chown(folder, -1, gid)
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,126 @@
+"""Generations of the daemons' configuration, checked by the daemons' own tools."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mailkeep.core.clock import utc_now
+from mailkeep.core.errors import Failure
+from mailkeep.core.secret import Vault
+from mailkeep.db.instance import run_folder
+from mailkeep.mail.daemons.paths import InstancePaths
+from mailkeep.mail.daemons.render import DaemonConfig
+from mailkeep.run.runtime import certificate, configuration, folders, generations
+from mailkeep.settings import load_settings
+from tests.support.scratch import new_directory
+
+pytestmark = pytest.mark.root
+VAULT = Vault(bytes(range(32)))
+
+
+@pytest.fixture
+def paths() -> Iterator[InstancePaths]:
+    folder = new_directory("mailkeep-generations-", 0o755, programs=True)
+    paths = InstancePaths(folder, run_folder(folder))
+    folders.create(paths)
+    yield paths
+    folders.remove_runtime_files(paths)
+    shutil.rmtree(folder)
+
+
+def install(paths: InstancePaths, **environ: str) -> DaemonConfig:
+    environ = {"SERVER__HOSTNAME": "mx.example.test", "SERVER__ADDRESSES": '["127.0.0.1"]'} | environ
+    settings = load_settings(paths.data, {f"MAILKEEP_{key}": text for key, text in environ.items()}).settings
+    certificate.install(settings, paths.tls, settings.server.name, utc_now())
+    config = configuration.make_config(paths, settings, VAULT, 4712)
+    configuration.install(settings, config, 0, utc_now())
+    return config
+
+
+def current(paths: InstancePaths) -> generations.Manifest:
+    manifest = generations.find_current(paths)
+    assert manifest
+    return manifest
+
+
+def test_a_start_with_the_same_settings_keeps_the_generation(paths: InstancePaths) -> None:
+    install(paths)
+    first = current(paths)
+    assert generations.find_drift(paths, first) == []
+    install(paths)
+    assert current(paths) == first
+    install(paths, FILTER__SPAM_SCORE="5.5")
+    assert current(paths).n == first.n + 1
+    assert generations.list_generations(paths) == [1, 2]
+    actions = paths.rspamd_conf / "local.d" / "actions.conf"
+    assert "add_header = 5.5;" in actions.read_text()
+    assert actions.resolve().is_relative_to(paths.generations / "000002")
+
+
+def test_an_edit_by_hand_is_kept(paths: InstancePaths) -> None:
+    install(paths)
+    main = paths.postfix_conf / "main.cf"
+    edited = main.read_text() + "smtpd_banner = edited\n"
+    main.write_text(edited)
+    (paths.rspamd_conf / "local.d" / "own.conf").write_text("# own\n")
+    (paths.postfix_conf / "spam_headers").write_bytes(b"\xff")  # not text: can't be carried over
+    changes = [(each.service, each.path, each.kind) for each in generations.find_drift(paths, current(paths))]
+    assert changes == [
+        ("rspamd", "local.d/own.conf", "added"),
+        ("postfix", "main.cf", "changed"),
+        ("postfix", "spam_headers", "changed"),
+    ]
+    install(paths)
+    assert (current(paths).n, main.read_text()) == (1, edited)
+    install(paths, FILTER__SPAM_SCORE="5.5")  # another file changes
+    assert (current(paths).n, main.read_text()) == (2, edited)
+    changes = [(each.service, each.path, each.kind) for each in generations.find_drift(paths, current(paths))]
+    assert changes == [("rspamd", "local.d/own.conf", "added"), ("postfix", "main.cf", "changed")]
+
+
+@pytest.mark.parametrize("name", ["main.cf", "master.cf"])
+def test_an_edit_that_the_check_rejects_is_not_used(paths: InstancePaths, name: str) -> None:
+    install(paths)
+    file = paths.postfix_conf / name
+    rendered = file.read_text()
+    file.write_text("smtp inet n\n" if name == "master.cf" else f"{rendered}virtual_mailbox_domains\n")
+    install(paths)
+    assert (current(paths).n, file.read_text()) == (2, rendered)
+    assert (paths.generations / "000001" / "postfix" / name).read_text() != rendered  # nothing is lost
+
+
+def test_a_deleted_file_is_restored(paths: InstancePaths) -> None:
+    install(paths)
+    (paths.postfix_conf / "master.cf").unlink()
+    install(paths)
+    assert (paths.postfix_conf / "master.cf").exists()
+
+
+def test_a_failed_check_changes_nothing(paths: InstancePaths, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(paths)
+    monkeypatch.setattr(
+        configuration.render, "render_dovecot", lambda settings, config: {"dovecot.conf": "no_such_setting = 1\n"}
+    )
+    with pytest.raises(Failure, match="generated dovecot configuration failed"):
+        install(paths)
+    assert current(paths).n == 1
+    assert generations.list_generations(paths) == [1]
+
+
+def test_old_generations_are_removed(paths: InstancePaths, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generations, "KEPT", 2)
+    for score in ("5", "6", "7"):
+        install(paths, FILTER__SPAM_SCORE=score)
+    assert generations.list_generations(paths) == [2, 3]
+    assert not list(paths.generations.glob("*.new"))
+
+
+def test_a_folder_without_generations_is_replaced(paths: InstancePaths) -> None:
+    Path(paths.postfix_conf).mkdir(parents=True)
+    (paths.postfix_conf / "main.cf").write_text("old\n")
+    install(paths)
+    assert paths.postfix_conf.is_symlink()
