@@ -104,6 +104,20 @@ async def another_version(post: Post) -> Answer:
     return await post.api.sue("DELETE", f"/domains/{DOMAIN_IDS[OTHER]}", headers={"if-match": '"0"'})
 
 
+async def busy_orchestrator(post: Post) -> Answer:
+    await post.api.sql(
+        """
+        INSERT INTO orchestrator_operations (id, kind, service, state, author, created_at, steps)
+        VALUES (gen_random_uuid(), 'restart', 'dovecot', 'running', 'test', now(), '[]')
+        """
+    )
+    settings = post.api.app.settings
+    full = replace(settings, mta=replace(settings.mta, mode="postfix"))
+    app = replace(post.api.app, settings=full, running_services=lambda: {"dovecot": True})
+    busy = replace(post.api, pipeline=Pipeline(app, Router(ENDPOINTS), ACCESS_CONTROL))
+    return await busy.sue("POST", "/orchestrator/services/dovecot/reload")
+
+
 async def wrong_type(post: Post) -> Answer:
     return await post.api.sue("POST", "/domains", b"name=x", headers={"content-type": "text/plain"})
 
@@ -177,6 +191,7 @@ ROWS: dict[tuple[str, int], Provoke] = {
     ("DOMAIN_EXISTS", 409): posting("/domains", {"name": EXAMPLE}),
     ("IDEMPOTENCY_MISMATCH", 409): another_body,
     ("IDEMPOTENCY_IN_PROGRESS", 409): under_way,
+    ("ORCHESTRATOR_BUSY", 409): busy_orchestrator,
     ("PRECONDITION_FAILED", 412): another_version,
     ("PAYLOAD_TOO_LARGE", 413): posting("/domains", json.dumps({"name": "x" * (1 << 20)}).encode()),
     ("UNSUPPORTED_MEDIA_TYPE", 415): wrong_type,

@@ -300,6 +300,20 @@ async def config_rollback(objects: ObjectFactory, _actor: Actor, case: str) -> C
     return CallArguments(number, body={})
 
 
+async def create_operation(factory: ObjectFactory, case: str) -> Any:
+    rows = await factory.api.sql(
+        """
+        INSERT INTO orchestrator_operations (id, kind, service, state, author, created_at, steps)
+        VALUES (gen_random_uuid(), 'restart', 'dovecot', 'succeeded', 'test', now(), '[]') RETURNING id
+        """
+    )
+    return rows[0]["id"]
+
+
+async def name_daemon(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    return CallArguments("dovecot")
+
+
 async def no_arguments(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
     return CallArguments()
 
@@ -817,6 +831,14 @@ ROWS: dict[str, Row] = {
     "GET /audit": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /audit/verify": Row(no_arguments, **NO_OBJECT),
     "GET /health/details": Row(no_arguments, **NO_OBJECT),
+    "GET /orchestrator": Row(no_arguments, **NO_OBJECT),
+    "GET /orchestrator/drift": Row(no_arguments, **NO_OBJECT),
+    "GET /orchestrator/operations": Row(no_arguments, **NO_OBJECT),
+    "GET /orchestrator/operations/{id}": Row(by_id(create_operation), cases=(NONE, UNKNOWN, MALFORMED)),
+    **{
+        f"POST /orchestrator/services/{{name}}/{action}": Row(name_daemon, **NO_OBJECT, success=(503, "UNAVAILABLE"))
+        for action in ("start", "stop", "restart", "reload")
+    },
     "GET /config": Row(no_arguments, **NO_OBJECT),
     "PATCH /config": Row(config_change, **NO_OBJECT),
     "GET /config/revisions": Row(no_arguments, **NO_OBJECT),
@@ -961,7 +983,8 @@ ACTIONS_BY_ROLE = {
         "suspension.read", "suspension.lift", "webhook.list", "webhook.read", "webhook.write", "queue.list",
         "queue.write",
     },
-    _SUPER: {"admin.write", "audit.verify", "audit.export", "config.read", "config.write", "health.read", "sandbox"},
+    _SUPER: {"admin.write", "audit.verify", "audit.export", "config.read", "config.write", "health.read",
+        "orchestrator.read", "orchestrator.write", "sandbox"},
 }  # fmt: skip
 """Actions by their lowest role, as in the API reference."""
 
@@ -969,6 +992,7 @@ ACTIONS_BY_SCOPE = {
     ActionScope.GLOBAL: {
         "admin.write", "api_key.write", "audit.verify", "audit.export", "domain.create", "sandbox",
         "queue.list", "queue.write", "health.read", "config.read", "config.write",
+        "orchestrator.read", "orchestrator.write",
     },
     ActionScope.CREDENTIALS: {"account.change", "session.leave", "factor.enrol", "factor.change"},
     ActionScope.ACCOUNT: {"account.read", "session.list", "passkey.list"},

@@ -217,6 +217,12 @@ class IdempotencyInProgress(Refusal):
         self.retry_after = 1
 
 
+class OrchestratorBusy(Refusal):
+    """`details.operation_id` is the running operation."""
+
+    code, status, text = "ORCHESTRATOR_BUSY", 409, "Another operation is running; wait until it has finished."
+
+
 class PreconditionFailed(Refusal):
     """`details`: the `expected` entity tags and the `actual` one, null if the object has none."""
 

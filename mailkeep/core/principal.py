@@ -117,6 +117,8 @@ POLICY: dict[str, PolicyRule] = {
     "send": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "config.read": PolicyRule(_SUPER, ActionScope.GLOBAL),
     "config.write": PolicyRule(_SUPER, ActionScope.GLOBAL),
+    "orchestrator.read": PolicyRule(_SUPER, ActionScope.GLOBAL),
+    "orchestrator.write": PolicyRule(_SUPER, ActionScope.GLOBAL),
     "sandbox": PolicyRule(_SUPER, ActionScope.GLOBAL),
 }
 

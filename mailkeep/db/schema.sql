@@ -498,6 +498,24 @@ TABLE oidc_logins UNLOGGED
     CREATE INDEX oidc_logins_by_session ON oidc_logins USING btree (link_session_id) WHERE (link_session_id IS NOT NULL)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE orchestrator_operations
+    id uuid NOT NULL
+    kind text NOT NULL
+    service text NOT NULL
+    state text NOT NULL
+    steps jsonb NOT NULL
+    error text
+    author_id uuid
+    author text NOT NULL
+    created_at timestamp with time zone NOT NULL
+    started_at timestamp with time zone
+    finished_at timestamp with time zone
+    CONSTRAINT orchestrator_operations_kind CHECK ((kind = ANY (ARRAY['start'::text, 'stop'::text, 'restart'::text, 'reload'::text])))
+    CONSTRAINT orchestrator_operations_pkey PRIMARY KEY (id)
+    CONSTRAINT orchestrator_operations_state CHECK ((state = ANY (ARRAY['running'::text, 'succeeded'::text, 'failed'::text, 'rolled_back'::text])))
+    CREATE UNIQUE INDEX orchestrator_operations_running ON orchestrator_operations USING btree ((true)) WHERE (state = 'running'::text)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE passkey_challenges UNLOGGED
     challenge_hash bytea NOT NULL
     purpose text NOT NULL

@@ -227,3 +227,22 @@ CREATE TABLE settings_revisions (
     created_at timestamptz NOT NULL
 );
 CREATE UNIQUE INDEX settings_revisions_current ON settings_revisions (state) WHERE state <> 'superseded';
+
+-- Operations on the daemons and processes. At most one is running, on all nodes together. `steps` is a list of
+-- {name, state, started_at, finished_at, output}; `started_at` is set when the process `node` begins.
+CREATE TABLE orchestrator_operations (
+    id          uuid PRIMARY KEY,
+    kind        text NOT NULL CONSTRAINT orchestrator_operations_kind
+        CHECK (kind IN ('start', 'stop', 'restart', 'reload')),
+    service     text NOT NULL,
+    state       text NOT NULL CONSTRAINT orchestrator_operations_state
+        CHECK (state IN ('running', 'succeeded', 'failed', 'rolled_back')),
+    steps       jsonb NOT NULL,
+    error       text,
+    author_id   uuid,
+    author      text NOT NULL,
+    created_at  timestamptz NOT NULL,
+    started_at  timestamptz,
+    finished_at timestamptz
+);
+CREATE UNIQUE INDEX orchestrator_operations_running ON orchestrator_operations ((true)) WHERE state = 'running';

@@ -60,6 +60,8 @@ class InstancePaths:
     """The folder of the sockets that Postfix connects to. Only Postfix and root have access."""
     lmtp_socket = _RunPath("mta/lmtp.sock")
     """The LMTP agent's socket, where Postfix delivers."""
+    control_socket = _RunPath("control.sock")
+    """The supervisor's socket for the process `node`. Only root has access."""
     lmtp_journal = _DataPath("lmtp/handed-over")
     """The journal of messages that the LMTP agent has delivered to Dovecot and not yet recorded."""
     policy_socket = _RunPath("mta/policy.sock")

@@ -191,3 +191,30 @@ def _silence_libraries() -> None:
     import logging
 
     logging.getLogger().addHandler(logging.NullHandler())
+
+
+@asynccontextmanager
+async def open_full_instance(data_dir: Path | None) -> AsyncGenerator[App]:
+    """The App of a running instance of the full profile, with the state of its services.
+
+    `mta.mode` is set, because the profile is an option of `up`, not a setting. Failure if no instance is running;
+    permanent if it has the embedded profile.
+    """
+    from dataclasses import replace
+    from functools import partial
+
+    from mailkeep.db.instance import run_folder
+    from mailkeep.run.runtime import service_status, state
+    from mailkeep.run.runtime.context import resolve_data_dir
+
+    path = resolve_data_dir(data_dir)
+    require_data_dir(path)
+    instance = state.read(path)
+    if instance is None:
+        raise Failure(f"Mailkeep is not running on {path}: start it with `mailkeep up --profile full`.")
+    if instance.profile != "full":
+        raise Failure(f"Mailkeep on {path} has the embedded profile, which has no daemons.", permanent=True)
+    async with open_app(path) as app:
+        app.settings = replace(app.settings, mta=replace(app.settings.mta, mode="postfix"))
+        app.running_services = partial(service_status.read_running, run_folder(path))
+        yield app

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -14,14 +12,12 @@ from mailkeep.run.cli.output import (
     CommandResult,
     DataDir,
     examples,
-    open_app,
-    require_data_dir,
+    open_full_instance,
     run_command,
     table,
 )
 
 if TYPE_CHECKING:
-    from mailkeep.app import App
     from mailkeep.features.mailflow.queue.model import Action, QueueFilter
 
 Ids = Annotated[list[str] | None, typer.Argument(metavar="[QUEUE_ID]...", help="Queue IDs of messages.")]
@@ -80,36 +76,12 @@ def act(
     run_command(as_json, _act(data_dir, action, (ids or [], filter_by), dry_run))
 
 
-@asynccontextmanager
-async def _open_queue(data_dir: Path | None) -> AsyncGenerator[App]:
-    """The App with `mta.mode` of the running instance: the profile is an option of `up`, not a setting.
-
-    Failure if no instance is running; permanent if it has the embedded profile.
-    """
-    from dataclasses import replace
-
-    from mailkeep.core.errors import Failure
-    from mailkeep.run.runtime import state
-    from mailkeep.run.runtime.context import resolve_data_dir
-
-    path = resolve_data_dir(data_dir)
-    require_data_dir(path)
-    instance = state.read(path)
-    if instance is None:
-        raise Failure(f"Mailkeep is not running on {path}: start it with `mailkeep up --profile full`.")
-    if instance.profile != "full":
-        raise Failure(f"Mailkeep on {path} has the embedded profile, which has no queue.", permanent=True)
-    async with open_app(path) as app:
-        app.settings = replace(app.settings, mta=replace(app.settings.mta, mode="postfix"))
-        yield app
-
-
 async def _list(data_dir: Path | None, filter_by: QueueFilter, limit: int) -> CommandResult:
     from mailkeep.core.clock import iso, iso_or_none
     from mailkeep.core.page import PageRequest
     from mailkeep.features.mailflow.queue import service
 
-    async with _open_queue(data_dir) as app:
+    async with open_full_instance(data_dir) as app:
         page = await service.page(app, filter_by, PageRequest(limit, "arrived_at", "desc", None))
     rows = [
         {
@@ -150,7 +122,7 @@ async def _act(
     from mailkeep.features.mailflow.queue.model import QueueSelection
     from mailkeep.run.cli.accounts import cli_principal
 
-    async with _open_queue(data_dir) as app:
+    async with open_full_instance(data_dir) as app:
         affected = await service.act(app, cli_principal(), action, QueueSelection(*selection), dry_run=dry_run)
     line = f"{action}: would apply to {affected} messages." if dry_run else f"{action}: done for {affected} messages."
     return CommandResult({"affected": affected, "dry_run": dry_run}, [line])

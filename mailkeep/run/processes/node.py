@@ -1,6 +1,7 @@
 """The process `node`, for everything that needs root or a daemon's tool (the node agent). It
 
-- performs the tasks that the API requests (`record/node_tasks`);
+- performs the tasks that the API requests (`record/node_tasks`), among them operations on services
+  (`run/runtime/orchestrator`);
 - reconciles the history with Postfix's queue;
 - clears Postfix's caches of senders and recipients when a domain was created, deleted or changed its state;
 - reloads Postfix and Dovecot when the database is available again: otherwise they would retry a failed connection only
@@ -47,6 +48,7 @@ from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.processes import logs_agent
 from mailkeep.run.runtime import node_health, tasks
 from mailkeep.run.runtime.log_rotation import Rotation, RotationLimits
+from mailkeep.run.runtime.orchestrator import Orchestrator
 from mailkeep.run.runtime.process import Process
 from mailkeep.run.runtime.recovery import Recovery
 from mailkeep.run.runtime.services import reload_daemons
@@ -72,6 +74,7 @@ class NodeAgent:
     reconcile_seconds: float = _RECONCILE_SECONDS
     grace: timedelta = _GRACE
     session_ender: SessionEnder = field(init=False)
+    orchestrator: Orchestrator = field(init=False)
     _is_database_away: bool = False
     _domains_changed: bool = True  # changes before the start are unknown
     _flushed_at: float = 0.0
@@ -80,6 +83,7 @@ class NodeAgent:
 
     def __post_init__(self) -> None:
         self.session_ender = SessionEnder(self.app, self.paths)
+        self.orchestrator = Orchestrator(self.app, self.paths)
 
     async def watch_database(self) -> None:
         """Handle notifications, and reload the daemons after an outage, until cancelled."""
@@ -117,9 +121,8 @@ class NodeAgent:
     async def keep_performing_tasks(self) -> None:
         """Perform tasks until cancelled; checks every second, in case a notification was missed."""
         original = srs.rewriter(self.app.vault, self.app.settings).restore
-        handlers: Mapping[str, TaskHandler] = queue.task_handlers(
-            self.paths.postfix_conf, self.paths.postfix_queue, original
-        )
+        queue_tasks = queue.task_handlers(self.paths.postfix_conf, self.paths.postfix_queue, original)
+        handlers: Mapping[str, TaskHandler] = {**queue_tasks, **self.orchestrator.task_handlers()}
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_CHECK_SECONDS):
@@ -204,6 +207,7 @@ async def serve(app: App, process: Process) -> None:
     loops = (
         node.watch_database(),
         node.session_ender.run(),
+        node.orchestrator.run(),
         node.keep_performing_tasks(),
         node.keep_reconciling(),
         repeat(_REMOVE_MAIL_SECONDS, "mail of deleted mailboxes", lambda: mailboxes.remove_mail(app)),

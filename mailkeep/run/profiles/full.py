@@ -41,6 +41,7 @@ from mailkeep.run.profiles.embedded import background, ensure_first_admin, print
 from mailkeep.run.runtime import (
     certificate,
     configuration,
+    control,
     folders,
     http,
     logs,
@@ -107,8 +108,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings, options: Mapping[str, str
         stack.callback(prefork.close)
         stack.push_async_callback(supervisor.stop)
         all_services = services.define_services(config, prefork, sockets, reads_all_files=reads_all_files)
-        stack.callback(service_status.remove, paths.run)
-        stack.enter_context(background(service_status.keep_publishing(paths.run, supervisor.state)))
+        await _publish_services(supervisor, paths, stack)
         if not await _start_services(supervisor, all_services, stop):
             return
         url, internal = (http.HttpListener.on_socket(sockets[name]).url for name in ("public", "internal"))
@@ -155,6 +155,14 @@ def _listen_for_dovecot(data_dir: Path, stack: contextlib.AsyncExitStack) -> soc
         write_atomically(file, f"{listening.getsockname()[1]}\n", 0o600)
     stack.callback(listening.close)
     return listening
+
+
+async def _publish_services(supervisor: Supervisor, paths: InstancePaths, stack: contextlib.AsyncExitStack) -> None:
+    """Let other processes read the state of the services, and the process `node` start and stop them."""
+    stack.callback(service_status.remove, paths.run)
+    stack.enter_context(background(service_status.keep_publishing(paths.run, supervisor.state)))
+    control_server = await control.serve(paths.control_socket, supervisor)
+    stack.callback(control_server.close)
 
 
 async def _start_services(supervisor: Supervisor, all_services: Sequence[Service], stop: asyncio.Event) -> bool:

@@ -33,6 +33,7 @@ log = structlog.get_logger("mailkeep.configuration")
 
 RSPAMD = "/etc/rspamd/rspamd.conf"
 _TIMEOUT = 60
+_SENDERS_MARK, _DOUBLE_BOUNCE = "senders in the filter", "double bounce"
 
 
 def make_config(paths: InstancePaths, settings: Settings, vault: Vault, logins_port: int) -> DaemonConfig:
@@ -48,8 +49,8 @@ def make_config(paths: InstancePaths, settings: Settings, vault: Vault, logins_p
         mail_uid=pwd.getpwnam(program.MAIL_ACCOUNT).pw_uid,
         logins_port=logins_port,
         logins_token=make_logins_token(vault),
-        senders_mark=_derive_name(vault, "senders in the filter"),
-        double_bounce=_derive_name(vault, "double bounce"),
+        senders_mark=_derive_name(vault, _SENDERS_MARK),
+        double_bounce=_derive_name(vault, _DOUBLE_BOUNCE),
         certificate_file=certificate.find_served_file(paths.tls),
         lmtp_socket=paths.lmtp_socket if "lmtp" in present_processes else paths.dovecot_lmtp,
         policy_socket=paths.policy_socket if "policy" in present_processes else None,
@@ -59,6 +60,12 @@ def make_config(paths: InstancePaths, settings: Settings, vault: Vault, logins_p
 def make_logins_token(vault: Vault) -> str:
     """The token with which Dovecot reports logins."""
     return vault.sign("reports of logins", b"token")
+
+
+def list_secrets(vault: Vault) -> list[str]:
+    """The secrets in the daemons' files, which must not be shown."""
+    names = [_derive_name(vault, purpose) for purpose in (_SENDERS_MARK, _DOUBLE_BOUNCE)]
+    return [make_logins_token(vault), *names]
 
 
 def _derive_name(vault: Vault, purpose: str) -> str:
@@ -87,7 +94,7 @@ def install(settings: Settings, config: DaemonConfig, revision: int, at: datetim
     n = max(generations.list_generations(paths), default=0) + 1
     manifest = generations.Manifest(n, at, revision, versions, generations.hash_files(rendered))
     edits = generations.read_files(paths, drift)
-    if not (edits and _is_valid(manifest, _merge(rendered, edits), config)):
+    if not (edits and _is_valid(manifest, rendered, edits, config)):
         if edits:
             kept = str(generations.folder_of(paths, n - 1))
             log.error("edits by hand were not used: the check fails", files=_name_files(drift), kept_in=kept)
@@ -101,13 +108,11 @@ def install(settings: Settings, config: DaemonConfig, revision: int, at: datetim
     require_valid(_compile(paths.dovecot_conf, config))
 
 
-def _is_valid(manifest: generations.Manifest, files: Mapping[str, Files], config: DaemonConfig) -> bool:
-    folder = generations.stage(config.paths, manifest, files)
+def _is_valid(
+    manifest: generations.Manifest, rendered: Mapping[str, Files], edits: Mapping[str, Files], config: DaemonConfig
+) -> bool:
+    folder = generations.stage(config.paths, manifest, rendered, edits)
     return all(check.ok for check in check_all(folder, config))
-
-
-def _merge(rendered: Mapping[str, Files], edits: Mapping[str, Files]) -> dict[str, Files]:
-    return {service: {**files, **edits.get(service, {})} for service, files in rendered.items()}
 
 
 def _name_files(drift: Sequence[generations.Drift]) -> list[str]:

@@ -129,7 +129,13 @@ def remove_runtime_files(paths: InstancePaths) -> None:
     with contextlib.suppress(OSError):
         if DEFAULT_SOCKET.readlink() == paths.sendmail_socket:
             DEFAULT_SOCKET.unlink()
-    links = (paths.api_smtp, paths.reinjection_smtp, paths.dovecot_lmtp, paths.dovecot_lmtp_verified)
+    links = (
+        paths.control_socket,
+        paths.api_smtp,
+        paths.reinjection_smtp,
+        paths.dovecot_lmtp,
+        paths.dovecot_lmtp_verified,
+    )
     for path in links:
         path.unlink(missing_ok=True)
 

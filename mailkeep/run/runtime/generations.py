@@ -30,6 +30,8 @@ KEPT = 20
 """How many generations are kept."""
 GENERATED = (".svbin", ".lmdb", ".db", ".dir", ".pag")
 _MANIFEST = "manifest.json"
+_RENDERED = "rendered"
+"""The folder with the files as they were rendered, for comparison. Only root has access."""
 _GROUPS = {"redis": "_rspamd", "rspamd": "_rspamd", "dovecot": install.MAIL_ACCOUNT, "postfix": "postfix"}
 
 DriftKind = Literal["changed", "deleted", "added"]
@@ -107,15 +109,27 @@ def find_current(paths: InstancePaths) -> Manifest | None:
         return None
 
 
-def stage(paths: InstancePaths, manifest: Manifest, files: Mapping[str, Files]) -> Path:
-    """Write a generation to a temporary folder, which `publish` renames. `files` may differ from what the manifest has
-    as rendered, where an administrator's edits are kept.
+def hash_manifest(files: Mapping[str, str]) -> str:
+    """A hash of a service's files, from their own."""
+    return hashlib.sha256(msgspec.json.encode(files, order="deterministic")).hexdigest()
+
+
+def stage(
+    paths: InstancePaths, manifest: Manifest, rendered: Mapping[str, Files], edits: Mapping[str, Files] | None = None
+) -> Path:
+    """Write a generation to a temporary folder, which `publish` renames. `edits` are an administrator's versions of
+    files, used instead of the rendered ones, which are kept beside them.
     """
     folder = draft_of(paths, manifest.n)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o755)
-    for service, texts in files.items():
-        _write_files(folder / service, texts, _GROUPS[service])
+    for service, texts in rendered.items():
+        _write_files(folder / service, {**texts, **(edits or {}).get(service, {})}, _GROUPS[service])
+        for path, text in texts.items():
+            copy = folder / _RENDERED / service / path
+            copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            copy.write_text(text, "utf-8")
+    (folder / _RENDERED).chmod(0o700)
     write_atomically(folder / _MANIFEST, msgspec.json.encode(manifest).decode() + "\n", 0o600)
     return folder
 
@@ -174,6 +188,14 @@ def read_files(paths: InstancePaths, drift: Sequence[Drift]) -> dict[str, dict[s
         with contextlib.suppress(OSError, UnicodeDecodeError):
             texts.setdefault(each.service, {})[each.path] = (paths.conf(each.service) / each.path).read_text("utf-8")
     return texts
+
+
+def read_rendered(paths: InstancePaths, drift: Drift) -> str:
+    """A file of the generation in use as it was rendered; empty if an administrator added it."""
+    n = find_linked(paths, drift.service)
+    with contextlib.suppress(FileNotFoundError):
+        return (folder_of(paths, n or 0) / _RENDERED / drift.service / drift.path).read_text("utf-8")
+    return ""
 
 
 def _hash_folder(folder: Path) -> dict[str, str]:

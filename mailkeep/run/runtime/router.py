@@ -23,6 +23,7 @@ from mailkeep.features.mailflow.sending.routes import ENDPOINTS as SENDING
 from mailkeep.features.mailflow.webhooks.routes import ENDPOINTS as WEBHOOKS
 from mailkeep.features.operations.configuration.routes import ENDPOINTS as CONFIGURATION
 from mailkeep.features.operations.health.routes import ENDPOINTS as HEALTH
+from mailkeep.features.operations.orchestrator.routes import ENDPOINTS as ORCHESTRATOR
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.routes import ENDPOINTS as AUDIT
 from mailkeep.features.record.events.routes import ENDPOINTS as EVENTS
@@ -55,6 +56,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *AUDIT,
     *HEALTH,
     *CONFIGURATION,
+    *ORCHESTRATOR,
 )
 """In the order of the documentation."""
 

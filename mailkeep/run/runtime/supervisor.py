@@ -12,11 +12,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
+from typing import Literal
 
 import structlog
 
+from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
 from mailkeep.db.postgres_leftovers import wait_readable
+from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.run.runtime import child
 from mailkeep.run.runtime.child import Child
 
@@ -52,14 +55,28 @@ class Service:
 
 @dataclass(slots=True)
 class RunningService:
-    """A service with its current process, and how often it was restarted."""
+    """A service with its current process, and how often it was restarted. `since` is of `monotonic()`. `is_stopped`: an
+    administrator stopped it.
+    """
 
     service: Service
     process: Child
     since: float
     restarts: int = 0
     is_ready: bool = True
+    is_stopped: bool = False
     watchers: list[asyncio.Task[None]] = field(default_factory=list["asyncio.Task[None]"])
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceState:
+    """The state of a service. `since`: when its process started, in seconds since 1970."""
+
+    name: str
+    state: Literal["running", "starting", "stopped"]
+    pid: int | None
+    since: float | None
+    restarts: int
 
 
 class Supervisor:
@@ -96,9 +113,37 @@ class Supervisor:
             running.watchers.append(asyncio.create_task(self._check_alive(running, service.is_alive)))
 
     async def restart(self, name: str) -> None:
-        """Stop the process of a service; `_restart_on_exit` restarts it."""
+        """Restart a service and wait until it is ready; Failure if it does not become ready in time. It is tried again
+        then, until it does or is stopped.
+        """
         running = self.running[name]
+        if running.is_stopped:
+            await self.start(running.service)
+            return
+        restarts = running.restarts
         await child.end(running.process.pid, running.service.stop_seconds)
+        deadline = monotonic() + _READY_SECONDS
+        while running.restarts == restarts:
+            if monotonic() > deadline:
+                raise Failure(f"{name} did not restart: {_log_tail(running.service.log)} (see {running.service.log})")
+            await asyncio.sleep(0.02)
+
+    async def start_again(self, name: str) -> None:
+        """Start a service that was stopped; Failure if it does not become ready. Nothing if it was not stopped."""
+        if self.running[name].is_stopped:
+            await self.start(self.running[name].service)
+
+    async def stop_one(self, name: str) -> None:
+        """Stop a service until it is started again, or until the next start of the instance."""
+        running = self.running[name]
+        if not running.is_stopped:
+            running.is_stopped, running.is_ready = True, False
+            await self._stop_service(running)
+
+    def describe(self) -> list[ServiceState]:
+        """The state of each service."""
+        offset = utc_now().timestamp() - monotonic()
+        return [_describe(running, offset) for running in self.running.values()]
 
     def state(self) -> dict[str, bool]:
         """Whether each service runs and is ready, by name."""
@@ -168,8 +213,7 @@ class Supervisor:
 
     async def _stop_service(self, running: RunningService) -> None:
         began = monotonic()
-        for watcher in running.watchers:
-            watcher.cancel()
+        await cancel_all(*running.watchers)
         await child.end(running.process.pid, running.service.stop_seconds)
         running.process.wait()
         self._pid_file(running.service.name).unlink(missing_ok=True)
@@ -177,6 +221,15 @@ class Supervisor:
 
     def _pid_file(self, name: str) -> Path:
         return self.folder / f"{name}.pid"
+
+
+def _describe(running: RunningService, offset: float) -> ServiceState:
+    name = running.service.name
+    if running.is_stopped:
+        return ServiceState(name, "stopped", None, None, running.restarts)
+    if not running.is_ready or running.process.poll() is not None:
+        return ServiceState(name, "starting", None, None, running.restarts)
+    return ServiceState(name, "running", running.process.pid, running.since + offset, running.restarts)
 
 
 async def _wait_for_exit(process: Child) -> None:

@@ -206,7 +206,8 @@ def test_the_list_of_commands():
     assert sorted(COMMANDS) == [
         "admin create", "admin disconnect", "admin list", "admin password", "admin reset-factors", "audit verify",
         "config history", "config rollback", "config set", "config show", "config unset", "dns", "doctor", "down",
-        "install", "key create", "listen", "migrate", "openapi", "queue act", "queue list", "routing explain",
+        "install", "key create", "listen", "migrate", "openapi", "orchestrator drift", "orchestrator operations",
+        "orchestrator service", "orchestrator status", "queue act", "queue list", "routing explain",
         "sendmail", "status", "up", "version", "worker",
     ]  # fmt: skip
 
@@ -763,7 +764,7 @@ def test_queue_commands_fail_on_the_embedded_profile(running: Running, tmp_path:
     result = inside(*line.split(), "--json", data=running.data)
     assert result.code == 1
     assert (
-        result.json["error"]["message"] == f"Mailkeep on {running.data} has the embedded profile, which has no queue."
+        result.json["error"]["message"] == f"Mailkeep on {running.data} has the embedded profile, which has no daemons."
     )
     result = inside(*line.split(), "--json", data=tmp_path)
     assert (result.code, result.json["error"]["code"]) == (75, "UNAVAILABLE")

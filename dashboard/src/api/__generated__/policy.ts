@@ -150,6 +150,16 @@ export const POLICY = {
     "reach": "domain",
     "unenrolled": false
   },
+  "orchestrator.read": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "orchestrator.write": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
   "passkey.list": {
     "role": "domain_admin",
     "reach": "account",

@@ -1,0 +1,88 @@
+"""Services, drift and operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+ServiceAction = Literal["start", "stop", "restart", "reload"]
+OperationState = Literal["running", "succeeded", "failed", "rolled_back"]
+StepState = Literal["running", "succeeded", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class ManagedService:
+    """A service. `since`: when its process started. Only the daemons have `config_hash` and `drift`: whether a file of
+    its configuration was edited by hand.
+    """
+
+    name: str
+    state: Literal["running", "starting", "stopped"]
+    pid: int | None
+    since: datetime | None
+    version: str
+    restarts: int = 0
+    memory_bytes: int | None = None
+    config_hash: str | None = None
+    drift: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """The generation of configuration in use."""
+
+    n: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """All services; `generation` None: the daemons use different ones, or there are no daemons."""
+
+    services: Sequence[ManagedService]
+    generation: Generation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DriftedFile:
+    """A file that was edited by hand. `owner` is a user ID; it and `changed_at` are None if the file was deleted.
+    `diff` is unified, at most 64 KiB.
+    """
+
+    service: str
+    path: str
+    kind: Literal["changed", "deleted", "added"]
+    changed_at: datetime | None
+    owner: int | None
+    diff: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of an operation, with its output."""
+
+    name: str
+    state: StepState
+    started_at: datetime
+    finished_at: datetime | None = None
+    output: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation on a service. `started_at`: when the process `node` began."""
+
+    id: UUID
+    kind: ServiceAction
+    service: str
+    state: OperationState
+    author_id: UUID | None
+    author: str
+    created_at: datetime
+    steps: Sequence[Step] = ()
+    error: str | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None

@@ -1,0 +1,148 @@
+"""JSON of the orchestrator."""
+
+from __future__ import annotations
+
+from typing import Literal
+from uuid import UUID
+
+from msgspec import Struct
+
+from mailkeep.core.clock import iso, iso_or_none
+from mailkeep.features.operations.orchestrator import rules
+from mailkeep.features.operations.orchestrator.model import (
+    DriftedFile,
+    ManagedService,
+    Operation,
+    OperationState,
+    Overview,
+    ServiceAction,
+    Step,
+    StepState,
+)
+from mailkeep.web.fields import Timestamp
+
+
+class ServiceResponse(Struct, frozen=True):
+    """A daemon or process. `since`: when it started; `actions`: what can be done with it. Only daemons with files of
+    configuration have `config_hash`, and `drift`: whether a file was edited by hand.
+    """
+
+    name: str
+    state: Literal["running", "starting", "stopped"]
+    pid: int | None
+    since: Timestamp | None
+    version: str
+    restarts: int
+    memory_bytes: int | None
+    config_hash: str | None
+    drift: bool | None
+    actions: list[ServiceAction]
+
+
+class GenerationResponse(Struct, frozen=True):
+    """A generation of the daemons' configuration."""
+
+    n: int
+    created_at: Timestamp
+
+
+class OverviewResponse(Struct, frozen=True):
+    """All services. `generation`: the configuration that all daemons use, null if they use different ones or there are
+    none; `operation_id`: the running operation.
+    """
+
+    services: list[ServiceResponse]
+    generation: GenerationResponse | None
+    operation_id: UUID | None
+
+
+class DriftResponse(Struct, frozen=True):
+    """A file that was edited by hand since it was installed. `owner` is a user ID of the system."""
+
+    service: str
+    path: str
+    kind: Literal["changed", "deleted", "added"]
+    changed_at: Timestamp | None
+    owner: int | None
+    diff: str
+
+
+class StepResponse(Struct, frozen=True):
+    """A step of an operation."""
+
+    name: str
+    state: StepState
+    started_at: Timestamp
+    finished_at: Timestamp | None
+    output: str
+
+
+class OperationResponse(Struct, frozen=True):
+    """An operation. `error` says why it failed."""
+
+    id: UUID
+    kind: ServiceAction
+    service: str
+    state: OperationState
+    steps: list[StepResponse]
+    error: str | None
+    author: str
+    author_id: UUID | None
+    created_at: Timestamp
+    finished_at: Timestamp | None
+
+
+class OperationStarted(Struct, frozen=True):
+    """The operation, whose progress GET /orchestrator/operations/{id} returns."""
+
+    operation_id: UUID
+
+
+def to_overview(overview: Overview, running: Operation | None) -> OverviewResponse:
+    """The response for all services."""
+    generation = overview.generation
+    return OverviewResponse(
+        services=[_to_service(each) for each in overview.services],
+        generation=GenerationResponse(generation.n, iso(generation.created_at)) if generation else None,
+        operation_id=running.id if running else None,
+    )
+
+
+def _to_service(service: ManagedService) -> ServiceResponse:
+    return ServiceResponse(
+        name=service.name,
+        state=service.state,
+        pid=service.pid,
+        since=iso_or_none(service.since),
+        version=service.version,
+        restarts=service.restarts,
+        memory_bytes=service.memory_bytes,
+        config_hash=service.config_hash,
+        drift=service.drift,
+        actions=rules.list_actions(service.name),
+    )
+
+
+def to_drift(drift: DriftedFile) -> DriftResponse:
+    """The response for a file."""
+    return DriftResponse(drift.service, drift.path, drift.kind, iso_or_none(drift.changed_at), drift.owner, drift.diff)
+
+
+def to_operation(operation: Operation) -> OperationResponse:
+    """The response for an operation."""
+    return OperationResponse(
+        id=operation.id,
+        kind=operation.kind,
+        service=operation.service,
+        state=operation.state,
+        steps=[_to_step(step) for step in operation.steps],
+        error=operation.error,
+        author=operation.author,
+        author_id=operation.author_id,
+        created_at=iso(operation.created_at),
+        finished_at=iso_or_none(operation.finished_at),
+    )
+
+
+def _to_step(step: Step) -> StepResponse:
+    return StepResponse(step.name, step.state, iso(step.started_at), iso_or_none(step.finished_at), step.output)

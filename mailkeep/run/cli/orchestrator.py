@@ -1,0 +1,170 @@
+"""`mailkeep orchestrator`: the state of all services, edits of configuration by hand, and operations on services."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from mailkeep.run.cli.output import (
+    DONE,
+    REFUSED,
+    AsJson,
+    CommandResult,
+    DataDir,
+    MarkedLine,
+    examples,
+    open_full_instance,
+    run_command,
+    table,
+)
+
+if TYPE_CHECKING:
+    from mailkeep.features.operations.orchestrator.model import Operation, ServiceAction
+
+_WAIT_SECONDS = 120.0
+_POLL_SECONDS = 0.2
+_STYLES = {"+": "green", "-": "red"}
+
+ServiceName = Annotated[str, typer.Argument(metavar="NAME", help="A service, as `status` lists it.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands."""
+    orchestrator = typer.Typer(
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        help="Daemons and processes, and their configuration (full profile).",
+    )
+    add = orchestrator.command
+    add("status", epilog=examples("mailkeep orchestrator status", "mailkeep orchestrator status --json"))(status)
+    add("drift", epilog=examples("mailkeep orchestrator drift"))(drift)
+    add("operations", epilog=examples("mailkeep orchestrator operations --limit 5"))(operations)
+    add(
+        "service",
+        epilog=examples(
+            "mailkeep orchestrator service restart dovecot", "mailkeep orchestrator service reload postfix"
+        ),
+    )(service)
+    app.add_typer(orchestrator, name="orchestrator")
+
+
+def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """List all services."""
+    run_command(as_json, _status(data_dir))
+
+
+def drift(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Show which files of the daemons' configuration were edited by hand; exit code 1 if any."""
+    run_command(as_json, _drift(data_dir))
+
+
+def operations(
+    limit: Annotated[int, typer.Option("--limit", min=1, max=200, help="Maximum number, newest first.")] = 20,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """List operations on services."""
+    run_command(as_json, _operations(data_dir, limit))
+
+
+def service(
+    action: Annotated[Literal["start", "stop", "restart", "reload"], typer.Argument(help="What to do.")],
+    name: ServiceName,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Start, stop, restart or reload a service, and wait until it is done.
+
+    A stopped service stays stopped until it is started again, or until the next start of Mailkeep.
+    """
+    run_command(as_json, _act(data_dir, action, name))
+
+
+async def _status(data_dir: Path | None) -> CommandResult:
+    from msgspec import to_builtins
+
+    from mailkeep.core.clock import iso_or_none
+    from mailkeep.features.operations.orchestrator import service as orchestrator
+
+    async with open_full_instance(data_dir) as app:
+        overview = await orchestrator.read_overview(app)
+    lines = table(
+        ["SERVICE", "STATE", "PID", "SINCE", "VERSION", "RESTARTS", "MEMORY"],
+        [
+            [
+                each.name + (" (edited by hand)" if each.drift else ""),
+                each.state,
+                str(each.pid or "-"),
+                iso_or_none(each.since) or "-",
+                each.version,
+                str(each.restarts),
+                f"{each.memory_bytes >> 20} MB" if each.memory_bytes else "-",
+            ]
+            for each in overview.services
+        ],
+    )
+    generation = [f"Configuration: generation {overview.generation.n}"] if overview.generation else []
+    return CommandResult(to_builtins(overview), [*lines, *generation])
+
+
+async def _drift(data_dir: Path | None) -> CommandResult:
+    from msgspec import to_builtins
+
+    from mailkeep.core.clock import iso_or_none
+    from mailkeep.features.operations.orchestrator import service as orchestrator
+
+    async with open_full_instance(data_dir) as app:
+        files = await orchestrator.list_drift(app)
+    lines: list[str | MarkedLine] = []
+    for file in files:
+        lines.append(
+            f"{file.service}/{file.path} was {file.kind}"
+            + (f" at {iso_or_none(file.changed_at)}" if file.changed_at else "")
+        )
+        for line in file.diff.splitlines():
+            mark = line[:1]
+            lines.append(MarkedLine(mark, _STYLES[mark], line[1:]) if mark in _STYLES else line)
+    code = REFUSED if files else DONE
+    return CommandResult({"files": to_builtins(files)}, lines or ["No file was edited by hand."], code)
+
+
+async def _operations(data_dir: Path | None, limit: int) -> CommandResult:
+    from msgspec import to_builtins
+
+    from mailkeep.core.clock import iso
+    from mailkeep.core.page import PageRequest
+    from mailkeep.features.operations.orchestrator import service as orchestrator
+
+    async with open_full_instance(data_dir) as app:
+        page = await orchestrator.page(app, PageRequest(limit, "created_at", "desc", None))
+    rows = page.rows
+    lines = table(
+        ["CREATED", "OPERATION", "SERVICE", "STATE", "AUTHOR", "ERROR"],
+        [[iso(each.created_at), each.kind, each.service, each.state, each.author, each.error or ""] for each in rows],
+    )
+    return CommandResult({"operations": to_builtins(rows), "more": page.next_key is not None}, lines)
+
+
+async def _act(data_dir: Path | None, action: ServiceAction, name: str) -> CommandResult:
+    import asyncio
+
+    from msgspec import to_builtins
+
+    from mailkeep.core.errors import Failure
+    from mailkeep.features.operations.orchestrator import service as orchestrator
+    from mailkeep.run.cli.accounts import cli_principal
+
+    async with open_full_instance(data_dir) as app:
+        operation: Operation = await orchestrator.request_action(app, cli_principal(), name, action)
+        try:
+            async with asyncio.timeout(_WAIT_SECONDS):
+                while operation.state == "running":
+                    await asyncio.sleep(_POLL_SECONDS)
+                    operation = await orchestrator.find(app, operation.id)
+        except TimeoutError:
+            raise Failure(f"The operation is still running: see `mailkeep orchestrator operations` ({name}).") from None
+    code = DONE if operation.state == "succeeded" else REFUSED
+    line = f"{action} {name}: {operation.state}" + (f": {operation.error}" if operation.error else "")
+    return CommandResult(to_builtins(operation), [line], code)

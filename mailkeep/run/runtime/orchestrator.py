@@ -1,0 +1,158 @@
+"""The process `node`'s part of the orchestrator: the state of services, drift, and operations, one at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import difflib
+import os
+import signal
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.errors import Failure, Unavailable
+from mailkeep.features.operations.orchestrator import service as operations
+from mailkeep.features.operations.orchestrator.model import DriftedFile, ManagedService, Operation
+from mailkeep.features.record.node_tasks.service import TaskHandler
+from mailkeep.jobs.cancellation import cancel_all
+from mailkeep.mail.daemons import tool
+from mailkeep.mail.daemons.paths import InstancePaths
+from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.run.runtime import configuration, control, generations, service_status
+from mailkeep.run.runtime.generations import Drift
+from mailkeep.settings import MASK
+
+log = structlog.get_logger("mailkeep.orchestrator")
+
+_RETRY_SECONDS = 1.0
+_DIFF_BYTES = 64 << 10
+
+
+class Orchestrator:
+    """Performs operations in the background, so that other tasks of the process don't wait for them."""
+
+    def __init__(self, app: App, paths: InstancePaths) -> None:
+        self._app = app
+        self._paths = paths
+        self._performing: dict[UUID, asyncio.Task[None]] = {}
+
+    def task_handlers(self) -> Mapping[str, TaskHandler]:
+        """The handlers of this feature's node tasks."""
+        return {
+            "orchestrator.services": self._list_services,
+            "orchestrator.drift": self._list_drift,
+            "orchestrator.perform": self._perform,
+        }
+
+    async def run(self) -> None:
+        """End operations that an earlier process left, then wait until cancelled; ends running operations then."""
+        try:
+            while True:
+                try:
+                    await self._recover()
+                    break
+                except Unavailable:
+                    await asyncio.sleep(_RETRY_SECONDS)
+            await asyncio.Event().wait()
+        finally:
+            await cancel_all(*self._performing.values())
+
+    async def _recover(self) -> None:
+        """A restart of this process itself ends here: it has succeeded. Other operations were interrupted."""
+        operation = await operations.find_running(self._app)
+        if operation is None or operation.started_at is None or operation.id in self._performing:
+            return
+        is_own_restart = operation.kind == "restart" and operation.service in ("node", "prefork")
+        error = None if is_own_restart else "The process `node` stopped during the operation."
+        await operations.finish(self._app, operation.id, error)
+
+    async def _perform(self, argument: Mapping[str, Any]) -> Mapping[str, Any]:
+        operation = await operations.begin(self._app, UUID(argument["operation_id"]))
+        if operation:
+            task = asyncio.create_task(self._act(operation))
+            self._performing[operation.id] = task
+            task.add_done_callback(lambda _: self._performing.pop(operation.id, None))
+        return {}
+
+    async def _act(self, operation: Operation) -> None:
+        error = None
+        try:
+            if operation.kind == "reload":
+                await self._reload(operation.service)
+            else:
+                await control.ask(self._paths.control_socket, operation.kind, operation.service)
+        except Failure as failure:
+            error = str(failure)
+        except Exception:
+            log.exception("an operation failed", kind=operation.kind, service=operation.service)
+            error = "The operation failed; see log/node.log."
+        while True:
+            with contextlib.suppress(Unavailable):
+                await operations.finish(self._app, operation.id, error)
+                return
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _reload(self, service: str) -> None:
+        match service:
+            case "postfix":
+                await postfix_queue.reload(self._paths.postfix_conf)
+            case "dovecot":
+                await tool.run("doveadm", "-c", str(self._paths.dovecot_conf / "dovecot.conf"), "reload")
+            case "rspamd":
+                states = {each.name: each for each in await control.ask(self._paths.control_socket, "status")}
+                if (pid := states[service].pid) is None:
+                    raise Failure("rspamd is not running.")
+                os.kill(pid, signal.SIGHUP)
+            case _:
+                raise Failure(f"{service} can't be reloaded.")
+
+    async def _list_services(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
+        states = await control.ask(self._paths.control_socket, "status")
+        manifest = generations.find_current(self._paths)
+        processes = await asyncio.to_thread(service_status.list_services, self._paths.run)
+        drift = await asyncio.to_thread(generations.find_drift, self._paths, manifest) if manifest else []
+        details = {each.name: each for each in processes}
+        rows: list[ManagedService] = []
+        for state in states:
+            files = manifest.services.get(state.name) if manifest else None
+            detail = details.get(state.name) if state.pid else None
+            rows.append(
+                ManagedService(
+                    name=state.name,
+                    state=state.state,
+                    pid=state.pid,
+                    since=datetime.fromtimestamp(state.since, UTC) if state.since else None,
+                    version=service_status.find_version(state.name),
+                    restarts=state.restarts,
+                    memory_bytes=detail.memory_bytes if detail else None,
+                    config_hash=generations.hash_manifest(files) if files else None,
+                    drift=any(each.service == state.name for each in drift) if files else None,
+                )
+            )
+        generation = {"n": manifest.n, "created_at": manifest.created_at} if manifest else None
+        return {"services": rows, "generation": generation}
+
+    async def _list_drift(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"files": await asyncio.to_thread(self._read_drift)}
+
+    def _read_drift(self) -> list[DriftedFile]:
+        manifest = generations.find_current(self._paths)
+        found = generations.find_drift(self._paths, manifest) if manifest else []
+        return [self._compare(each) for each in found]
+
+    def _compare(self, drift: Drift) -> DriftedFile:
+        before = generations.read_rendered(self._paths, drift).splitlines()
+        try:
+            after = (self._paths.conf(drift.service) / drift.path).read_text("utf-8", "replace").splitlines()
+        except OSError:
+            after = []
+        name = f"{drift.service}/{drift.path}"
+        diff = "\n".join(difflib.unified_diff(before, after, f"rendered/{name}", f"current/{name}", lineterm=""))
+        for secret in configuration.list_secrets(self._app.vault):
+            diff = diff.replace(secret, MASK)
+        return DriftedFile(drift.service, drift.path, drift.kind, drift.changed_at, drift.owner, diff[:_DIFF_BYTES])
