@@ -7,6 +7,7 @@ and its catch in the sandbox. Each call that changes something has a database of
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -37,7 +38,18 @@ async def placeholders(post: Post) -> dict[str, str]:
     assert sent.status == 200, sent.body
     caught = await post.caught()
     event = (await post.api.sql("SELECT id FROM events ORDER BY id LIMIT 1"))[0]
-    made = {"message_id": sent.data["id"], "sandbox_id": caught[0]["id"], "event_id": str(event["id"])}
+    operation = await post.api.sql(
+        """
+        INSERT INTO orchestrator_operations (id, kind, service, state, author, created_at, steps)
+        VALUES (gen_random_uuid(), 'restart', 'dovecot', 'succeeded', 'sue', now(), '[]') RETURNING id
+        """
+    )
+    made = {
+        "operation_id": str(operation[0]["id"]),
+        "message_id": sent.data["id"],
+        "sandbox_id": caught[0]["id"],
+        "event_id": str(event["id"]),
+    }
     return await post.api.placeholders() | made
 
 
@@ -59,6 +71,10 @@ async def run(post: Post, endpoint: Endpoint, example: Example, names: dict[str,
     if endpoint.tag == "Queue":
         async with answering(post.api.app, pytest.MonkeyPatch(), [waiting(1)]):
             return await ask(post, endpoint, example, names)
+    if endpoint.action == "orchestrator.write":
+        settings = post.api.app.settings
+        post.api.app.settings = replace(settings, mta=replace(settings.mta, mode="postfix"))
+        post.api.app.running_services = lambda: {"dovecot": True}
     return await ask(post, endpoint, example, names)
 
 

@@ -104,6 +104,7 @@ ENDPOINTS = (
         tag=_TAG,
         data=wire.OperationResponse,
         refusals=(ApiKeyDomainScope, NotFound),
+        examples=(Example(path={"id": "{operation_id}"}),),
     ),
     *(
         Endpoint(
@@ -122,6 +123,7 @@ ENDPOINTS = (
             data=wire.OperationStarted,
             audit=f"orchestrator.{action}",
             refusals=(ApiKeyDomainScope, NotFound, Conflict, OrchestratorBusy, Unavailable),
+            examples=(Example(path={"name": "dovecot"}),),
         )
         for action in get_args(ServiceAction)
     ),
