@@ -82,6 +82,14 @@ export const NAVIGATION: readonly NavigationGroup[] = [
   {
     title: 'System',
     entries: [
+      {
+        screen: 'settings',
+        label: 'Settings',
+        icon: 'sliders',
+        action: 'config.write',
+        key: 't',
+        keywords: 'configuration config options revisions rollback',
+      },
       { screen: 'admins', label: 'Administrators', icon: 'people', action: 'admin.list', key: 'i', keywords: 'roles users assignments' },
       { screen: 'audit', label: 'Audit log', icon: 'scroll', action: 'audit.list', key: 'l', keywords: 'history changes verify' },
     ],

@@ -21,6 +21,7 @@ export const PATHS = {
   events: '/events',
   sandbox: '/sandbox',
   sandboxMessage: '/sandbox/$id',
+  settings: '/settings',
   admins: '/admins',
   audit: '/audit',
 } as const

@@ -187,6 +187,13 @@ const sandboxMessage = createRoute({
   component: lazyRouteComponent(() => import('./screens/sandbox/SandboxMessage'), 'SandboxMessage'),
 })
 
+const settings = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.settings,
+  validateSearch: stringParams('tab', 'q', 'section', 'show'),
+  component: lazyRouteComponent(() => import('./screens/settings/Settings'), 'Settings'),
+})
+
 const admins = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.admins,
@@ -225,6 +232,7 @@ export const router = createRouter({
       events,
       sandbox,
       sandboxMessage,
+      settings,
       admins,
       audit,
     ]),

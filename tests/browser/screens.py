@@ -55,6 +55,7 @@ SCREENS = (
     Screen("events", "/events", "admin"),
     Screen("sandbox", "/sandbox", "super_admin"),
     Screen("sandbox-message", "/sandbox/{sandbox_id}", "super_admin"),
+    Screen("settings", "/settings", "super_admin"),
     Screen("administrators", "/admins"),
     Screen("audit-log", "/audit"),
 )

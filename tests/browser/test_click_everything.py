@@ -22,7 +22,7 @@ LINKS_TO_DOCS = ("Documentation", "API reference", "API documentation")
 MAX_ROWS = 2
 
 _LABELS = """(all, rows) => all.map((each) => {
-  const row = each.closest('tbody tr, .events > li')
+  const row = each.closest('tbody tr, .events > li, .settings > li')
   const label = (each.getAttribute('aria-label') || each.innerText || each.parentElement.innerText).trim()
   const late = row && [...row.parentElement.children].indexOf(row) >= rows
   return !late && each.getClientRects().length ? label : null

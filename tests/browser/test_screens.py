@@ -33,6 +33,7 @@ DIALOGS = (
     Screen("DKIM", "/domains/{domain_id}?tab=dkim"),
     Screen("domain settings", "/domains/{domain_id}?tab=settings"),
     Screen("mailbox settings", "/mailboxes/{mailbox_id}?tab=settings"),
+    Screen("history of the settings", "/settings?tab=history"),
     Screen("webhook settings", "/webhooks/{webhook_id}?tab=settings"),
 )
 

@@ -17,12 +17,14 @@ interface Props {
   isDisabled?: boolean
   error?: unknown
   onConfirm: () => void
+  /** The width of the dialog, if not the usual one. */
+  size?: string
 }
 
 /** Asks for confirmation of an action that is hard or impossible to undo. */
 export function Confirm(props: Props) {
   return (
-    <Modal opened={props.opened} onClose={props.onClose} title={props.title}>
+    <Modal opened={props.opened} onClose={props.onClose} title={props.title} {...(props.size && { size: props.size })}>
       {props.opened && <ConfirmForm {...props} />}
     </Modal>
   )

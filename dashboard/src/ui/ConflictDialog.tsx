@@ -8,13 +8,16 @@ import { LoadingLines } from './DataList'
 import { ErrorNote } from './ErrorNote'
 import type { useForm } from './useForm'
 
-/** The version of the edited object, as the field If-Match of its change; undefined for a new object. */
-export function useVersion(path: string | undefined) {
-  const [first] = useState(() => path && versionOf(path))
+/** The version of the edited object, as the field If-Match of its change; undefined for a new object. `known`: of kept input. */
+export function useVersion(path: string | undefined, known?: string) {
+  const [first] = useState(() => known ?? (path && versionOf(path)))
   const tag = useRef(first)
   return {
     get header() {
       return tag.current ? { 'If-Match': tag.current } : {}
+    },
+    get tag() {
+      return tag.current
     },
     refresh: () => {
       tag.current = path && versionOf(path)
@@ -36,6 +39,8 @@ interface Props<Values extends object> {
   /** Forgets the error. */
   onClose: () => void
   onSave: (values: Values) => void
+  /** The label of the button that calls it. */
+  action?: string
 }
 
 /** Shows what somebody else has changed since the form was opened, and lets the user choose for each field. */
@@ -75,6 +80,7 @@ function Choices<Values extends object>({
   current,
   onClose,
   onSave,
+  action = 'Save',
 }: Props<Values> & { current: Values }) {
   const names = Object.keys(labels) as (keyof Values & string)[]
   const differences = findDifferences(names, { original: form.savedValues(), mine: form.values, current })
@@ -126,7 +132,7 @@ function Choices<Values extends object>({
         <Button variant="default" onClick={resolve}>
           Keep editing
         </Button>
-        <Button onClick={() => onSave(resolve())}>Save</Button>
+        <Button onClick={() => onSave(resolve())}>{action}</Button>
       </Group>
     </div>
   )
@@ -143,7 +149,9 @@ interface ChoiceProps<Values> {
 function Choice<Values>({ difference, label, show, isKept, onChange }: ChoiceProps<Values>) {
   return (
     <Table.Tr>
-      <Table.Th scope="row">{label}</Table.Th>
+      <Table.Th scope="row" className="break">
+        {label}
+      </Table.Th>
       <Table.Td className="break">{show(difference.mine)}</Table.Td>
       <Table.Td className="break">{show(difference.current)}</Table.Td>
       <Table.Td>

@@ -5,8 +5,9 @@ import { Icon } from './Icon'
 /** Characters of an error that fit below its field on a phone. */
 const LINE = 45
 
+/** Fields of objects as words; the key of a setting stays as it is. */
 function formatFieldName(field: string): string {
-  return field.replaceAll('_', ' ')
+  return field.includes('.') ? field : field.replaceAll('_', ' ')
 }
 
 /**

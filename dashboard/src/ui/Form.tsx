@@ -42,15 +42,15 @@ export function Form({ onSubmit, actions, error, formFields: besides = [], isDir
   )
 }
 
-/** Asks before a navigation that would lose input. */
-function DiscardDialog({ isDirty }: { isDirty: () => boolean }) {
+/** Asks before a navigation that would lose input. `path`: a screen that keeps the input while its filters and tabs change. */
+export function DiscardDialog({ isDirty, path }: { isDirty: () => boolean; path?: string }) {
   const [isOpen, setOpen] = useState(false)
   const [isNested, setNested] = useState(false)
   // Set while the dialog is open: continues or cancels the navigation.
   const answer = useRef<((stay: boolean) => void) | null>(null)
   useBlocker({
     shouldBlockFn: ({ next }) => {
-      if (!isDirty() || next.pathname === PATHS.login) return false
+      if (!isDirty() || next.pathname === PATHS.login || next.pathname === path) return false
       // Escape closes all open dialogs: it is for the uppermost one.
       const dialogs = document.querySelectorAll('[role=dialog]').length
       answer.current?.(true)

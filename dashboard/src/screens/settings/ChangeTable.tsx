@@ -1,0 +1,46 @@
+import { Badge } from '../../ui/Badge'
+import type { ReviewedChange, Setting } from './values'
+
+const EFFECTS: Readonly<Record<Setting['effect'], string>> = { none: 'at once', restart: 'at the next start' }
+
+export function EffectBadge({ effect }: { effect: Setting['effect'] }) {
+  return <Badge tone={effect === 'none' ? 'good' : 'info'}>{`applies ${EFFECTS[effect]}`}</Badge>
+}
+
+/** Settings with their values before and after a change, and when it applies. */
+export function ChangeTable({ changes, label }: { changes: readonly ReviewedChange[]; label: string }) {
+  return (
+    <table className="list change" role="table" aria-label={label}>
+      <thead role="rowgroup">
+        <tr role="row">
+          {['Setting', 'Old', 'New', 'Applies'].map((header) => (
+            <th key={header} role="columnheader" scope="col">
+              {header}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {changes.map((change) => (
+          <tr role="row" key={change.key}>
+            <td role="cell" data-label="Setting" className="break">
+              <span>
+                <code>{change.key}</code>
+                {change.isConsequence && <span className="muted small block">Removed, because its destination changes</span>}
+              </span>
+            </td>
+            <td role="cell" data-label="Old" className="break">
+              <del>{change.before}</del>
+            </td>
+            <td role="cell" data-label="New" className="break">
+              <ins>{change.after}</ins>
+            </td>
+            <td role="cell" data-label="Applies">
+              {EFFECTS[change.effect]}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}

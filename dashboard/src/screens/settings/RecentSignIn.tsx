@@ -1,0 +1,65 @@
+import { Button, PasswordInput } from '@mantine/core'
+import { useState } from 'react'
+import { client, fetchData } from '../../api/client'
+import { ApiError } from '../../api/errors'
+import { useApiMutation } from '../../ui/useForm'
+
+/** Whether the API refused a change because the session is too old for it. */
+export function needsRecentSignIn(error: unknown): boolean {
+  return error instanceof ApiError && error.code === 'FORBIDDEN' && error.details['reason'] === 'recent_sign_in_required'
+}
+
+/** The password for a change that needs a recent sign-in. `error`: of the change. */
+export function useRecentSignIn(error: unknown) {
+  const [isNeeded, setNeeded] = useState(false)
+  const [password, setPassword] = useState('')
+  if (!isNeeded && needsRecentSignIn(error)) setNeeded(true)
+  const isWrong = error instanceof ApiError && error.code === 'INVALID_CREDENTIALS'
+  return {
+    isNeeded,
+    isReady: !isNeeded || password !== '',
+    /** For the body of the request. */
+    body: isNeeded && password ? { current_password: password } : {},
+    /** An error that the prompt does not show. */
+    otherError: needsRecentSignIn(error) || isWrong ? null : error,
+    promptProps: { password, setPassword, error: isWrong ? (error as ApiError).message : null },
+  }
+}
+
+interface Props {
+  password: string
+  setPassword: (password: string) => void
+  error: string | null
+  /** What happens to the input if the user signs in again. */
+  consequence: string
+}
+
+/** Asks for the password, or to sign in again. */
+export function RecentSignIn({ password, setPassword, error, consequence }: Props) {
+  const signOut = useApiMutation({
+    request: () => fetchData(client.POST('/auth/logout')),
+    invalidates: [],
+    onSuccess: () => window.dispatchEvent(new Event('mailkeep:logged-out')),
+  })
+  return (
+    <fieldset className="fieldset">
+      <legend>Confirm that it is you</legend>
+      <p>This change needs a sign-in within the last 10 minutes.</p>
+      <PasswordInput
+        label="Your password"
+        autoComplete="current-password"
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+        error={error}
+        aria-invalid={error !== null}
+        autoFocus
+      />
+      <div className="between">
+        <p className="muted small">No password, or do you sign in with a passkey or a provider? {consequence}</p>
+        <Button variant="default" size="xs" loading={signOut.isPending} onClick={() => signOut.mutate(undefined)}>
+          Sign in again
+        </Button>
+      </div>
+    </fieldset>
+  )
+}
