@@ -832,6 +832,7 @@ ROWS: dict[str, Row] = {
     "GET /audit/verify": Row(no_arguments, **NO_OBJECT),
     "GET /health/details": Row(no_arguments, **NO_OBJECT),
     "GET /orchestrator": Row(no_arguments, **NO_OBJECT),
+    "GET /orchestrator/plan": Row(no_arguments, **NO_OBJECT),
     "GET /orchestrator/drift": Row(no_arguments, **NO_OBJECT),
     "GET /orchestrator/operations": Row(no_arguments, **NO_OBJECT),
     "GET /orchestrator/operations/{id}": Row(by_id(create_operation), cases=(NONE, UNKNOWN, MALFORMED)),

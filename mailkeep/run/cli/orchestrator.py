@@ -23,6 +23,8 @@ from mailkeep.run.cli.output import (
 if TYPE_CHECKING:
     from mailkeep.features.operations.orchestrator.model import Operation, ServiceAction
 
+CHANGES = 2
+"""The exit code of `plan --detailed-exitcode` if something would change."""
 _WAIT_SECONDS = 120.0
 _POLL_SECONDS = 0.2
 _STYLES = {"+": "green", "-": "red"}
@@ -39,6 +41,9 @@ def register(app: typer.Typer) -> None:
     )
     add = orchestrator.command
     add("status", epilog=examples("mailkeep orchestrator status", "mailkeep orchestrator status --json"))(status)
+    add("plan", epilog=examples("mailkeep orchestrator plan", "mailkeep orchestrator plan --detailed-exitcode --json"))(
+        plan
+    )
     add("drift", epilog=examples("mailkeep orchestrator drift"))(drift)
     add("operations", epilog=examples("mailkeep orchestrator operations --limit 5"))(operations)
     add(
@@ -53,6 +58,17 @@ def register(app: typer.Typer) -> None:
 def status(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """List all services."""
     run_command(as_json, _status(data_dir))
+
+
+def plan(
+    detailed_exitcode: Annotated[
+        bool, typer.Option("--detailed-exitcode", help="Exit code 2 if something would change.")
+    ] = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what the newest settings would change in the daemons' configuration; exit code 1 if a check fails."""
+    run_command(as_json, _plan(data_dir, detailed_exitcode))
 
 
 def drift(data_dir: DataDir = None, as_json: AsJson = False) -> None:
@@ -109,6 +125,36 @@ async def _status(data_dir: Path | None) -> CommandResult:
     return CommandResult(to_builtins(overview), [*lines, *generation])
 
 
+async def _plan(data_dir: Path | None, detailed_exitcode: bool) -> CommandResult:
+    from msgspec import to_builtins
+
+    from mailkeep.features.operations.orchestrator import service as orchestrator
+
+    async with open_full_instance(data_dir) as app:
+        made = await orchestrator.make_plan(app)
+    lines: list[str | MarkedLine] = [f"Settings: revision {made.base} -> {made.target}"]
+    for file in made.files:
+        lines += [f"{file.change} {file.service}/{file.path}", *_colour(file.diff)]
+    for action in made.actions:
+        lines.append(
+            f"{action.service}: {action.action} ({', '.join(action.because)}). {action.interrupts or ''}".rstrip()
+        )
+    failed = [check for check in made.checks if not check.ok]
+    lines += [f"The check of {check.service} fails: {check.output}" for check in failed]
+    lines += [f"Takes effect: {key}" for key in made.settings] + list(made.warnings)
+    has_changes = bool(made.settings) or any(file.change != "drifted" for file in made.files)
+    if not has_changes:
+        lines.append("Nothing would change.")
+    code = REFUSED if failed else CHANGES if has_changes and detailed_exitcode else DONE
+    return CommandResult(to_builtins(made), lines, code)
+
+
+def _colour(diff: str) -> list[str | MarkedLine]:
+    return [
+        MarkedLine(line[0], _STYLES[line[0]], line[1:]) if line[:1] in _STYLES else line for line in diff.splitlines()
+    ]
+
+
 async def _drift(data_dir: Path | None) -> CommandResult:
     from msgspec import to_builtins
 
@@ -123,9 +169,7 @@ async def _drift(data_dir: Path | None) -> CommandResult:
             f"{file.service}/{file.path} was {file.kind}"
             + (f" at {iso_or_none(file.changed_at)}" if file.changed_at else "")
         )
-        for line in file.diff.splitlines():
-            mark = line[:1]
-            lines.append(MarkedLine(mark, _STYLES[mark], line[1:]) if mark in _STYLES else line)
+        lines += _colour(file.diff)
     code = REFUSED if files else DONE
     return CommandResult({"files": to_builtins(files)}, lines or ["No file was edited by hand."], code)
 

@@ -147,7 +147,7 @@ def _listen_for_dovecot(data_dir: Path, stack: contextlib.AsyncExitStack) -> soc
 
     Its configuration names the port, so the port stays the same at every start as long as it is free.
     """
-    file, info = data_dir / "logins-port", http.ListenerInfo("The listener for Dovecot's reports of logins")
+    file, info = data_dir / configuration.LOGINS_PORT, http.ListenerInfo("The listener for Dovecot's reports of logins")
     try:
         listening = http.bind("127.0.0.1", int(file.read_text("ascii")), info)
     except (OSError, ValueError, Failure):

@@ -31,6 +31,8 @@ from mailkeep.settings import Settings
 
 log = structlog.get_logger("mailkeep.configuration")
 
+LOGINS_PORT = "logins-port"
+"""The file in the data directory with the port for Dovecot's reports of logins."""
 RSPAMD = "/etc/rspamd/rspamd.conf"
 _TIMEOUT = 60
 _SENDERS_MARK, _DOUBLE_BOUNCE = "senders in the filter", "double bounce"

@@ -190,12 +190,12 @@ def read_files(paths: InstancePaths, drift: Sequence[Drift]) -> dict[str, dict[s
     return texts
 
 
-def read_rendered(paths: InstancePaths, drift: Drift) -> str:
-    """A file of the generation in use as it was rendered; empty if an administrator added it."""
-    n = find_linked(paths, drift.service)
-    with contextlib.suppress(FileNotFoundError):
-        return (folder_of(paths, n or 0) / _RENDERED / drift.service / drift.path).read_text("utf-8")
-    return ""
+def read_original(paths: InstancePaths, n: int, service: str, path: str) -> str | None:
+    """A file of a generation as it was rendered; None if it was not."""
+    try:
+        return (folder_of(paths, n) / _RENDERED / service / path).read_text("utf-8")
+    except FileNotFoundError:
+        return None
 
 
 def _hash_folder(folder: Path) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import difflib
 import os
 import signal
 from collections.abc import Mapping
@@ -19,18 +18,17 @@ from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.features.operations.orchestrator import service as operations
 from mailkeep.features.operations.orchestrator.model import DriftedFile, ManagedService, Operation
 from mailkeep.features.record.node_tasks.service import TaskHandler
+from mailkeep.features.record.settings_revisions import rules, service as revisions
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.run.runtime import configuration, control, generations, service_status
+from mailkeep.run.runtime import configuration, control, generations, plan, service_status
 from mailkeep.run.runtime.generations import Drift
-from mailkeep.settings import MASK
 
 log = structlog.get_logger("mailkeep.orchestrator")
 
 _RETRY_SECONDS = 1.0
-_DIFF_BYTES = 64 << 10
 
 
 class Orchestrator:
@@ -46,6 +44,7 @@ class Orchestrator:
         return {
             "orchestrator.services": self._list_services,
             "orchestrator.drift": self._list_drift,
+            "orchestrator.plan": self._plan,
             "orchestrator.perform": self._perform,
         }
 
@@ -143,16 +142,27 @@ class Orchestrator:
     def _read_drift(self) -> list[DriftedFile]:
         manifest = generations.find_current(self._paths)
         found = generations.find_drift(self._paths, manifest) if manifest else []
-        return [self._compare(each) for each in found]
+        return [self._compare(each, manifest.n) for each in found] if manifest else []
 
-    def _compare(self, drift: Drift) -> DriftedFile:
-        before = generations.read_rendered(self._paths, drift).splitlines()
+    def _compare(self, drift: Drift, n: int) -> DriftedFile:
+        before = generations.read_original(self._paths, n, drift.service, drift.path) or ""
         try:
-            after = (self._paths.conf(drift.service) / drift.path).read_text("utf-8", "replace").splitlines()
+            after = (self._paths.conf(drift.service) / drift.path).read_text("utf-8", "replace")
         except OSError:
-            after = []
-        name = f"{drift.service}/{drift.path}"
-        diff = "\n".join(difflib.unified_diff(before, after, f"rendered/{name}", f"current/{name}", lineterm=""))
-        for secret in configuration.list_secrets(self._app.vault):
-            diff = diff.replace(secret, MASK)
-        return DriftedFile(drift.service, drift.path, drift.kind, drift.changed_at, drift.owner, diff[:_DIFF_BYTES])
+            after = ""
+        secrets = configuration.list_secrets(self._app.vault)
+        diff = plan.diff_texts(f"{drift.service}/{drift.path}", before, after, secrets)
+        return DriftedFile(drift.service, drift.path, drift.kind, drift.changed_at, drift.owner, diff)
+
+    async def _plan(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
+        target = await self._read_target()
+        draft = await asyncio.to_thread(plan.draft_plan, self._paths, self._app.vault, target, self._app.clock())
+        return {"plan": draft.plan}
+
+    async def _read_target(self) -> plan.Target:
+        """The newest settings."""
+        async with self._app.db.autocommit() as conn:
+            stored = await revisions.read(conn, self._app.vault)
+        settings = self._app.loaded.with_stored(stored.values).settings
+        pending = rules.list_pending(stored)
+        return plan.Target(settings, stored.applied_n, stored.n, pending)

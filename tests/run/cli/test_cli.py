@@ -207,8 +207,8 @@ def test_the_list_of_commands():
         "admin create", "admin disconnect", "admin list", "admin password", "admin reset-factors", "audit verify",
         "config history", "config rollback", "config set", "config show", "config unset", "dns", "doctor", "down",
         "install", "key create", "listen", "migrate", "openapi", "orchestrator drift", "orchestrator operations",
-        "orchestrator service", "orchestrator status", "queue act", "queue list", "routing explain",
-        "sendmail", "status", "up", "version", "worker",
+        "orchestrator plan", "orchestrator service", "orchestrator status", "queue act", "queue list",
+        "routing explain", "sendmail", "status", "up", "version", "worker",
     ]  # fmt: skip
 
 

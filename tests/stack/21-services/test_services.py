@@ -125,3 +125,36 @@ def test_operations_by_the_command_line(alone: Stack) -> None:
     assert (refused.returncode, "the API needs it" in refused.stderr) == (1, True)
     assert "dovecot" in run("status").stdout
     assert "sendmail" in run("operations", "--limit", "1").stdout
+
+
+def test_a_plan_shows_what_the_next_start_changes(alone: Stack) -> None:
+    command = [*PROGRAM, "orchestrator", "plan", "--detailed-exitcode", "--data-dir", str(alone.data_dir)]
+    before = alone.do("GET", "/orchestrator/plan")
+    assert (before["settings"], before["actions"], before["checks"]) == ([], [], [])
+    assert subprocess.run(command, capture_output=True, timeout=60, check=False).returncode == 0
+    changes = {"filter.spam_score": 5.5, "outbound.hide_client": False}
+    try:
+        alone.do("PATCH", "/config", {"changes": changes})
+        plan = alone.do("GET", "/orchestrator/plan")
+        assert plan["settings"] == ["filter.spam_score", "outbound.hide_client"]
+        assert plan["target"] > plan["base"]
+        assert plan["id"] != before["id"]
+        files = {f"{each['service']}/{each['path']}": each for each in plan["files"]}
+        assert "+add_header = 5.5;" in files["rspamd/local.d/actions.conf"]["diff"].splitlines()
+        assert {each["service"]: each["action"] for each in plan["actions"]} == {
+            "rspamd": "reload",
+            "postfix": "reload",
+        }
+        (postfix,) = [each for each in plan["actions"] if each["service"] == "postfix"]
+        assert postfix["because"]
+        assert {each["service"] for each in plan["checks"]} == {"rspamd", "dovecot", "postfix"}
+        assert all(each["ok"] for each in plan["checks"])
+        assert not list((alone.data_dir / "generations").glob("*.new"))
+        shown = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert (shown.returncode, "add_header = 5.5;" in shown.stdout) == (2, True), shown
+        # The file that the harness has edited stays as it is.
+        assert "postfix/master.cf" in plan["warnings"][0]
+        assert files["postfix/master.cf"]["change"] == "drifted"
+    finally:
+        alone.do("PATCH", "/config", {"changes": dict.fromkeys(changes)})
+    assert alone.do("GET", "/orchestrator/plan")["actions"] == []

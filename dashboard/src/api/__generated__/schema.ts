@@ -1253,6 +1253,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/orchestrator/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what the newest settings would change
+         * @description Compares the daemons' configuration with what Mailkeep would write now: the files that change, what each daemon must do, and the result of the daemons' own checks of the new files. Nothing is changed. Today the plan takes effect with the next start of Mailkeep. Without files in the embedded profile. UNAVAILABLE with `details.reason` node_agent_away if the process `node` does not answer.
+         */
+        get: operations["getOrchestratorPlan"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/orchestrator/services/{name}/reload": {
         parameters: {
             query?: never;
@@ -3131,6 +3151,51 @@ export interface components {
         PasswordChangeResponse: {
             message: string;
             sessions_ended: number;
+        };
+        /** @description What a daemon must do, because of which parameters or files, and what users notice. */
+        PlannedActionResponse: {
+            /** @enum {string} */
+            action: "none" | "reload" | "restart";
+            because: string[];
+            interrupts: string | null;
+            service: string;
+        };
+        /** @description The result of a daemon's own check of the new files. */
+        PlannedCheckResponse: {
+            ok: boolean;
+            output: string;
+            service: string;
+        };
+        /**
+         * @description A file that changes: unified diff from the current file, secrets masked, and the SHA-256 of the new file (null:
+         *         deleted). `drifted`: it was edited by hand, and stays as it is.
+         */
+        PlannedFileResponse: {
+            /** @enum {string} */
+            change: "create" | "delete" | "drifted" | "update";
+            diff: string;
+            path: string;
+            service: string;
+            sha256: string | null;
+        };
+        /**
+         * @description What changes from the applied revision of the settings (`base`) to the newest (`target`); `settings` take effect
+         *         then.
+         */
+        PlanResponse: {
+            actions: components["schemas"]["PlannedActionResponse"][];
+            base: number;
+            checks: components["schemas"]["PlannedCheckResponse"][];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            expires_at: string;
+            files: components["schemas"]["PlannedFileResponse"][];
+            id: string;
+            settings: string[];
+            target: number;
+            warnings: string[];
         };
         /** @description The protocols that may be used with the mailbox; `smtp` is submission. */
         ProtocolsRecord: {
@@ -7932,6 +7997,42 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getOrchestratorPlan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PlanResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

@@ -61,6 +61,55 @@ class DriftedFile:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """A file that changes, with its difference from the current one (unified, secrets masked, at most 64 KiB) and the
+    SHA-256 of the new one, None if it is deleted. `drifted`: it was edited by hand, and stays as it is.
+    """
+
+    service: str
+    path: str
+    change: Literal["create", "update", "delete", "drifted"]
+    diff: str
+    sha256: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAction:
+    """What a daemon must do, and the parameters or files because of which it must; `interrupts`: what users notice."""
+
+    service: str
+    action: Literal["none", "reload", "restart"]
+    because: Sequence[str]
+    interrupts: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCheck:
+    """The result of a daemon's own check of the new files, with its output."""
+
+    service: str
+    ok: bool
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigurationPlan:
+    """What would change from the applied revision of the settings (`base`) to the newest (`target`). `id` identifies
+    the current and the new files. `settings`: the settings that take effect then.
+    """
+
+    id: str
+    base: int
+    target: int
+    expires_at: datetime
+    files: Sequence[PlannedFile] = ()
+    actions: Sequence[PlannedAction] = ()
+    checks: Sequence[PlannedCheck] = ()
+    settings: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """A step of an operation, with its output."""
 

@@ -24,6 +24,10 @@ async def _drift(app: App, call: Call) -> HttpResponse:
     return HttpResponse([wire.to_drift(each) for each in await service.list_drift(app)])
 
 
+async def _plan(app: App, call: Call) -> HttpResponse:
+    return HttpResponse(wire.to_plan(await service.make_plan(app)))
+
+
 async def _operations(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
     page = await service.page(app, call.page)
@@ -80,6 +84,22 @@ ENDPOINTS = (
         ),
         tag=_TAG,
         data=list[wire.DriftResponse],
+        refusals=(ApiKeyDomainScope, Unavailable),
+        examples=(Example(),),
+    ),
+    Endpoint(
+        method="GET",
+        path="/orchestrator/plan",
+        handler=_plan,
+        action="orchestrator.read",
+        summary="Show what the newest settings would change",
+        description=(
+            "Compares the daemons' configuration with what Mailkeep would write now: the files that change, what each "
+            "daemon must do, and the result of the daemons' own checks of the new files. Nothing is changed. Today the "
+            "plan takes effect with the next start of Mailkeep. Without files in the embedded profile." + _AVAILABILITY
+        ),
+        tag=_TAG,
+        data=wire.PlanResponse,
         refusals=(ApiKeyDomainScope, Unavailable),
         examples=(Example(),),
     ),

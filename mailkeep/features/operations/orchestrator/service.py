@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from uuid import UUID
 
 import msgspec
@@ -18,6 +20,7 @@ from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
 from mailkeep.features.operations.orchestrator import rules, store
 from mailkeep.features.operations.orchestrator.model import (
+    ConfigurationPlan,
     DriftedFile,
     Generation,
     ManagedService,
@@ -29,6 +32,10 @@ from mailkeep.features.operations.orchestrator.model import (
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.node_tasks import service as node_tasks
+from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
+
+_PLAN_SECONDS = 60.0
+_LIFETIME = timedelta(minutes=15)
 
 
 async def read_overview(app: App) -> Overview:
@@ -47,6 +54,19 @@ async def list_drift(app: App) -> list[DriftedFile]:
     if not app.settings.is_full_profile:
         return []
     return msgspec.convert((await node_tasks.run(app, "orchestrator.drift", {}))["files"], list[DriftedFile])
+
+
+async def make_plan(app: App) -> ConfigurationPlan:
+    """What would change with the newest settings. UNAVAILABLE."""
+    if app.settings.is_full_profile:
+        return msgspec.convert(
+            (await node_tasks.run(app, "orchestrator.plan", {}, _PLAN_SECONDS))["plan"], ConfigurationPlan
+        )
+    async with app.db.autocommit() as conn:
+        stored = await revisions.read(conn, app.vault)
+    pending = revision_rules.list_pending(stored)
+    plan_id = hashlib.sha256(f"{stored.applied_n} {stored.n}".encode()).hexdigest()
+    return ConfigurationPlan(plan_id, stored.applied_n, stored.n, app.clock() + _LIFETIME, settings=pending)
 
 
 async def page(app: App, page_request: PageRequest) -> Page[Operation]:

@@ -65,11 +65,11 @@ async def wait_for_result(app: App, task: NodeTask, seconds: float = _WAIT_SECON
     )
 
 
-async def run(app: App, kind: str, argument: Mapping[str, Any]) -> Mapping[str, Any]:
+async def run(app: App, kind: str, argument: Mapping[str, Any], seconds: float = _WAIT_SECONDS) -> Mapping[str, Any]:
     """Request a task in its own transaction, and return its result."""
     async with app.db.autocommit() as conn:
         task = await submit(conn, app, kind, argument)
-    return await wait_for_result(app, task)
+    return await wait_for_result(app, task, seconds)
 
 
 async def run_next(app: App, handlers: Mapping[str, TaskHandler]) -> bool:

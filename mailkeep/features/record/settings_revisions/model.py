@@ -32,11 +32,12 @@ class SettingsRevision:
 
 @dataclass(frozen=True, slots=True)
 class StoredSettings:
-    """The newest revision (0: none) with its values, and the values of the applied one."""
+    """The newest revision (0: none) with its values, and the applied one with its values."""
 
     n: int = 0
     values: Values = field(default_factory=dict[str, Any], repr=False)
     applied: Values = field(default_factory=dict[str, Any], repr=False)
+    applied_n: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ async def read(conn: Conn, vault: Vault) -> StoredSettings:
     if newest is None:
         return StoredSettings()
     applied_values: Values = unseal(vault, applied["stored"]) if applied else {}
-    return StoredSettings(newest["n"], unseal(vault, newest["stored"]), applied_values)
+    return StoredSettings(newest["n"], unseal(vault, newest["stored"]), applied_values, applied["n"] if applied else 0)
 
 
 async def page(conn: Conn, page_request: PageRequest) -> Page[SettingsRevision]:
@@ -69,7 +69,7 @@ async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: Se
     changes = rules.describe_changes(current.values, values)
     if not changes and not change.is_rollback:
         return current
-    after = StoredSettings(current.n + 1, values, current.applied)
+    after = StoredSettings(current.n + 1, values, current.applied, current.applied_n)
     state: RevisionState = "desired" if rules.list_pending(after) else "applied"
     revision = SettingsRevision(after.n, who.admin_id, who.label, change.comment, changes, state, at)
     await store.insert(conn, revision, seal(vault, values))
@@ -79,7 +79,7 @@ async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: Se
     await audit.record(
         conn, who, at, AuditAction(action, AuditTarget("config", None), *before_and_after, details=details)
     )
-    return StoredSettings(after.n, values, values) if state == "applied" else after
+    return StoredSettings(after.n, values, values, after.n) if state == "applied" else after
 
 
 async def mark_applied(conn: Conn, n: int) -> None:

@@ -1,0 +1,186 @@
+"""The plan: what would change in the daemons' configuration with given settings, and what each daemon must do then."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from mailkeep.core.errors import Failure
+from mailkeep.core.secret import Vault
+from mailkeep.features.operations.orchestrator.model import ConfigurationPlan, PlannedAction, PlannedCheck, PlannedFile
+from mailkeep.mail.daemons import actions, render
+from mailkeep.mail.daemons.paths import InstancePaths
+from mailkeep.mail.daemons.render import DaemonConfig, Files
+from mailkeep.run.runtime import configuration, generations, service_status
+from mailkeep.run.runtime.generations import Drift, Manifest
+from mailkeep.settings import MASK, Settings
+
+_LIFETIME = timedelta(minutes=15)
+_DIFF_BYTES = 64 << 10
+_INTERRUPTS = {
+    ("dovecot", "restart"): "IMAP, POP3 and ManageSieve sessions end; mail waits in the queue meanwhile.",
+    ("postfix", "restart"): "SMTP sessions end; other servers and mail programs try again.",
+    ("postfix", "reload"): "Deliveries that are under way are tried again.",
+    ("rspamd", "restart"): "Mail waits at the sender until the filter answers again.",
+    ("redis", "restart"): "The filter works without statistics for a moment.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The settings that a plan leads to, with the revision that running processes use (`base`) and its own, and the
+    changed settings that do not depend on files.
+    """
+
+    settings: Settings
+    base: int
+    revision: int
+    changed_keys: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A plan with what is needed to apply it."""
+
+    plan: ConfigurationPlan
+    rendered: Mapping[str, Files]
+    manifest: Manifest
+    config: DaemonConfig
+    drift: Sequence[Drift]
+
+
+def draft_plan(paths: InstancePaths, vault: Vault, target: Target, at: datetime) -> Draft:
+    """Render, compare with the generation in use, and check. Blocks for seconds. Failure if there is none."""
+    current = generations.find_current(paths)
+    if current is None:
+        raise Failure("The daemons use different generations of their configuration: restart Mailkeep.")
+    config = configuration.make_config(paths, target.settings, vault, read_logins_port(paths))
+    rendered = render.render_all(target.settings, config)
+    drift = generations.find_drift(paths, current)
+    versions = {service: service_status.find_version(service) for service in rendered}
+    manifest = Manifest(
+        max(generations.list_generations(paths)) + 1, at, target.revision, versions, generations.hash_files(rendered)
+    )
+    secrets = configuration.list_secrets(vault)
+    files = _compare(paths, current, manifest, rendered, drift, secrets)
+    has_changes = any(file.change != "drifted" for file in files)
+    plan = ConfigurationPlan(
+        id=_identify(current, manifest, drift, target),
+        base=target.base,
+        target=target.revision,
+        expires_at=at + _LIFETIME,
+        files=files,
+        actions=_decide(paths, current, rendered),
+        checks=_check(paths, manifest, rendered, drift, config) if has_changes else [],
+        settings=target.changed_keys,
+        warnings=_warn(files),
+    )
+    return Draft(plan, rendered, manifest, config, drift)
+
+
+def read_logins_port(paths: InstancePaths) -> int:
+    """The port for Dovecot's reports of logins."""
+    return int((paths.data / configuration.LOGINS_PORT).read_text("ascii"))
+
+
+def mask(text: str, secrets: Sequence[str]) -> str:
+    """The text with secrets masked."""
+    for secret in secrets:
+        text = text.replace(secret, MASK)
+    return text
+
+
+def diff_texts(name: str, before: str, after: str, secrets: Sequence[str]) -> str:
+    """A unified diff, secrets masked, of at most 64 KiB."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), f"a/{name}", f"b/{name}", lineterm="")
+    return mask("\n".join(lines), secrets)[:_DIFF_BYTES]
+
+
+def _compare(
+    paths: InstancePaths,
+    current: Manifest,
+    manifest: Manifest,
+    rendered: Mapping[str, Files],
+    drift: Sequence[Drift],
+    secrets: Sequence[str],
+) -> list[PlannedFile]:
+    """The files that change, and those that were edited by hand, which stay as they are."""
+    files: list[PlannedFile] = []
+    edited = {(each.service, each.path) for each in drift}
+    for service, texts in rendered.items():
+        before, after = current.services.get(service, {}), manifest.services[service]
+        for path in sorted(before.keys() | after.keys() | {path for name, path in edited if name == service}):
+            is_edited = (service, path) in edited
+            if before.get(path) == after.get(path) and not is_edited:
+                continue
+            old = _read(paths.conf(service) / path)
+            new = texts.get(path, "")
+            change = (
+                "drifted"
+                if is_edited
+                else "create"
+                if path not in before
+                else "delete"
+                if path not in after
+                else "update"
+            )
+            diff = diff_texts(f"{service}/{path}", old, new, secrets)
+            files.append(PlannedFile(service, path, change, diff, after.get(path)))
+    return files
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _decide(paths: InstancePaths, current: Manifest, rendered: Mapping[str, Files]) -> list[PlannedAction]:
+    planned: list[PlannedAction] = []
+    for service, texts in rendered.items():
+        changes: dict[str, actions.Action] = {}
+        for path in sorted(texts.keys() | current.services.get(service, {}).keys()):
+            before = generations.read_original(paths, current.n, service, path)
+            changes |= actions.list_changes(service, path, before, texts.get(path))
+        action = actions.strongest(changes.values())
+        because = [name for name, each in changes.items() if each == action]
+        if changes:
+            planned.append(PlannedAction(service, action, because, _INTERRUPTS.get((service, action))))
+    return planned
+
+
+def _check(
+    paths: InstancePaths,
+    manifest: Manifest,
+    rendered: Mapping[str, Files],
+    drift: Sequence[Drift],
+    config: DaemonConfig,
+) -> list[PlannedCheck]:
+    """Check the new files, with the edits by hand, in a temporary folder."""
+    draft = generations.stage(paths, manifest, rendered, generations.read_files(paths, drift))
+    try:
+        return [PlannedCheck(each.service, each.ok, each.output) for each in configuration.check_all(draft, config)]
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _warn(files: Sequence[PlannedFile]) -> list[str]:
+    edited = [f"{file.service}/{file.path}" for file in files if file.change == "drifted"]
+    return [f"Edited by hand, and kept as they are: {', '.join(edited)}."] if edited else []
+
+
+def _identify(current: Manifest, manifest: Manifest, drift: Sequence[Drift], target: Target) -> str:
+    parts: list[Any] = [
+        current.n, target.base, target.revision, current.services, manifest.services, manifest.versions,
+        [(each.service, each.path, each.kind, each.changed_at) for each in drift],
+    ]  # fmt: skip
+    return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()
