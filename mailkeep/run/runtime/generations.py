@@ -15,7 +15,7 @@ import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -55,8 +55,8 @@ class Manifest(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """A file of a generation in use that differs from what was rendered. `changed_at` is its modification time and
-    `owner` its owner's user ID; None if it was deleted.
+    """A file of a generation in use that differs from what was rendered. `changed_at` is its modification time, `owner`
+    its owner's user ID and `sha256` its hash; all None if it was deleted.
     """
 
     service: str
@@ -64,6 +64,7 @@ class Drift:
     kind: DriftKind
     changed_at: datetime | None
     owner: int | None
+    sha256: str | None
 
 
 def hash_files(rendered: Mapping[str, Files]) -> dict[str, dict[str, str]]:
@@ -177,7 +178,13 @@ def find_drift(paths: InstancePaths, manifest: Manifest) -> list[Drift]:
         for path in sorted(rendered.keys() | on_disk.keys()):
             if on_disk.get(path) != rendered.get(path):
                 kind: DriftKind = "added" if path not in rendered else "deleted" if path not in on_disk else "changed"
-                found.append(_describe(folder_of(paths, manifest.n) / service / path, service, path, kind))
+                try:
+                    status = (folder_of(paths, manifest.n) / service / path).lstat()
+                except FileNotFoundError:
+                    found.append(Drift(service, path, kind, None, None, None))
+                    continue
+                changed_at = datetime.fromtimestamp(status.st_mtime, UTC)
+                found.append(Drift(service, path, kind, changed_at, status.st_uid, on_disk.get(path)))
     return found
 
 
@@ -204,15 +211,6 @@ def _hash_folder(folder: Path) -> dict[str, str]:
         for path in folder.rglob("*")
         if path.is_file() and path.suffix not in GENERATED
     }
-
-
-def _describe(file: Path, service: str, path: str, kind: DriftKind) -> Drift:
-    try:
-        status = file.lstat()
-    except FileNotFoundError:
-        return Drift(service, path, kind, None, None)
-    changed_at = datetime.fromtimestamp(status.st_mtime).astimezone()
-    return Drift(service, path, kind, changed_at, status.st_uid)
 
 
 def _write_files(folder: Path, files: Files, group: str) -> None:

@@ -11,15 +11,18 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+import msgspec
 import structlog
 
 from mailkeep.app import App
 from mailkeep.core.errors import Failure, Unavailable
+from mailkeep.db.instance import write_atomically
 from mailkeep.features.operations.orchestrator import service as operations
 from mailkeep.features.operations.orchestrator.model import DriftedFile, ManagedService, Operation
 from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.features.record.settings_revisions import rules, service as revisions
 from mailkeep.jobs.cancellation import cancel_all
+from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
@@ -29,6 +32,8 @@ from mailkeep.run.runtime.generations import Drift
 log = structlog.get_logger("mailkeep.orchestrator")
 
 _RETRY_SECONDS = 1.0
+_DRIFT_SECONDS = 5.0
+_REPORTED = "reported-drift"
 
 
 class Orchestrator:
@@ -57,7 +62,7 @@ class Orchestrator:
                     break
                 except Unavailable:
                     await asyncio.sleep(_RETRY_SECONDS)
-            await asyncio.Event().wait()
+            await repeat(_DRIFT_SECONDS, "looking for drift", self._report_drift)
         finally:
             await cancel_all(*self._performing.values())
 
@@ -153,6 +158,29 @@ class Orchestrator:
         secrets = configuration.list_secrets(self._app.vault)
         diff = plan.diff_texts(f"{drift.service}/{drift.path}", before, after, secrets)
         return DriftedFile(drift.service, drift.path, drift.kind, drift.changed_at, drift.owner, diff)
+
+    async def _report_drift(self) -> None:
+        """Emit an event if files were edited since the last time. What was reported is kept in a file, so that a
+        restart does not report it again.
+        """
+        found = await asyncio.to_thread(self._hash_drift)
+        reported_file = self._paths.generations / _REPORTED
+        try:
+            reported = msgspec.json.decode(reported_file.read_bytes(), type=dict[str, str | None])
+        except (OSError, msgspec.MsgspecError):
+            reported = dict[str, str | None]()
+        if found == reported:
+            return
+        if found.items() - reported.items():
+            log.warning("the daemons' configuration was edited by hand", files=sorted(found))
+            await operations.report_drift(self._app, sorted(found))
+        await asyncio.to_thread(write_atomically, reported_file, msgspec.json.encode(found).decode(), 0o600)
+
+    def _hash_drift(self) -> dict[str, str | None]:
+        """The SHA-256 of each drifted file, None if it was deleted."""
+        manifest = generations.find_current(self._paths)
+        drift = generations.find_drift(self._paths, manifest) if manifest else []
+        return {f"{each.service}/{each.path}": each.sha256 for each in drift}
 
     async def _plan(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
         target = await self._read_target()

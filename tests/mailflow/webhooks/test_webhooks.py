@@ -431,3 +431,14 @@ async def test_attempts_are_counted_by_the_resulting_state(hooks: Hooks):
         (("webhook_attempts", ("delivered",)), 1),
         (("webhook_attempts", ("waiting_for_retry",)), 2),
     ]
+
+
+async def test_kinds_about_the_whole_instance_are_for_super_admins(api: Api):
+    new = {"url": "https://new.elsewhere.test/", "events": ["system.drift"]}
+    assert (await api.sue.post("/webhooks", new)).status == 201
+    assert (await api.adam.post("/webhooks", new)).code == "FORBIDDEN"
+    assert (await api.sue.post("/webhooks", new | {"domain_id": ID_EXAMPLE})).code == "INVALID_FIELD"
+    webhook_id = await api.webhook()
+    assert (await api.adam.patch(f"/webhooks/{webhook_id}", {"events": ["system.drift"]})).code == "FORBIDDEN"
+    assert (await api.sue.patch(f"/webhooks/{webhook_id}", {"events": ["system.drift"]})).status == 200
+    assert (await api.adam.patch(f"/webhooks/{webhook_id}", {"active": False})).status == 200

@@ -31,6 +31,10 @@ def perform(stack: Stack, service: str, action: str) -> dict[str, Any]:
     return eventually(lambda: finished(stack, answer.data["operation_id"]), 60, f"{action} {service}")
 
 
+def drift_events(stack: Stack) -> list[list[str]]:
+    return [each["data"]["files"] for each in stack.do("GET", "/events?kind=system.drift&limit=200")]
+
+
 def test_the_state_of_all_services(stack: Stack) -> None:
     overview = stack.do("GET", "/orchestrator")
     found = {each["name"]: each for each in overview["services"]}
@@ -102,6 +106,8 @@ def test_an_edit_by_hand_is_shown(alone: Stack) -> None:
         assert (drift["path"], drift["kind"], drift["owner"]) == ("local.d/greylist.conf", "changed", 0)
         assert "+# by hand" in drift["diff"].splitlines()
         assert services(alone)["rspamd"]["drift"]
+        path = "rspamd/local.d/greylist.conf"
+        eventually(lambda: any(path in files for files in drift_events(alone)), 10, "the event")
         command = [*PROGRAM, "orchestrator", "drift", "--data-dir", str(alone.data_dir)]
         result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         assert (result.returncode, "# by hand" in result.stdout) == (1, True), result

@@ -11,6 +11,7 @@ const TONES: Readonly<Record<EventKindName, Tone>> = {
   'mail.spam': 'warn',
   'system.suspension': 'warn',
   'system.alert': 'warn',
+  'system.drift': 'warn',
   'system.webhook_disabled': 'warn',
 }
 

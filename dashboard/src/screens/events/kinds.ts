@@ -12,6 +12,7 @@ const DESCRIPTIONS: Readonly<Record<EventKindName, string>> = {
   'mail.spam': 'classified as spam',
   'system.suspension': 'sending of an address is suspended',
   'system.alert': 'a problem needs attention',
+  'system.drift': 'a file of the daemons’ configuration was edited by hand',
   'system.webhook_disabled': 'Mailkeep disabled a webhook after repeated failures',
 }
 

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 from mailkeep.features.mailflow.abuse.model import SystemSuspension
 from mailkeep.features.mailflow.delivery_status.model import SystemAlert
 from mailkeep.features.mailflow.receiving.model import MailReceivedFull, MailSpam
-from mailkeep.features.record.events.model import EventPayload, Kind
+from mailkeep.features.record.events.model import EventPayload, Kind, SystemDrift
 from mailkeep.features.record.messages.model import MailBounced, MailDelivered, MailFailed, MailReceived, MailSent
 
 State = Literal["pending", "waiting_for_retry", "delivered", "abandoned"]
@@ -197,6 +197,7 @@ CATALOGUE: Mapping[Kind, type[EventPayload]] = {
         SystemSuspension,
         SystemAlert,
         SystemWebhookDisabled,
+        SystemDrift,
     )
 }
 """The payload of each kind of event, in the order of the reference."""

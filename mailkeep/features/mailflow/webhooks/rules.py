@@ -10,8 +10,9 @@ from uuid import UUID
 import msgspec
 
 from mailkeep.core.clock import iso
-from mailkeep.core.errors import Conflict, InvalidUrl, invalid_field
+from mailkeep.core.errors import Conflict, Forbidden, InvalidUrl, invalid_field
 from mailkeep.core.network import Network
+from mailkeep.core.principal import Principal, Role
 from mailkeep.features.mailflow.webhooks.model import (
     DeliveryJob,
     EventContent,
@@ -21,6 +22,7 @@ from mailkeep.features.mailflow.webhooks.model import (
     WebhookAttempt,
     WebhookOutcome,
 )
+from mailkeep.features.record.events.model import INSTANCE_KINDS
 from mailkeep.net.guard import refuse_address
 from mailkeep.net.url import MalformedUrl, parse_url
 
@@ -68,6 +70,17 @@ def _needs_setting(setting: str, problem: str) -> InvalidUrl:
         "`mailkeep listen --forward URL`: no webhook is needed."
     )
     return InvalidUrl(f"{problem} {advice}", field="url", setting=setting)
+
+
+def require_allowed_kinds(who: Principal, events: Sequence[str], domain_id: UUID | None) -> None:
+    """FORBIDDEN if another role than super_admin names a kind about the whole instance; INVALID_FIELD if the webhook
+    has a domain.
+    """
+    named = sorted(INSTANCE_KINDS & set(events))
+    if named and who.role is not Role.SUPER_ADMIN:
+        raise Forbidden(f"Only a super_admin may subscribe to {named[0]}.")
+    if named and domain_id is not None:
+        raise invalid_field("events", f"{named[0]} is about the whole server: the webhook must have no domain")
 
 
 def unique_kinds(events: Sequence[str]) -> tuple[str, ...]:

@@ -75,6 +75,7 @@ async def create(conn: Conn, app: App, who: Principal, at: datetime, new: NewWeb
     _check_url(app, new.url)
     domain = await domains.get(conn, who, _WRITE, new.domain_id) if new.domain_id else None
     allow_on(who, _WRITE, domain.id if domain else _NO_DOMAIN)
+    rules.require_allowed_kinds(who, new.events, new.domain_id)
     assert who.admin_id is not None
     webhook = Webhook(
         id=uuid7(at),
@@ -112,6 +113,7 @@ async def change(
         _check_url(app, changes.url)
     before = _authorize(await store.find_for_update(conn, webhook_id), who, _WRITE)
     if_match.check(before.updated_at)
+    rules.require_allowed_kinds(who, changes.events or (), before.domain_id)
     at = app.clock()
     after = replace(
         before,

@@ -31,6 +31,8 @@ from mailkeep.features.operations.orchestrator.model import (
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.features.record.events import service as events
+from mailkeep.features.record.events.model import Event, SystemDrift
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
 
@@ -54,6 +56,12 @@ async def list_drift(app: App) -> list[DriftedFile]:
     if not app.settings.is_full_profile:
         return []
     return msgspec.convert((await node_tasks.run(app, "orchestrator.drift", {}))["files"], list[DriftedFile])
+
+
+async def report_drift(app: App, files: list[str]) -> None:
+    """Emit `system.drift` with all files that were edited by hand."""
+    async with app.db.tx() as conn:
+        await events.emit(conn, app.clock(), Event(None, None, SystemDrift(files=files)))
 
 
 async def make_plan(app: App) -> ConfigurationPlan:

@@ -21,6 +21,7 @@ Kind = Literal[
     "system.suspension",
     "system.alert",
     "system.webhook_disabled",
+    "system.drift",
 ]
 """A subscription to `*` does not include kinds that begin with `system.`: they are about the system itself."""
 
@@ -46,6 +47,19 @@ OptionalQueueId = Annotated[str | None, Meta(description="The mail server's queu
 SizeInBytes = Annotated[int, Meta(description="Bytes.")]
 SpamScore = Annotated[float, Meta(description="The filter's score.")]
 SpamAction = Annotated[str, Meta(description="Rspamd's action: `add header` for spam, `no action` for other mail.")]
+
+
+INSTANCE_KINDS = frozenset[Kind]({"system.drift"})
+"""Kinds about the whole instance: only a super_admin's webhook without a domain may name them."""
+
+
+class SystemDrift(EventPayload, frozen=True, kw_only=True):
+    """A file of the daemons' configuration was edited by hand."""
+
+    kind: ClassVar[Kind] = "system.drift"
+    example: ClassVar[Mapping[str, Any]] = {"files": ["postfix/main.cf"]}
+
+    files: Annotated[list[str], Meta(description="All files that differ from what Mailkeep installed.")]
 
 
 @dataclass(frozen=True, slots=True)
