@@ -13,6 +13,7 @@ import msgspec
 import structlog
 
 from mailkeep.core.errors import Failure
+from mailkeep.mail.smtp import unix_socket
 from mailkeep.run.runtime.supervisor import ServiceState, Supervisor
 
 log = structlog.get_logger("mailkeep.control")
@@ -51,10 +52,7 @@ async def serve(path: Path, supervisor: Supervisor) -> asyncio.Server:
         finally:
             writer.close()
 
-    path.unlink(missing_ok=True)
-    server = await asyncio.start_unix_server(answer, path)
-    path.chmod(0o600)
-    return server
+    return await asyncio.start_unix_server(answer, sock=unix_socket.bind_unix_socket(path, 0o600, 0))
 
 
 async def _perform(supervisor: Supervisor, request: Request) -> Response:
