@@ -194,10 +194,10 @@ CATALOGUE: Mapping[Kind, type[EventPayload]] = {
         MailReceived,
         MailReceivedFull,
         MailSpam,
+        SystemDrift,
         SystemSuspension,
         SystemAlert,
         SystemWebhookDisabled,
-        SystemDrift,
     )
 }
 """The payload of each kind of event, in the order of the reference."""

@@ -20,8 +20,8 @@ Kind = Literal[
     "mail.spam",
     "system.suspension",
     "system.alert",
-    "system.webhook_disabled",
     "system.drift",
+    "system.webhook_disabled",
 ]
 """A subscription to `*` does not include kinds that begin with `system.`: they are about the system itself."""
 
