@@ -22,6 +22,7 @@ export const PATHS = {
   sandbox: '/sandbox',
   sandboxMessage: '/sandbox/$id',
   settings: '/settings',
+  services: '/services',
   admins: '/admins',
   audit: '/audit',
 } as const

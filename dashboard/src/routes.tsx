@@ -194,6 +194,13 @@ const settings = createRoute({
   component: lazyRouteComponent(() => import('./screens/settings/Settings'), 'Settings'),
 })
 
+const services = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.services,
+  validateSearch: stringParams('tab', 'operation'),
+  component: lazyRouteComponent(() => import('./screens/services/Services'), 'Services'),
+})
+
 const admins = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.admins,
@@ -233,6 +240,7 @@ export const router = createRouter({
       sandbox,
       sandboxMessage,
       settings,
+      services,
       admins,
       audit,
     ]),

@@ -56,6 +56,7 @@ SCREENS = (
     Screen("sandbox", "/sandbox", "super_admin"),
     Screen("sandbox-message", "/sandbox/{sandbox_id}", "super_admin"),
     Screen("settings", "/settings", "super_admin"),
+    Screen("services", "/services", "super_admin"),
     Screen("administrators", "/admins"),
     Screen("audit-log", "/audit"),
 )

@@ -34,6 +34,9 @@ DIALOGS = (
     Screen("domain settings", "/domains/{domain_id}?tab=settings"),
     Screen("mailbox settings", "/mailboxes/{mailbox_id}?tab=settings"),
     Screen("history of the settings", "/settings?tab=history"),
+    Screen("plan", "/services?tab=plan"),
+    Screen("drift", "/services?tab=drift"),
+    Screen("operations", "/services?tab=operations"),
     Screen("webhook settings", "/webhooks/{webhook_id}?tab=settings"),
 )
 

@@ -71,7 +71,7 @@ async def test_search_finds_settings_by_name_and_description(browser: Browser, s
         assert await page.locator("[data-setting]").count() == len(await scene.super_admin.call("GET", "/config"))
         await expect(row(page, LIVE)).to_contain_text("default")
         await expect(row(page, LIVE)).to_contain_text("applies at once")
-        await expect(row(page, RESTART)).to_contain_text("applies at the next start")
+        await expect(row(page, RESTART)).to_contain_text("applies with an apply or start")
         # The scene starts with options on the command line.
         await expect(row(page, "http.listen")).to_contain_text("environment or option")
         await expect(row(page, "smtp.listen")).to_contain_text("change or remove it there")
@@ -111,10 +111,10 @@ async def test_changes_are_reviewed_and_saved_together(browser: Browser, scene: 
         await expect(dialog.get_by_role("row").filter(has_text=LIVE)).to_contain_text("default: 1000")
         await expect(dialog.get_by_role("row").filter(has_text=LIVE)).to_contain_text("500")
         await expect(dialog.get_by_role("row").filter(has_text=LIVE)).to_contain_text("at once")
-        await expect(dialog.get_by_role("row").filter(has_text=RESTART)).to_contain_text("at the next start")
+        await expect(dialog.get_by_role("row").filter(has_text=RESTART)).to_contain_text("with an apply or start")
         await dialog.get_by_label("Comment").fill("After the incident")
         await dialog.get_by_role("button", name="Save 3 changes").click()
-        await expect_notification(page, "Saved. Some settings apply at the next start.")
+        await expect_notification(page, "Saved. Some settings apply with the next apply or start.")
         await expect(page.get_by_text("not saved")).to_have_count(0)
         await page.get_by_label("Search by name or description").fill("")
         await expect(row(page, LIVE)).to_contain_text("500")
@@ -221,7 +221,7 @@ async def test_history_shows_revisions_and_rolls_back(browser: Browser, scene: S
     async with open_page(browser, scene, "super_admin") as page:
         await visit(page, scene.http, "/settings?tab=history")
         newest = page.get_by_role("row").filter(has_text="The bad one")
-        await expect(newest).to_contain_text("at the next start")
+        await expect(newest).to_contain_text("not applied yet")
         await expect(newest).to_contain_text(LIVE)
         await expect(newest).to_contain_text("admin@localhost")
         assert await newest.get_by_role("button").count() == 0  # it is the newest

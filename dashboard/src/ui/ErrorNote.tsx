@@ -1,4 +1,6 @@
-import { describeError, fieldErrors } from '../api/errors'
+import { Link } from '@tanstack/react-router'
+import { ApiError, describeError, fieldErrors } from '../api/errors'
+import { PATHS } from '../paths'
 import { CopyButton } from './Copy'
 import { Icon } from './Icon'
 
@@ -35,6 +37,13 @@ export function ErrorNote({ error, besides: formFields = [] }: { error: unknown;
           </ul>
         )}
         {advice && <p>{advice}</p>}
+        {error instanceof ApiError && error.code === 'ORCHESTRATOR_BUSY' && (
+          <p>
+            <Link to={PATHS.services} search={{ operation: String(error.details['operation_id']) }}>
+              View the running operation
+            </Link>
+          </p>
+        )}
         <p className="note-small">
           <code>{code}</code>
           {requestId && (

@@ -714,7 +714,7 @@ export interface paths {
         head?: never;
         /**
          * Change settings
-         * @description Adds a revision. Settings with effect `none` apply to all processes at once, others with the next start. INVALID_FIELD names each setting that is not valid, is set by the file or the environment, or can't be stored. With `If-Match` and another newest revision: PRECONDITION_FAILED, with the settings that have changed since in `details.changed`. A relay's password is removed if its host, port, encryption or user name changes, unless it is in the same request. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         * @description Adds a revision. Settings with effect `none` apply to all processes at once, others with the next apply or start. INVALID_FIELD names each setting that is not valid, is set by the file or the environment, or can't be stored. With `If-Match` and another newest revision: PRECONDITION_FAILED, with the settings that have changed since in `details.changed`. A relay's password is removed if its host, port, encryption or user name changes, unless it is in the same request. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         patch: operations["patchConfig"];
         trace?: never;
@@ -1199,6 +1199,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/orchestrator/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Apply a plan
+         * @description Installs the configuration of the plan, lets the daemons read it, and watches them for `watch_seconds`: they run, greet, and no mail is deferred because of this server. Otherwise the earlier configuration is restored, and the operation ends as `rolled_back`. If the plan changes ports, it must be confirmed within 120 seconds (`confirm_until`). Nothing is changed by CONFLICT: `plan_stale` with the new plan in `details.plan`, `check_failed` with `details.checks`, `drifted` with `details.files` that were edited by hand and would change. In the embedded profile only a plan without settings can be applied, others take effect at the next start (`restart_required`). One operation runs at a time: ORCHESTRATOR_BUSY with `details.operation_id`.
+         */
+        post: operations["postOrchestratorApply"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/orchestrator/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm an apply
+         * @description CONFLICT `nothing_to_confirm` if no operation has a `confirm_until` in the future.
+         */
+        post: operations["postOrchestratorConfirm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/orchestrator/drift": {
         parameters: {
             query?: never;
@@ -1262,11 +1302,31 @@ export interface paths {
         };
         /**
          * Show what the newest settings would change
-         * @description Compares the daemons' configuration with what Mailkeep would write now: the files that change, what each daemon must do, and the result of the daemons' own checks of the new files. Nothing is changed. Today the plan takes effect with the next start of Mailkeep. Without files in the embedded profile. UNAVAILABLE with `details.reason` node_agent_away if the process `node` does not answer.
+         * @description Compares the daemons' configuration with what Mailkeep would write now: the files that change, what each daemon must do, and the result of the daemons' own checks of the new files. Nothing is changed. Without files in the embedded profile. UNAVAILABLE with `details.reason` node_agent_away if the process `node` does not answer.
          */
         get: operations["getOrchestratorPlan"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/orchestrator/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Roll back to an earlier generation
+         * @description Adds a revision of the settings in which those that need an apply have the values of that generation, and applies it like POST /orchestrator/apply. FORBIDDEN `recent_sign_in_required` if settings differ that need a recent sign-in. Full profile only. One operation runs at a time: ORCHESTRATOR_BUSY with `details.operation_id`.
+         */
+        post: operations["postOrchestratorRollback"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2162,6 +2222,16 @@ export interface components {
             rate_limit: number;
             scoped_domain_ids: string[];
         };
+        /**
+         * @description `plan_id`: of the plan that was shown. The services are watched for `watch_seconds` afterwards.
+         *         `overwrite_drift`: files that were edited by hand (`service/path`) whose edits are dropped.
+         */
+        ApplyBody: {
+            overwrite_drift?: string[];
+            plan_id: string;
+            /** @default 30 */
+            watch_seconds?: number;
+        };
         /** @description A file to attach; with `content_id` and `disposition` inline, an image that the html shows as `cid:…`. */
         AttachmentBody: {
             /** @description Base64 of the file. */
@@ -2290,7 +2360,7 @@ export interface components {
         };
         /**
          * @description The result of a change, or with `dry_run` what it would be: the number of the newest revision, the changed
-         *         settings, and those that apply with the next start.
+         *         settings, and those that apply with the next apply or start.
          */
         ConfigChangeResponse: {
             changes: {
@@ -2587,7 +2657,7 @@ export interface components {
             destinations?: string[];
             keep_copy?: boolean;
         };
-        /** @description A generation of the daemons' configuration. */
+        /** @description A generation of the daemons' configuration. `revision`: the settings that it was made from. */
         GenerationResponse: {
             /**
              * Format: date-time
@@ -2595,6 +2665,7 @@ export interface components {
              */
             created_at: string;
             n: number;
+            revision: number;
         };
         /** @description A field of the header, its value decoded. */
         HeaderField: {
@@ -3017,11 +3088,19 @@ export interface components {
             /** Format: date-time */
             timestamp: string;
         };
-        /** @description An operation. `error` says why it failed. */
+        /**
+         * @description An operation. `service` is null for `apply` and `rollback`; `error` says why it failed or was rolled back.
+         *         `confirm_until`: without POST /orchestrator/confirm until then it is rolled back.
+         */
         OperationResponse: {
             author: string;
             /** Format: uuid */
             author_id: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            confirm_until: string | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -3036,8 +3115,8 @@ export interface components {
             /** Format: uuid */
             id: string;
             /** @enum {string} */
-            kind: "reload" | "restart" | "start" | "stop";
-            service: string;
+            kind: "apply" | "reload" | "restart" | "rollback" | "start" | "stop";
+            service: string | null;
             /** @enum {string} */
             state: "failed" | "rolled_back" | "running" | "succeeded";
             steps: components["schemas"]["StepResponse"][];
@@ -3049,10 +3128,11 @@ export interface components {
         };
         /**
          * @description All services. `generation`: the configuration that all daemons use, null if they use different ones or there are
-         *         none; `operation_id`: the running operation.
+         *         none; `generations`: all that are kept, newest first; `operation_id`: the running operation.
          */
         OverviewResponse: {
             generation: components["schemas"]["GenerationResponse"] | null;
+            generations: components["schemas"]["GenerationResponse"][];
             /** Format: uuid */
             operation_id: string | null;
             services: components["schemas"]["ServiceResponse"][];
@@ -3371,7 +3451,7 @@ export interface components {
             /** @enum {string} */
             userVerification: "preferred" | "required";
         };
-        /** @description A revision. `state`: `desired` until the next start, `applied` or `superseded`. */
+        /** @description A revision. `state`: `desired` until the next apply or start, `applied` or `superseded`. */
         RevisionResponse: {
             /**
              * Format: date-time
@@ -3388,6 +3468,12 @@ export interface components {
             n: number;
             /** @enum {string} */
             state: "applied" | "desired" | "superseded";
+        };
+        /** @description The generation whose settings are applied again. */
+        RollbackBody: {
+            generation: number;
+            /** @default 30 */
+            watch_seconds?: number;
         };
         /** @description Where mail is delivered: `type` mailbox, or external (also for domains that the caller may not see). */
         RouteDeliveryRecord: {
@@ -3571,8 +3657,8 @@ export interface components {
         };
         /**
          * @description A setting. `source`: who set `value`; options of the command line count as `env`. `pending`: the stored value
-         *         that applies with the next start, absent without one. `storable`: whether PATCH accepts it if neither file nor
-         *         environment sets it.
+         *         that applies with the next apply or start, absent without one. `storable`: whether PATCH accepts it if neither file
+         *         nor environment sets it.
          */
         SettingResponse: {
             default: unknown;
@@ -7910,6 +7996,84 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
+    postOrchestratorApply: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplyBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OperationStarted"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT.ORCHESTRATOR_BUSY"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postOrchestratorConfirm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OperationStarted"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     getOrchestratorDrift: {
         parameters: {
             query?: never;
@@ -8058,6 +8222,48 @@ export interface operations {
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postOrchestratorRollback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RollbackBody"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OperationStarted"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.ORCHESTRATOR_BUSY"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

@@ -1,7 +1,7 @@
 import { Badge } from '../../ui/Badge'
 import type { ReviewedChange, Setting } from './values'
 
-const EFFECTS: Readonly<Record<Setting['effect'], string>> = { none: 'at once', restart: 'at the next start' }
+const EFFECTS: Readonly<Record<Setting['effect'], string>> = { none: 'at once', restart: 'with an apply or start' }
 
 export function EffectBadge({ effect }: { effect: Setting['effect'] }) {
   return <Badge tone={effect === 'none' ? 'good' : 'info'}>{`applies ${EFFECTS[effect]}`}</Badge>

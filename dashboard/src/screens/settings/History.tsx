@@ -13,7 +13,7 @@ import { describeChanges, listRolledBack, type Revision, type Setting } from './
 
 const STATES: Readonly<Record<Revision['state'], { label: string; tone: Tone }>> = {
   applied: { label: 'in effect', tone: 'good' },
-  desired: { label: 'at the next start', tone: 'info' },
+  desired: { label: 'not applied yet', tone: 'info' },
   superseded: { label: 'replaced', tone: 'calm' },
 }
 
@@ -114,7 +114,8 @@ function Rollback({ target, settings, onClose }: { target: Target; settings: rea
         }),
       ),
     invalidates: ['config'],
-    message: (answer) => `Rolled back: revision ${answer.revision}${answer.needs_restart.length ? ', applies at the next start' : ''}.`,
+    message: (answer) =>
+      `Rolled back: revision ${answer.revision}${answer.needs_restart.length ? ', applies with the next apply or start' : ''}.`,
     onSuccess: onClose,
   })
   const signIn = useRecentSignIn(rollBack.error)

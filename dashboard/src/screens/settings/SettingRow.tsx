@@ -67,7 +67,7 @@ export function SettingRow(props: Props) {
         )}
         {'pending' in setting && !isEdited && (
           <p className="small break">
-            <Badge tone="info">at the next start</Badge>{' '}
+            <Badge tone="info">not applied yet</Badge>{' '}
             {setting.secret && setting.value && setting.pending ? 'another secret' : describeValue(setting, newestValue(setting))}
           </p>
         )}

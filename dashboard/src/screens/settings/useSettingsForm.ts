@@ -35,7 +35,8 @@ export function useSettingsForm(settings: readonly Setting[], updatedAt: number,
     request: (fields: Saving): Promise<Schema['ConfigChangeResponse']> =>
       fetchData(patch({ changes: readChanges(form.values), ...fields })),
     invalidates: ['config'],
-    message: (answer) => (answer.needs_restart.length ? 'Saved. Some settings apply at the next start.' : 'Saved. The settings apply now.'),
+    message: (answer) =>
+      answer.needs_restart.length ? 'Saved. Some settings apply with the next apply or start.' : 'Saved. The settings apply now.',
     onSuccess: () => {
       form.markSaved()
       version.refresh()

@@ -1,0 +1,152 @@
+"""The screen Services of a full instance: state, operations, a plan, an edit by hand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from playwright.async_api import Browser, Locator, Page, expect
+
+from tests.browser.scene import log_in
+from tests.browser.screens import PHONE, WIDE, FaultRecorder, open_context, require_dashboard, visit
+from tests.browser.test_screens import AXE, find_violations
+from tests.stack.harness import ADMIN, PASSWORD, Stack, eventually
+
+SERVICE = "sendmail"
+
+
+@asynccontextmanager
+async def open_services(browser: Browser, stack: Stack, tab: str = "", **options: Any) -> AsyncIterator[Page]:
+    require_dashboard()
+    async with open_context(browser, await log_in(stack.api, ADMIN, PASSWORD), **options) as browser_context:
+        page = await browser_context.new_page()
+        recorder = FaultRecorder(stack.api)
+        recorder.attach(page)
+        await visit(page, stack.api, f"/services?tab={tab}" if tab else "/services")
+        yield page
+        assert recorder.faults == []
+
+
+def row(page: Page, service: str) -> Locator:
+    return page.get_by_role("row").filter(has=page.get_by_text(service, exact=True))
+
+
+async def choose(page: Page, service: str, action: str) -> Locator:
+    await page.get_by_role("button", name=f"Actions of {service}", exact=True).click()
+    await page.get_by_role("menuitem", name=action, exact=True).click()
+    return page.get_by_role("dialog", name=f"{action} {service}")
+
+
+async def perform(page: Page, service: str, action: str) -> None:
+    dialog = await choose(page, service, action)
+    await dialog.get_by_role("button", name=action, exact=True).click()
+    operation = page.get_by_role("dialog", name="Operation")
+    await expect(operation.get_by_role("list").get_by_text(f"{action.lower()} {service}")).to_be_visible()
+    await expect(operation.get_by_role("status").first).to_have_text("succeeded")
+    await page.keyboard.press("Escape")
+    await expect(operation).to_have_count(0)
+
+
+async def test_a_service_is_stopped_and_started(browser: Browser, alone: Stack) -> None:
+    async with open_services(browser, alone) as page:
+        await expect(row(page, "postfix")).to_contain_text("running")
+        await expect(row(page, "database").get_by_role("button")).to_have_count(0)
+        dialog = await choose(page, SERVICE, "Stop")
+        await expect(dialog).to_contain_text("can’t send with the sendmail command")
+        await dialog.get_by_role("button", name="Cancel").click()
+        await perform(page, SERVICE, "Stop")
+        await expect(row(page, SERVICE)).to_contain_text("stopped")
+        await expect(page.get_by_text("1 not running")).to_be_visible()
+        await perform(page, SERVICE, "Start")
+        await expect(row(page, SERVICE)).to_contain_text("running")
+        await page.get_by_role("tab", name="Operations").click()
+        newest = page.get_by_role("row").nth(1)
+        await expect(newest).to_contain_text("Start sendmail")
+        await expect(newest).to_contain_text("succeeded")
+        await expect(newest).to_contain_text(ADMIN)
+        await newest.get_by_role("link").click()
+        await expect(page.get_by_role("dialog").get_by_text("start sendmail", exact=True)).to_be_visible()
+
+
+async def test_a_refused_action_links_to_the_running_one(browser: Browser, alone: Stack) -> None:
+    async with open_services(browser, alone) as page:
+        dialog = await choose(page, SERVICE, "Restart")
+        answer = await asyncio.to_thread(alone.ask, "POST", "/orchestrator/services/prefork/restart")
+        assert answer.status == 202, answer
+        await dialog.get_by_role("button", name="Restart").click()
+        await dialog.get_by_role("link", name="View the running operation").click()
+        operation = page.get_by_role("dialog", name="Operation")
+        await expect(operation).to_contain_text("Restart prefork")
+        await expect(operation.get_by_role("status").first).to_have_text("succeeded")
+        await expect(dialog).to_have_count(0)
+
+
+async def test_an_edit_by_hand_and_a_plan_are_shown(browser: Browser, alone: Stack) -> None:
+    file = alone.data_dir / "rspamd" / "conf" / "local.d" / "greylist.conf"
+    before = file.read_text()
+    changes = {"filter.spam_score": 5.5}
+    try:
+        file.write_text(before + "# by hand\n")
+        await asyncio.to_thread(alone.do, "PATCH", "/config", {"changes": changes})
+        for viewport in (WIDE, PHONE):
+            options: dict[str, Any] = {"viewport": viewport, "bypass_csp": True, "reduced_motion": "reduce"}
+            async with open_services(browser, alone, **options) as page:
+                await page.add_script_tag(path=AXE)
+                violations = await find_violations(page)
+                await row(page, "rspamd").get_by_role("link", name="edited by hand").click()
+                diff = page.get_by_label("Difference of rspamd/local.d/greylist.conf")
+                await expect(diff.locator(".diff-added")).to_contain_text("+# by hand")
+                violations += await find_violations(page)
+                await page.get_by_role("tab", name="Plan").click()
+                await expect(page.get_by_text("1 setting will take effect")).to_be_visible()
+                action = page.get_by_role("table", name="Actions").get_by_role("row").filter(has_text="rspamd")
+                await expect(action).to_contain_text("reload")
+                diff = page.get_by_label("Difference of rspamd/local.d/actions.conf")
+                await expect(diff.locator(".diff-added").filter(has_text="add_header = 5.5;")).to_be_visible()
+                await expect(
+                    page.get_by_role("listitem").filter(has_text="rspamd").get_by_text("passed")
+                ).to_be_visible()
+                await expect(page.get_by_text("Edited by hand, and kept as they are")).to_be_visible()
+                violations += await find_violations(page)
+                width = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                assert (violations, width) == ([], 0), viewport
+    finally:
+        file.write_text(before)
+        await asyncio.to_thread(alone.do, "PATCH", "/config", {"changes": dict.fromkeys(changes)})
+    await asyncio.to_thread(eventually, lambda: not alone.do("GET", "/orchestrator/plan")["actions"])
+
+
+async def test_a_plan_is_applied(browser: Browser, alone: Stack) -> None:
+    changes = {"filter.spam_score": 5.5}
+    try:
+        await asyncio.to_thread(alone.do, "PATCH", "/config", {"changes": changes})
+        async with open_services(browser, alone, "plan") as page:
+            await page.get_by_role("button", name="Apply", exact=True).click()
+            dialog = page.get_by_role("dialog", name="Apply the plan")
+            # The plan that is shown is not the newest any more.
+            await asyncio.to_thread(alone.do, "PATCH", "/config", {"changes": {"filter.spam_score": 5.75}})
+            await dialog.get_by_label("Watch the services").fill("5")
+            await dialog.get_by_role("button", name="Apply").click()
+            await expect(dialog.get_by_text("The plan has changed meanwhile")).to_be_visible()
+            await expect(page.get_by_text("+add_header = 5.75;")).to_have_count(1)
+            await dialog.get_by_role("button", name="Apply").click()
+            operation = page.get_by_role("dialog", name="Operation")
+            await expect(operation.get_by_role("status").first).to_have_text("succeeded", timeout=90_000)
+            await page.keyboard.press("Escape")
+            await expect(page.get_by_text("Nothing would change")).to_be_visible()
+            await page.get_by_role("tab", name="Generations").click()
+            await page.get_by_role("button", name="Roll back to").first.click()
+            await page.get_by_role("dialog").get_by_role("button", name="Roll back").click()
+            await expect(operation.get_by_role("status").first).to_have_text("succeeded", timeout=90_000)
+            assert (await asyncio.to_thread(alone.do, "GET", "/orchestrator/operations?limit=1"))[0][
+                "kind"
+            ] == "rollback"
+    finally:
+        await asyncio.to_thread(alone.do, "PATCH", "/config", {"changes": dict.fromkeys(changes)})
+        plan = await asyncio.to_thread(alone.do, "GET", "/orchestrator/plan")
+        await asyncio.to_thread(alone.do, "POST", "/orchestrator/apply", {"plan_id": plan["id"], "watch_seconds": 5})
+        await asyncio.to_thread(
+            eventually, lambda: alone.do("GET", "/orchestrator")["operation_id"] is None, 90, "the end of the apply"
+        )
