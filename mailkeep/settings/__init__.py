@@ -14,6 +14,8 @@ from __future__ import annotations
 from mailkeep.core.identity_provider import OidcProvider
 from mailkeep.settings.fields import FIELDS as SETTING_FIELDS, NEVER_STORED, is_storable
 from mailkeep.settings.formats import parse_dns_servers, parse_endpoint, parse_networks
+from mailkeep.settings.overlays import check as check_overlay, is_allowed as is_overlay_parameter
+from mailkeep.settings.server import OverlaysSettings
 from mailkeep.settings.sources import (
     FILE_NAME,
     FIRST_START_VARIABLES,
@@ -42,13 +44,16 @@ __all__ = [
     "FirstStart",
     "LoadedSettings",
     "OidcProvider",
+    "OverlaysSettings",
     "SettingDescription",
     "SettingValue",
     "Settings",
     "SettingsError",
     "Source",
+    "check_overlay",
     "child_environment",
     "describe_settings",
+    "is_overlay_parameter",
     "is_storable",
     "list_settings",
     "load_settings",

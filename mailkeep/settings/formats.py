@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from mailkeep.core.address import normalize_domain, parse_address
 from mailkeep.core.principal import Role
+from mailkeep.settings.overlays import check_dovecot_conf, check_local_files, check_main_cf
 from mailkeep.settings.providers import check_providers, read_client_secrets
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -99,7 +100,7 @@ def _check_roles(texts: Iterable[str]) -> None:
         Role(text)
 
 
-class Table(dict[str, tuple[str, ...]]):
+class Table(dict[str, Any]):
     """A dict as the default of a dataclass field, which must be hashable; it is never changed."""
 
     def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride] dict's is None
@@ -117,13 +118,15 @@ class ValueFormat:
     """The format of a value: a description (`expected`), and a check that raises ValueError.
 
     `keywords` are texts that mean a value. With `reports_reason` an error shows the check's message instead of the
-    value. `convert` turns a checked value into the value of the setting.
+    value. `convert` turns a checked value into the value of the setting. With `has_lines` the check decides about
+    control characters.
     """
 
     expected: str
     check: Callable[[Any], object]
     keywords: Mapping[str, object] = dataclasses.field(default_factory=dict[str, object])
     reports_reason: bool = False
+    has_lines: bool = False
     convert: Callable[[Any], object] | None = None
 
 
@@ -146,4 +149,13 @@ PROVIDERS = ValueFormat(
     check_providers,
     reports_reason=True,
     convert=read_client_secrets,
+)
+MAIN_CF_LINES = ValueFormat(
+    "lines for main.cf (see docs/howto/overlays.md)", check_main_cf, reports_reason=True, has_lines=True
+)
+DOVECOT_LINES = ValueFormat(
+    "lines for dovecot.conf (see docs/howto/overlays.md)", check_dovecot_conf, reports_reason=True, has_lines=True
+)
+RSPAMD_FILES = ValueFormat(
+    "a table of lines by file in local.d (see docs/howto/overlays.md)", check_local_files, reports_reason=True
 )

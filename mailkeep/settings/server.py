@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
 from mailkeep.settings.declaration import setting as _setting
-from mailkeep.settings.formats import ADDRESSES, ENDPOINTS, HOST, PATH
+from mailkeep.settings.formats import (
+    ADDRESSES,
+    DOVECOT_LINES,
+    ENDPOINTS,
+    HOST,
+    MAIN_CF_LINES,
+    PATH,
+    RSPAMD_FILES,
+    Table,
+)
 
 
 @cache
@@ -92,3 +102,26 @@ class FilterSettings:
         effect="restart",
     )
     greylisting: bool = _setting(False, "Whether suspicious mail is first deferred for five minutes.", effect="restart")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverlaysSettings:
+    """Full profile: an administrator's own lines for the daemons' configuration; docs/howto/overlays.md lists what is
+    possible.
+    """
+
+    postfix: str = _setting(
+        "", "Lines for Postfix's main.cf, each `parameter = value`.", MAIN_CF_LINES, effect="restart"
+    )
+    dovecot: str = _setting(
+        "",
+        "Lines for dovecot.conf: settings, also in blocks `protocol` and `service`.",
+        DOVECOT_LINES,
+        effect="restart",
+    )
+    rspamd: Mapping[str, str] = _setting(
+        Table(),
+        'Lines for files of Rspamd\'s `local.d`, by file, as in `{"greylist.conf": "timeout = 300;"}`.',
+        RSPAMD_FILES,
+        effect="restart",
+    )

@@ -335,7 +335,8 @@ def _decode(setting: SettingField, raw: _RawSetting) -> object:
         value = msgspec.convert(raw.text, setting.base)
     else:
         value = msgspec.json.decode(raw.text, type=setting.base)
-    if isinstance(value, str) and not (value.isprintable() and value.strip() == value):
+    has_lines = setting.format is not None and setting.format.has_lines
+    if isinstance(value, str) and not has_lines and not (value.isprintable() and value.strip() == value):
         raise ValueError("a control character, or a space at the start or end")
     if isinstance(value, bool):
         return value

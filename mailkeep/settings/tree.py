@@ -22,7 +22,7 @@ from mailkeep.settings.formats import (
     URL,
 )
 from mailkeep.settings.outgoing import OutboundSettings, SendmailSettings
-from mailkeep.settings.server import FilterSettings, PortsSettings, ServerSettings, TlsSettings
+from mailkeep.settings.server import FilterSettings, OverlaysSettings, PortsSettings, ServerSettings, TlsSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -370,6 +370,7 @@ class Settings:
     filter: FilterSettings = FilterSettings()  # noqa: RUF009 - frozen
     outbound: OutboundSettings = OutboundSettings()  # noqa: RUF009 - frozen
     sendmail: SendmailSettings = SendmailSettings()  # noqa: RUF009 - frozen
+    overlays: OverlaysSettings = OverlaysSettings()  # noqa: RUF009 - frozen
 
     @property
     def name_in_routing(self) -> str:

@@ -9,6 +9,8 @@ from typing import Literal
 
 import msgspec
 
+from mailkeep.settings import is_overlay_parameter
+
 Action = Literal["none", "reload", "restart"]
 _STRENGTH: tuple[Action, ...] = ("none", "reload", "restart")
 
@@ -38,9 +40,11 @@ _PARAMETERS: Mapping[tuple[str, str], Mapping[str, Action]] = {
 
 
 def find_row(service: str, path: str, parameter: str = "") -> Action | None:
-    """The row for a parameter of a file, or for a file that has no parameters of its own; None without a row."""
+    """The row for a parameter of a file, or for a file that has no parameters of its own; None without a row. A reload
+    is enough for every parameter that overlays in the settings may set.
+    """
     if rows := _PARAMETERS.get((service, path)):
-        return rows.get(parameter)
+        return rows.get(parameter) or ("reload" if is_overlay_parameter(service, parameter) else None)
     for name, action in _FILES.get(service, {}).items():
         if path == name or (name.endswith("/") and path.startswith(name)):
             return action

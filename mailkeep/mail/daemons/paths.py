@@ -38,6 +38,8 @@ class InstancePaths:
     """Postfix's log."""
     generations = _DataPath("generations")
     """The generations of the daemons' configuration; the folders of configuration below are links into one of them."""
+    overlays = _DataPath("overlays")
+    """An administrator's own lines for the daemons' configuration; root's files."""
     postfix_conf = _DataPath("postfix/conf")
     """Postfix's configuration folder, the `-c` option of its commands."""
     postfix_queue = _DataPath("postfix/queue")

@@ -11,10 +11,11 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from mailkeep.mail.daemons import overlays
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot import sieve_spool
 from mailkeep.settings import Settings, parse_dns_servers
@@ -47,13 +48,18 @@ _NETWORK_MODULES = (
 _UNUSED = ("rspamd_update", "neural", "metric_exporter", "clickhouse", "elastic", "antivirus", "external_services")
 
 
+Files = overlays.Files
+"""Texts by file name, below the daemon's configuration folder."""
+
+
 @dataclass(frozen=True, slots=True)
 class DaemonConfig:
     """What the configuration depends on besides settings: paths, accounts, the certificate, and secrets.
 
     The same settings and values always give the same files, also after a restart. `certificate_file` holds the private
     key and the certificates. Postfix delivers to `lmtp_socket`. `policy_socket` None: there is no policy service.
-    `senders_mark` and `double_bounce` are secrets of 16 characters or more that are valid in an address.
+    `senders_mark` and `double_bounce` are secrets of 16 characters or more that are valid in an address. `overlays` are
+    an administrator's lines from files of root, by daemon and file.
     """
 
     paths: InstancePaths
@@ -70,19 +76,25 @@ class DaemonConfig:
     certificate_file: str
     lmtp_socket: Path
     policy_socket: Path | None
-
-
-Files = Mapping[str, str]
-"""Texts by file name, below the daemon's configuration folder."""
+    overlays: Mapping[str, Files] = field(default_factory=dict[str, Files])
 
 
 def render_all(settings: Settings, config: DaemonConfig) -> dict[str, Files]:
-    """Return the files of each daemon by its name, in the order of their start."""
-    return {
+    """Return the files of each daemon by its name, in the order of their start, with an administrator's own lines."""
+    rendered = {
         "redis": render_redis(config),
         "rspamd": render_rspamd(settings, config),
         "dovecot": render_dovecot(settings, config),
         "postfix": render_postfix(settings, config),
+    }
+    of_settings = overlays.of_settings(settings.overlays)
+    return {
+        service: overlays.merge(
+            overlays.merge(files, config.overlays.get(service, {}), overlays.OF_ROOT),
+            of_settings.get(service, {}),
+            overlays.OF_SETTINGS,
+        )
+        for service, files in rendered.items()
     }
 
 
