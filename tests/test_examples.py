@@ -6,14 +6,21 @@ and its catch in the sandbox. Each call that changes something has a database of
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from mailkeep.features.operations.orchestrator import service as orchestrator
+from mailkeep.features.record.node_tasks import service as node_tasks
+from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.web.endpoint import PREFIX, Endpoint, Example
 from mailkeep.web.openapi import document
@@ -46,6 +53,7 @@ async def placeholders(post: Post) -> dict[str, str]:
     )
     made = {
         "operation_id": str(operation[0]["id"]),
+        "plan_id": (await orchestrator.make_plan(post.api.app)).id,
         "message_id": sent.data["id"],
         "sandbox_id": caught[0]["id"],
         "event_id": str(event["id"]),
@@ -71,11 +79,45 @@ async def run(post: Post, endpoint: Endpoint, example: Example, names: dict[str,
     if endpoint.tag == "Queue":
         async with answering(post.api.app, pytest.MonkeyPatch(), [waiting(1)]):
             return await ask(post, endpoint, example, names)
-    if endpoint.action == "orchestrator.write":
+    if endpoint.path == "/orchestrator/confirm":
+        await post.api.sql("UPDATE orchestrator_operations SET state = 'succeeded'")  # those of other examples
+        await post.api.sql(
+            """
+            INSERT INTO orchestrator_operations (id, kind, state, author, created_at, steps, confirm_until)
+            VALUES (gen_random_uuid(), 'apply', 'running', 'sue', now(), '[]', now() + interval '1 day')
+            """
+        )
+    if endpoint.path == "/orchestrator/rollback":
+        generation = {"n": 12, "created_at": post.api.app.clock().isoformat(), "revision": 0}
+        overview = {"services": [], "generation": generation, "generations": [generation]}
+        async with agent(post, {"orchestrator.services": overview, "orchestrator.prepare": {"refusal": None}}):
+            return await ask(post, endpoint, example, names)
+    if endpoint.path.startswith("/orchestrator/services/"):
         settings = post.api.app.settings
         post.api.app.settings = replace(settings, mta=replace(settings.mta, mode="postfix"))
         post.api.app.running_services = lambda: {"dovecot": True}
     return await ask(post, endpoint, example, names)
+
+
+@contextlib.asynccontextmanager
+async def agent(post: Post, results: Mapping[str, Mapping[str, Any]]) -> AsyncIterator[None]:
+    """The full profile with a process `node` that answers with these results."""
+    app = post.api.app
+    before = app.settings
+    app.settings = replace(before, mta=replace(before.mta, mode="postfix"))
+
+    async def answer(result: Mapping[str, Any], _: Mapping[str, Any]) -> Mapping[str, Any]:
+        return result
+
+    async def work() -> None:
+        while True:
+            if not await node_tasks.run_next(app, {kind: partial(answer, each) for kind, each in results.items()}):
+                await asyncio.sleep(0.01)
+
+    working = asyncio.create_task(work())
+    yield
+    await cancel_all(working)
+    app.settings = before
 
 
 async def ask(post: Post, endpoint: Endpoint, example: Example, names: dict[str, str]) -> Answer:

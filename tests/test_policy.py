@@ -314,6 +314,14 @@ async def name_daemon(factory: ObjectFactory, actor: Actor, case: str) -> CallAr
     return CallArguments("dovecot")
 
 
+async def apply_stale_plan(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    return CallArguments(body={"plan_id": "old"})
+
+
+async def name_generation(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    return CallArguments(body={"generation": 1})
+
+
 async def no_arguments(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
     return CallArguments()
 
@@ -836,6 +844,9 @@ ROWS: dict[str, Row] = {
     "GET /orchestrator/drift": Row(no_arguments, **NO_OBJECT),
     "GET /orchestrator/operations": Row(no_arguments, **NO_OBJECT),
     "GET /orchestrator/operations/{id}": Row(by_id(create_operation), cases=(NONE, UNKNOWN, MALFORMED)),
+    "POST /orchestrator/apply": Row(apply_stale_plan, **NO_OBJECT, success=(409, "CONFLICT")),
+    "POST /orchestrator/rollback": Row(name_generation, **NO_OBJECT, success=(503, "UNAVAILABLE")),
+    "POST /orchestrator/confirm": Row(no_arguments, **NO_OBJECT, success=(409, "CONFLICT")),
     **{
         f"POST /orchestrator/services/{{name}}/{action}": Row(name_daemon, **NO_OBJECT, success=(503, "UNAVAILABLE"))
         for action in ("start", "stop", "restart", "reload")

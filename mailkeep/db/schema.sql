@@ -501,7 +501,7 @@ TABLE oidc_logins UNLOGGED
 TABLE orchestrator_operations
     id uuid NOT NULL
     kind text NOT NULL
-    service text NOT NULL
+    service text
     state text NOT NULL
     steps jsonb NOT NULL
     error text
@@ -510,8 +510,11 @@ TABLE orchestrator_operations
     created_at timestamp with time zone NOT NULL
     started_at timestamp with time zone
     finished_at timestamp with time zone
-    CONSTRAINT orchestrator_operations_kind CHECK ((kind = ANY (ARRAY['start'::text, 'stop'::text, 'restart'::text, 'reload'::text])))
+    confirm_until timestamp with time zone
+    confirmed_at timestamp with time zone
+    CONSTRAINT orchestrator_operations_kind CHECK ((kind = ANY (ARRAY['start'::text, 'stop'::text, 'restart'::text, 'reload'::text, 'apply'::text, 'rollback'::text])))
     CONSTRAINT orchestrator_operations_pkey PRIMARY KEY (id)
+    CONSTRAINT orchestrator_operations_service CHECK (((service IS NULL) = (kind = ANY (ARRAY['apply'::text, 'rollback'::text]))))
     CONSTRAINT orchestrator_operations_state CHECK ((state = ANY (ARRAY['running'::text, 'succeeded'::text, 'failed'::text, 'rolled_back'::text])))
     CREATE UNIQUE INDEX orchestrator_operations_running ON orchestrator_operations USING btree ((true)) WHERE (state = 'running'::text)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
@@ -690,6 +693,7 @@ TABLE settings_revisions
     changes jsonb NOT NULL
     stored bytea NOT NULL
     state text NOT NULL
+    use_at_start boolean NOT NULL DEFAULT true
     created_at timestamp with time zone NOT NULL
     CONSTRAINT settings_revisions_n CHECK ((n > 0))
     CONSTRAINT settings_revisions_pkey PRIMARY KEY (n)

@@ -215,7 +215,8 @@ CREATE INDEX node_tasks_open ON node_tasks (id) WHERE state IN ('waiting', 'runn
 CREATE INDEX node_tasks_by_age ON node_tasks (requested_at);
 
 -- Revisions of the stored settings. `changes` has the changed values, secrets masked; `stored` is the whole map after the change,
--- sealed with the master secret. Settings that need a restart have the values of the applied revision until then.
+-- sealed with the master secret. Settings of daemons and of the start of processes have the values of the applied revision until the
+-- desired one is applied. `use_at_start`: whether a start applies the desired one, which it does not after a rollback.
 CREATE TABLE settings_revisions (
     n          integer PRIMARY KEY CONSTRAINT settings_revisions_n CHECK (n > 0),
     author_id  uuid,
@@ -224,17 +225,19 @@ CREATE TABLE settings_revisions (
     changes    jsonb NOT NULL,
     stored     bytea NOT NULL,
     state      text NOT NULL CONSTRAINT settings_revisions_state CHECK (state IN ('applied', 'desired', 'superseded')),
+    use_at_start boolean NOT NULL DEFAULT true,
     created_at timestamptz NOT NULL
 );
 CREATE UNIQUE INDEX settings_revisions_current ON settings_revisions (state) WHERE state <> 'superseded';
 
 -- Operations on the daemons and processes. At most one is running, on all nodes together. `steps` is a list of
--- {name, state, started_at, finished_at, output}; `started_at` is set when the process `node` begins.
+-- {name, state, started_at, finished_at, output}; `started_at` is set when the process `node` begins. An apply may have to be confirmed
+-- before `confirm_until`.
 CREATE TABLE orchestrator_operations (
     id          uuid PRIMARY KEY,
     kind        text NOT NULL CONSTRAINT orchestrator_operations_kind
-        CHECK (kind IN ('start', 'stop', 'restart', 'reload')),
-    service     text NOT NULL,
+        CHECK (kind IN ('start', 'stop', 'restart', 'reload', 'apply', 'rollback')),
+    service     text CONSTRAINT orchestrator_operations_service CHECK ((service IS NULL) = (kind IN ('apply', 'rollback'))),
     state       text NOT NULL CONSTRAINT orchestrator_operations_state
         CHECK (state IN ('running', 'succeeded', 'failed', 'rolled_back')),
     steps       jsonb NOT NULL,
@@ -243,6 +246,8 @@ CREATE TABLE orchestrator_operations (
     author      text NOT NULL,
     created_at  timestamptz NOT NULL,
     started_at  timestamptz,
-    finished_at timestamptz
+    finished_at timestamptz,
+    confirm_until timestamptz,
+    confirmed_at timestamptz
 );
 CREATE UNIQUE INDEX orchestrator_operations_running ON orchestrator_operations ((true)) WHERE state = 'running';

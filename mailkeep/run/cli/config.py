@@ -68,7 +68,7 @@ def set_values(
     """Store settings in the database.
 
     They win over mailkeep.toml and the environment; a setting that one of these sets can't be stored. Running processes
-    take over most changes at once; the command says which apply with the next start.
+    take over most changes at once; the command says which apply with the next apply or start.
     """
     changes: dict[str, Any] = {}
     for assignment in assignments:

@@ -21,7 +21,13 @@ from mailkeep.run.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from mailkeep.features.operations.orchestrator.model import Operation, ServiceAction
+    from mailkeep.app import App
+    from mailkeep.features.operations.orchestrator.model import (
+        ApplyRefusal,
+        ConfigurationPlan,
+        Operation,
+        ServiceAction,
+    )
 
 CHANGES = 2
 """The exit code of `plan --detailed-exitcode` if something would change."""
@@ -29,6 +35,9 @@ _WAIT_SECONDS = 120.0
 _POLL_SECONDS = 0.2
 _STYLES = {"+": "green", "-": "red"}
 
+Watch = Annotated[
+    int, typer.Option("--watch", min=5, max=600, help="How long to watch the services afterwards, in seconds.")
+]
 ServiceName = Annotated[str, typer.Argument(metavar="NAME", help="A service, as `status` lists it.")]
 
 
@@ -44,6 +53,12 @@ def register(app: typer.Typer) -> None:
     add("plan", epilog=examples("mailkeep orchestrator plan", "mailkeep orchestrator plan --detailed-exitcode --json"))(
         plan
     )
+    add(
+        "apply",
+        epilog=examples("mailkeep orchestrator apply", "mailkeep orchestrator apply --yes --watch 60"),
+    )(apply)
+    add("rollback", epilog=examples("mailkeep orchestrator rollback 12"))(rollback)
+    add("confirm", epilog=examples("mailkeep orchestrator confirm"))(confirm)
     add("drift", epilog=examples("mailkeep orchestrator drift"))(drift)
     add("operations", epilog=examples("mailkeep orchestrator operations --limit 5"))(operations)
     add(
@@ -69,6 +84,38 @@ def plan(
 ) -> None:
     """Show what the newest settings would change in the daemons' configuration; exit code 1 if a check fails."""
     run_command(as_json, _plan(data_dir, detailed_exitcode))
+
+
+def apply(
+    yes: Annotated[bool, typer.Option("--yes", help="Apply without a question.")] = False,
+    watch_seconds: Watch = 30,
+    overwrite_drift: Annotated[
+        list[str] | None, typer.Option("--overwrite-drift", help="A file (SERVICE/PATH) whose edit by hand is dropped.")
+    ] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Apply the newest settings to the daemons, and watch them; what fails is rolled back.
+
+    Shows the plan and asks, unless `--yes` is given. A change of ports must be confirmed within 120 seconds with
+    `mailkeep orchestrator confirm`.
+    """
+    run_command(as_json, _apply(data_dir, yes, watch_seconds, overwrite_drift or []))
+
+
+def rollback(
+    generation: Annotated[int, typer.Argument(min=1, help="A generation, as `status` lists them.")],
+    watch_seconds: Watch = 30,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Apply the settings of an earlier generation, and watch the daemons."""
+    run_command(as_json, _roll_back(data_dir, generation, watch_seconds))
+
+
+def confirm(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Confirm an apply that changes ports."""
+    run_command(as_json, _confirm(data_dir))
 
 
 def drift(data_dir: DataDir = None, as_json: AsJson = False) -> None:
@@ -122,6 +169,7 @@ async def _status(data_dir: Path | None) -> CommandResult:
         ],
     )
     generation = [f"Configuration: generation {overview.generation.n}"] if overview.generation else []
+    generation += [f"Kept: {', '.join(str(each.n) for each in overview.generations)}"] if overview.generations else []
     return CommandResult(to_builtins(overview), [*lines, *generation])
 
 
@@ -132,6 +180,16 @@ async def _plan(data_dir: Path | None, detailed_exitcode: bool) -> CommandResult
 
     async with open_full_instance(data_dir) as app:
         made = await orchestrator.make_plan(app)
+    failed = any(not check.ok for check in made.checks)
+    code = REFUSED if failed else CHANGES if _has_changes(made) and detailed_exitcode else DONE
+    return CommandResult(to_builtins(made), _describe_plan(made), code)
+
+
+def _has_changes(made: ConfigurationPlan) -> bool:
+    return bool(made.settings) or any(file.change != "drifted" for file in made.files)
+
+
+def _describe_plan(made: ConfigurationPlan) -> list[str | MarkedLine]:
     lines: list[str | MarkedLine] = [f"Settings: revision {made.base} -> {made.target}"]
     for file in made.files:
         lines += [f"{file.change} {file.service}/{file.path}", *_colour(file.diff)]
@@ -139,14 +197,44 @@ async def _plan(data_dir: Path | None, detailed_exitcode: bool) -> CommandResult
         lines.append(
             f"{action.service}: {action.action} ({', '.join(action.because)}). {action.interrupts or ''}".rstrip()
         )
-    failed = [check for check in made.checks if not check.ok]
-    lines += [f"The check of {check.service} fails: {check.output}" for check in failed]
+    lines += [f"The check of {check.service} fails: {check.output}" for check in made.checks if not check.ok]
     lines += [f"Takes effect: {key}" for key in made.settings] + list(made.warnings)
-    has_changes = bool(made.settings) or any(file.change != "drifted" for file in made.files)
-    if not has_changes:
+    if not _has_changes(made):
         lines.append("Nothing would change.")
-    code = REFUSED if failed else CHANGES if has_changes and detailed_exitcode else DONE
-    return CommandResult(to_builtins(made), lines, code)
+    return lines
+
+
+async def _apply(data_dir: Path | None, yes: bool, watch_seconds: int, overwrite_drift: list[str]) -> CommandResult:
+    from mailkeep.features.operations.orchestrator import service as orchestrator
+    from mailkeep.features.operations.orchestrator.model import ApplyRequest
+    from mailkeep.run.cli.accounts import cli_principal
+
+    async with open_full_instance(data_dir) as app:
+        made = await orchestrator.make_plan(app)
+        if not yes:
+            for line in _describe_plan(made):
+                typer.echo(str(line), err=True)
+            typer.confirm("Apply this plan?", abort=True, err=True)
+        request = ApplyRequest(made.id, watch_seconds, overwrite_drift)
+        return await _wait_for(app, await orchestrator.request_apply(app, cli_principal(), request), watch_seconds)
+
+
+async def _roll_back(data_dir: Path | None, generation: int, watch_seconds: int) -> CommandResult:
+    from mailkeep.features.operations.orchestrator import service as orchestrator
+    from mailkeep.run.cli.accounts import cli_principal
+
+    async with open_full_instance(data_dir) as app:
+        operation = await orchestrator.request_rollback(app, cli_principal(), generation, watch_seconds)
+        return await _wait_for(app, operation, watch_seconds)
+
+
+async def _confirm(data_dir: Path | None) -> CommandResult:
+    from mailkeep.features.operations.orchestrator import service as orchestrator
+    from mailkeep.run.cli.accounts import cli_principal
+
+    async with open_full_instance(data_dir) as app:
+        operation_id = await orchestrator.confirm(app, cli_principal())
+    return CommandResult({"operation_id": str(operation_id)}, ["Confirmed."])
 
 
 def _colour(diff: str) -> list[str | MarkedLine]:
@@ -186,29 +274,47 @@ async def _operations(data_dir: Path | None, limit: int) -> CommandResult:
     rows = page.rows
     lines = table(
         ["CREATED", "OPERATION", "SERVICE", "STATE", "AUTHOR", "ERROR"],
-        [[iso(each.created_at), each.kind, each.service, each.state, each.author, each.error or ""] for each in rows],
+        [
+            [iso(each.created_at), each.kind, each.service or "", each.state, each.author, each.error or ""]
+            for each in rows
+        ],
     )
     return CommandResult({"operations": to_builtins(rows), "more": page.next_key is not None}, lines)
 
 
 async def _act(data_dir: Path | None, action: ServiceAction, name: str) -> CommandResult:
+    from mailkeep.features.operations.orchestrator import service as orchestrator
+    from mailkeep.run.cli.accounts import cli_principal
+
+    async with open_full_instance(data_dir) as app:
+        return await _wait_for(app, await orchestrator.request_action(app, cli_principal(), name, action))
+
+
+async def _wait_for(app: App, started: Operation | ApplyRefusal, watch_seconds: int = 0) -> CommandResult:
+    """The result of an operation, or why it did not begin."""
     import asyncio
 
     from msgspec import to_builtins
 
     from mailkeep.core.errors import Failure
     from mailkeep.features.operations.orchestrator import service as orchestrator
-    from mailkeep.run.cli.accounts import cli_principal
+    from mailkeep.features.operations.orchestrator.model import ApplyRefusal
 
-    async with open_full_instance(data_dir) as app:
-        operation: Operation = await orchestrator.request_action(app, cli_principal(), name, action)
-        try:
-            async with asyncio.timeout(_WAIT_SECONDS):
-                while operation.state == "running":
-                    await asyncio.sleep(_POLL_SECONDS)
-                    operation = await orchestrator.find(app, operation.id)
-        except TimeoutError:
-            raise Failure(f"The operation is still running: see `mailkeep orchestrator operations` ({name}).") from None
+    if isinstance(started, ApplyRefusal):
+        output = [f"{check.service}: {check.output}" for check in started.checks]
+        return CommandResult(to_builtins(started), [started.text, *output], REFUSED)
+    operation, is_announced = started, False
+    try:
+        async with asyncio.timeout(_WAIT_SECONDS * 3 + watch_seconds):
+            while operation.state == "running":
+                await asyncio.sleep(_POLL_SECONDS)
+                operation = await orchestrator.find(app, operation.id)
+                if operation.confirm_until and not operation.confirmed_at and not is_announced:
+                    typer.echo("Confirm within 120 seconds: mailkeep orchestrator confirm", err=True)
+                    is_announced = True
+    except TimeoutError:
+        raise Failure("The operation is still running: see `mailkeep orchestrator operations`.") from None
     code = DONE if operation.state == "succeeded" else REFUSED
-    line = f"{action} {name}: {operation.state}" + (f": {operation.error}" if operation.error else "")
+    name = f"{operation.kind} {operation.service or ''}".rstrip()
+    line = f"{name}: {operation.state}" + (f": {operation.error}" if operation.error else "")
     return CommandResult(to_builtins(operation), [line], code)

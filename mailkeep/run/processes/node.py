@@ -120,7 +120,10 @@ class NodeAgent:
 
     async def keep_performing_tasks(self) -> None:
         """Perform tasks until cancelled; checks every second, in case a notification was missed."""
-        original = srs.rewriter(self.app.vault, self.app.settings).restore
+
+        def original(sender: str) -> str | None:
+            return srs.rewriter(self.app.vault, self.app.settings).restore(sender)
+
         queue_tasks = queue.task_handlers(self.paths.postfix_conf, self.paths.postfix_queue, original)
         handlers: Mapping[str, TaskHandler] = {**queue_tasks, **self.orchestrator.task_handlers()}
         while True:

@@ -39,6 +39,7 @@ from mailkeep.mail.smtp import unix_socket
 from mailkeep.run.cli import install
 from mailkeep.run.profiles.embedded import background, ensure_first_admin, print_banner, print_line
 from mailkeep.run.runtime import (
+    apply,
     certificate,
     configuration,
     control,
@@ -202,6 +203,7 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[tu
             print_line(server.notice)
         await migrate(server.urls.owner, utc_now)
         async with attach(data_dir, "start") as app:
+            await apply.recover_at_start(app, InstancePaths(data_dir, run_folder(data_dir)))
             async with app.db.tx() as conn:
                 loaded, revision = await stored_settings.apply_newest(conn, data_dir, app.vault, loaded)
                 app.settings = loaded.settings

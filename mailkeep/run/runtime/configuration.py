@@ -25,7 +25,7 @@ from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig, Files
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli import install as program
-from mailkeep.run.runtime import certificate, generations, process, service_status
+from mailkeep.run.runtime import certificate, generations, overlay_files, process, service_status
 from mailkeep.run.runtime.child import ENVIRONMENT
 from mailkeep.settings import Settings
 
@@ -56,6 +56,7 @@ def make_config(paths: InstancePaths, settings: Settings, vault: Vault, logins_p
         certificate_file=certificate.find_served_file(paths.tls),
         lmtp_socket=paths.lmtp_socket if "lmtp" in present_processes else paths.dovecot_lmtp,
         policy_socket=paths.policy_socket if "policy" in present_processes else None,
+        overlays=overlay_files.read(paths),
     )
 
 
@@ -80,12 +81,13 @@ def install(settings: Settings, config: DaemonConfig, revision: int, at: datetim
 
     Files that were edited by hand keep their edits, unless the daemon's check rejects them.
     """
-    _require_addresses(settings.server.addresses)
+    require_addresses(settings.server.addresses)
     paths, rendered = config.paths, render.render_all(settings, config)
     versions = {service: service_status.find_version(service) for service in rendered}
     current = generations.find_current(paths)
     drift = generations.find_drift(paths, current) if current else []
-    if current and current.has(rendered) and current.versions == versions:
+    is_uniform = len({generations.find_linked(paths, service) for service in rendered}) == 1
+    if current and is_uniform and current.has(rendered) and current.versions == versions:
         folder = generations.folder_of(paths, current.n)
         # This also creates the folders of Postfix's queue.
         if not drift and all(check.ok for check in check_service("postfix", folder, config)):
@@ -107,7 +109,7 @@ def install(settings: Settings, config: DaemonConfig, revision: int, at: datetim
         generations.switch(paths, service, n)
     generations.prune(paths)
     # Again with the final path: with another path of the source, Dovecot would compile it at every delivery.
-    require_valid(_compile(paths.dovecot_conf, config))
+    compile_scripts(paths.dovecot_conf)
 
 
 def _is_valid(
@@ -154,7 +156,7 @@ def check_service(service: str, generation: Path, config: DaemonConfig) -> list[
             return [_check(service, ["rspamadm", *variables, "configtest", "-c", RSPAMD])]
         case "dovecot":
             parsed = _check(service, ["doveconf", "-n", "-c", str(folder / "dovecot.conf")])
-            return [parsed, *(_compile(folder, config) if parsed.ok else ())]
+            return [parsed, *(_compile(folder) if parsed.ok else ())]
         case "postfix":
             compiled = _check(service, postfix_queue.generation_command(folder))
             # This also creates the queue's folders, with the right owners.
@@ -163,7 +165,12 @@ def check_service(service: str, generation: Path, config: DaemonConfig) -> list[
             return []
 
 
-def _compile(folder: Path, config: DaemonConfig) -> list[Check]:
+def compile_scripts(folder: Path) -> None:
+    """Compile the global Sieve scripts of Dovecot's configuration in this folder. Failure."""
+    require_valid(_compile(folder))
+
+
+def _compile(folder: Path) -> list[Check]:
     """Compile the global Sieve scripts, readable for the mailboxes' account."""
     checks: list[Check] = []
     for script in render.SIEVE:
@@ -171,7 +178,7 @@ def _compile(folder: Path, config: DaemonConfig) -> list[Check]:
         compiled.unlink(missing_ok=True)
         checks.append(_check("dovecot", ["sievec", "-c", str(folder / "dovecot.conf"), str(folder / script)]))
         with contextlib.suppress(FileNotFoundError):
-            os.chown(compiled, -1, grp.getgrnam(config.mail_account).gr_gid)
+            os.chown(compiled, -1, grp.getgrnam(program.MAIL_ACCOUNT).gr_gid)
     return checks
 
 
@@ -187,7 +194,7 @@ def rspamd_variables(config: DaemonConfig, confdir: Path) -> list[str]:
     return [f"--var={name}={value}" for name, value in variables.items()]
 
 
-def _require_addresses(addresses: Sequence[str]) -> None:
+def require_addresses(addresses: Sequence[str]) -> None:
     """Fail if no interface has one of the addresses: Postfix would exit, and report it only in its log."""
     local = _local_addresses() if addresses else set[str]()
     for address in addresses:

@@ -18,7 +18,7 @@ from mailkeep.run.runtime.supervisor import ServiceState, Supervisor
 
 log = structlog.get_logger("mailkeep.control")
 
-Command = Literal["status", "start", "stop", "restart"]
+Command = Literal["status", "ready", "start", "stop", "restart"]
 _SECONDS = 90.0  # more than a start may take
 _REQUEST_SECONDS = 5.0
 
@@ -62,6 +62,8 @@ async def _perform(supervisor: Supervisor, request: Request) -> Response:
         match request.command:
             case "status":
                 pass
+            case "ready":
+                await supervisor.require_ready(request.service)
             case "start":
                 await supervisor.start_again(request.service)
             case "stop":

@@ -99,15 +99,19 @@ def find_linked(paths: InstancePaths, service: str) -> int | None:
 
 
 def find_current(paths: InstancePaths) -> Manifest | None:
-    """The generation that all services use; None if there is none, or if they use different ones."""
-    linked = {find_linked(paths, service) for service in _GROUPS}
-    n = linked.pop()
-    if linked or n is None:
+    """The newest generation that a service uses; None if there is none, or if another service uses an older one with
+    other files.
+    """
+    linked = {service: n for service in _GROUPS if (n := find_linked(paths, service)) is not None}
+    if len(linked) < len(_GROUPS):
         return None
     try:
-        return read_manifest(paths, n)
+        current = read_manifest(paths, max(linked.values()))
+        older = {service: read_manifest(paths, n) for service, n in linked.items() if n != current.n}
     except (OSError, msgspec.MsgspecError):
         return None
+    has_others = any(each.services.get(service) != current.services.get(service) for service, each in older.items())
+    return None if has_others else current
 
 
 def hash_manifest(files: Mapping[str, str]) -> str:
@@ -171,15 +175,15 @@ def prune(paths: InstancePaths) -> None:
 
 
 def find_drift(paths: InstancePaths, manifest: Manifest) -> list[Drift]:
-    """The files of this generation that differ from what was rendered, by service and path."""
+    """The files in use that differ from what was rendered for this generation, by service and path."""
     found: list[Drift] = []
     for service, rendered in manifest.services.items():
-        on_disk = _hash_folder(folder_of(paths, manifest.n) / service)
+        on_disk = _hash_folder(paths.conf(service))
         for path in sorted(rendered.keys() | on_disk.keys()):
             if on_disk.get(path) != rendered.get(path):
                 kind: DriftKind = "added" if path not in rendered else "deleted" if path not in on_disk else "changed"
                 try:
-                    status = (folder_of(paths, manifest.n) / service / path).lstat()
+                    status = (paths.conf(service) / path).lstat()
                 except FileNotFoundError:
                     found.append(Drift(service, path, kind, None, None, None))
                     continue
@@ -206,6 +210,7 @@ def read_original(paths: InstancePaths, n: int, service: str, path: str) -> str 
 
 
 def _hash_folder(folder: Path) -> dict[str, str]:
+    folder = folder.resolve()
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in folder.rglob("*")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import signal
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -17,22 +16,28 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.db.instance import write_atomically
-from mailkeep.features.operations.orchestrator import service as operations
-from mailkeep.features.operations.orchestrator.model import DriftedFile, ManagedService, Operation
+from mailkeep.features.operations.orchestrator import rules, service as operations
+from mailkeep.features.operations.orchestrator.model import (
+    ApplyRefusal,
+    ApplyRequest,
+    DriftedFile,
+    Generation,
+    ManagedService,
+    Operation,
+)
 from mailkeep.features.record.node_tasks.service import TaskHandler
-from mailkeep.features.record.settings_revisions import rules, service as revisions
+from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
+from mailkeep.features.record.settings_revisions.model import Values
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
-from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.run.runtime import configuration, control, generations, plan, service_status
+from mailkeep.run.runtime import apply, configuration, control, generations, plan, service_status
 from mailkeep.run.runtime.generations import Drift
 
 log = structlog.get_logger("mailkeep.orchestrator")
 
 _RETRY_SECONDS = 1.0
-_DRIFT_SECONDS = 5.0
+_CHECK_SECONDS = 5.0
 _REPORTED = "reported-drift"
 
 
@@ -42,6 +47,7 @@ class Orchestrator:
     def __init__(self, app: App, paths: InstancePaths) -> None:
         self._app = app
         self._paths = paths
+        self._applier = apply.Applier(app, paths)
         self._performing: dict[UUID, asyncio.Task[None]] = {}
 
     def task_handlers(self) -> Mapping[str, TaskHandler]:
@@ -51,6 +57,7 @@ class Orchestrator:
             "orchestrator.drift": self._list_drift,
             "orchestrator.plan": self._plan,
             "orchestrator.perform": self._perform,
+            "orchestrator.prepare": self._prepare,
         }
 
     async def run(self) -> None:
@@ -62,12 +69,21 @@ class Orchestrator:
                     break
                 except Unavailable:
                     await asyncio.sleep(_RETRY_SECONDS)
-            await repeat(_DRIFT_SECONDS, "looking for drift", self._report_drift)
+            await repeat(_CHECK_SECONDS, "looking for drift", self._check)
         finally:
             await cancel_all(*self._performing.values())
 
     async def _recover(self) -> None:
-        """A restart of this process itself ends here: it has succeeded. Other operations were interrupted."""
+        """End what an earlier process left. A restart of this process itself ends here: it has succeeded. Applies are
+        rolled back, other operations were interrupted.
+        """
+        if journal := apply.read_journal(self._paths):
+            operation = await operations.find(self._app, journal.operation_id)
+            values: Values = {}
+            if journal.base:
+                async with self._app.db.autocommit() as conn:
+                    values = await revisions.read_values(conn, self._app.vault, journal.base)
+            await self._applier.recover(journal, operation, self._app.loaded.with_stored(values).settings)
         operation = await operations.find_running(self._app)
         if operation is None or operation.started_at is None or operation.id in self._performing:
             return
@@ -75,21 +91,63 @@ class Orchestrator:
         error = None if is_own_restart else "The process `node` stopped during the operation."
         await operations.finish(self._app, operation.id, error)
 
+    async def _check(self) -> None:
+        await operations.end_abandoned(self._app)
+        await self._report_drift()
+
+    async def _prepare(self, argument: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Begin an apply, unless it is refused: then nothing has changed."""
+        operation = await operations.begin(self._app, UUID(argument["operation_id"]))
+        if operation is None:
+            raise Failure("The operation is not running any more.")
+        request = msgspec.convert(argument["request"], ApplyRequest)
+        refusal: ApplyRefusal | None = None
+        is_published = False
+        try:
+            target = await self.read_target()
+            draft = await asyncio.to_thread(plan.draft_plan, self._paths, self._app.vault, target, self._app.clock())
+            if operation.kind == "rollback":
+                request = replace(request, plan_id=draft.plan.id)
+            refusal = rules.refuse(draft.plan, request)
+            overwritten = frozenset((service, path) for service, _, path in _split(request.overwrite_drift))
+            application = apply.Application(draft, target, target.before, request.watch_seconds, overwritten)
+            if refusal is None:
+                await asyncio.to_thread(self._applier.publish, application)
+                is_published = True
+        finally:
+            if not is_published:
+                await operations.discard(self._app, operation.id)
+        if refusal:
+            return {"refusal": msgspec.to_builtins(refusal)}
+        self._run_in_background(operation.id, self._apply(operation, application))
+        return {"refusal": None}
+
+    async def _apply(self, operation: Operation, application: apply.Application) -> None:
+        outcome = await self._applier.perform(operation, application)
+        log.info("an apply has ended", state=outcome.state, error=outcome.error)
+
+    def _run_in_background(self, operation_id: UUID, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._performing[operation_id] = task
+        task.add_done_callback(lambda _: self._performing.pop(operation_id, None))
+
     async def _perform(self, argument: Mapping[str, Any]) -> Mapping[str, Any]:
         operation = await operations.begin(self._app, UUID(argument["operation_id"]))
         if operation:
-            task = asyncio.create_task(self._act(operation))
-            self._performing[operation.id] = task
-            task.add_done_callback(lambda _: self._performing.pop(operation.id, None))
+            self._run_in_background(operation.id, self._act(operation))
         return {}
 
     async def _act(self, operation: Operation) -> None:
         error = None
+        service = operation.service or ""
         try:
-            if operation.kind == "reload":
-                await self._reload(operation.service)
-            else:
-                await control.ask(self._paths.control_socket, operation.kind, operation.service)
+            match operation.kind:
+                case "reload":
+                    await self._reload(service)
+                case "start" | "stop" | "restart":
+                    await control.ask(self._paths.control_socket, operation.kind, service)
+                case "apply" | "rollback":
+                    raise Failure("The operation was interrupted.")
         except Failure as failure:
             error = str(failure)
         except Exception:
@@ -102,18 +160,8 @@ class Orchestrator:
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def _reload(self, service: str) -> None:
-        match service:
-            case "postfix":
-                await postfix_queue.reload(self._paths.postfix_conf)
-            case "dovecot":
-                await tool.run("doveadm", "-c", str(self._paths.dovecot_conf / "dovecot.conf"), "reload")
-            case "rspamd":
-                states = {each.name: each for each in await control.ask(self._paths.control_socket, "status")}
-                if (pid := states[service].pid) is None:
-                    raise Failure("rspamd is not running.")
-                os.kill(pid, signal.SIGHUP)
-            case _:
-                raise Failure(f"{service} can't be reloaded.")
+        states = {each.name: each for each in await control.ask(self._paths.control_socket, "status")}
+        await apply.reload(self._paths, service, states[service].pid)
 
     async def _list_services(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
         states = await control.ask(self._paths.control_socket, "status")
@@ -138,8 +186,12 @@ class Orchestrator:
                     drift=any(each.service == state.name for each in drift) if files else None,
                 )
             )
-        generation = {"n": manifest.n, "created_at": manifest.created_at} if manifest else None
-        return {"services": rows, "generation": generation}
+        kept = [generations.read_manifest(self._paths, n) for n in generations.list_generations(self._paths)]
+        return {
+            "services": rows,
+            "generation": _describe(manifest) if manifest else None,
+            "generations": [_describe(each) for each in reversed(kept)],
+        }
 
     async def _list_drift(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"files": await asyncio.to_thread(self._read_drift)}
@@ -183,14 +235,24 @@ class Orchestrator:
         return {f"{each.service}/{each.path}": each.sha256 for each in drift}
 
     async def _plan(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
-        target = await self._read_target()
+        target = await self.read_target()
         draft = await asyncio.to_thread(plan.draft_plan, self._paths, self._app.vault, target, self._app.clock())
         return {"plan": draft.plan}
 
-    async def _read_target(self) -> plan.Target:
+    async def read_target(self) -> plan.Target:
         """The newest settings."""
         async with self._app.db.autocommit() as conn:
             stored = await revisions.read(conn, self._app.vault)
         settings = self._app.loaded.with_stored(stored.values).settings
-        pending = rules.list_pending(stored)
-        return plan.Target(settings, stored.applied_n, stored.n, pending)
+        before = self._app.loaded.with_stored(revision_rules.select_effective(stored)).settings
+        pending = revision_rules.list_pending(stored)
+        is_rejected = bool(pending) and not stored.use_at_start
+        return plan.Target(settings, before, stored.applied_n, stored.n, pending, is_rejected)
+
+
+def _describe(manifest: generations.Manifest) -> Generation:
+    return Generation(manifest.n, manifest.created_at, manifest.revision)
+
+
+def _split(names: Sequence[str]) -> list[tuple[str, str, str]]:
+    return [name.partition("/") for name in names]

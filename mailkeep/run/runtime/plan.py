@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import hashlib
 import shutil
@@ -19,7 +20,7 @@ from mailkeep.features.operations.orchestrator.model import ConfigurationPlan, P
 from mailkeep.mail.daemons import actions, render
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig, Files
-from mailkeep.run.runtime import configuration, generations, service_status
+from mailkeep.run.runtime import configuration, generations, ports, process, service_status
 from mailkeep.run.runtime.generations import Drift, Manifest
 from mailkeep.settings import MASK, Settings
 
@@ -31,19 +32,24 @@ _INTERRUPTS = {
     ("postfix", "reload"): "Deliveries that are under way are tried again.",
     ("rspamd", "restart"): "Mail waits at the sender until the filter answers again.",
     ("redis", "restart"): "The filter works without statistics for a moment.",
+    ("api", "restart"): "Requests wait for about a second.",
 }
+_READ_AT_START = ("server.", "dns.", "limits.", "mta.")
+"""What our own processes read only at their start; `node` reads it at each use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The settings that a plan leads to, with the revision that running processes use (`base`) and its own, and the
-    changed settings that do not depend on files.
+    """The settings that a plan leads to and those before, with their revisions (`base`: before), and the settings that
+    wait for an apply. `is_rejected`: an apply of them was rolled back.
     """
 
     settings: Settings
+    before: Settings
     base: int
     revision: int
     changed_keys: Sequence[str] = ()
+    is_rejected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +84,13 @@ def draft_plan(paths: InstancePaths, vault: Vault, target: Target, at: datetime)
         target=target.revision,
         expires_at=at + _LIFETIME,
         files=files,
-        actions=_decide(paths, current, rendered),
-        checks=_check(paths, manifest, rendered, drift, config) if has_changes else [],
+        actions=[*_decide(paths, current, rendered), *_decide_processes(target.changed_keys)],
+        checks=[
+            *(_check(paths, manifest, rendered, drift, config) if has_changes else ()),
+            *_check_listeners(target),
+        ],
         settings=target.changed_keys,
-        warnings=_warn(files),
+        warnings=_warn(files, target),
     )
     return Draft(plan, rendered, manifest, config, drift)
 
@@ -133,7 +142,8 @@ def _compare(
                 else "update"
             )
             diff = diff_texts(f"{service}/{path}", old, new, secrets)
-            files.append(PlannedFile(service, path, change, diff, after.get(path)))
+            is_undecided = is_edited and before.get(path) != after.get(path)
+            files.append(PlannedFile(service, path, change, diff, after.get(path), is_undecided))
     return files
 
 
@@ -158,6 +168,27 @@ def _decide(paths: InstancePaths, current: Manifest, rendered: Mapping[str, File
     return planned
 
 
+def _decide_processes(changed_keys: Sequence[str]) -> list[PlannedAction]:
+    """Our own processes that read one of the settings only at their start."""
+    because = [key for key in changed_keys if key.startswith(_READ_AT_START)]
+    names = [name for name in process.list_names() if name != "node"] if because else []
+    return [PlannedAction(name, "restart", because, _INTERRUPTS.get((name, "restart"))) for name in names]
+
+
+def _check_listeners(target: Target) -> list[PlannedCheck]:
+    """Whether the addresses exist, and new ports are free."""
+    before, after = target.before, target.settings
+    if (before.ports, before.server.addresses) == (after.ports, after.server.addresses):
+        return []
+    try:
+        configuration.require_addresses(after.server.addresses)
+    except Failure as failure:
+        return [PlannedCheck("ports", False, str(failure))]
+    used = set(dataclasses.asdict(before.ports).values())
+    taken = [each for each in ports.find_unavailable(after) if each.port not in used]
+    return [PlannedCheck("ports", not taken, "; ".join(map(str, taken)))]
+
+
 def _check(
     paths: InstancePaths,
     manifest: Manifest,
@@ -173,9 +204,16 @@ def _check(
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _warn(files: Sequence[PlannedFile]) -> list[str]:
-    edited = [f"{file.service}/{file.path}" for file in files if file.change == "drifted"]
-    return [f"Edited by hand, and kept as they are: {', '.join(edited)}."] if edited else []
+def _warn(files: Sequence[PlannedFile], target: Target) -> list[str]:
+    warnings: list[str] = []
+    drifted = [file for file in files if file.change == "drifted"]
+    if kept := [f"{file.service}/{file.path}" for file in drifted if not file.is_edited_and_changed]:
+        warnings.append(f"Edited by hand, and kept as they are: {', '.join(kept)}.")
+    if undecided := [f"{file.service}/{file.path}" for file in drifted if file.is_edited_and_changed]:
+        warnings.append(f"Edited by hand, and changed by the plan: {', '.join(undecided)}. Decide which to keep.")
+    if target.is_rejected:
+        warnings.append("An apply of these settings was rolled back. The next start does not use them either.")
+    return warnings
 
 
 def _identify(current: Manifest, manifest: Manifest, drift: Sequence[Drift], target: Target) -> str:

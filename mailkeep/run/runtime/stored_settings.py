@@ -41,19 +41,24 @@ def load_copy(data_dir: Path, vault: Vault, loaded: LoadedSettings) -> LoadedSet
 
 async def apply_newest(conn: Conn, data_dir: Path, vault: Vault, loaded: LoadedSettings) -> tuple[LoadedSettings, int]:
     """At the start of an instance: the settings with the newest stored values, which become the applied ones, and the
-    revision.
+    revision. After an apply was rolled back, the applied values stay.
 
     SettingsError, with the advice to remove the value, if they are not valid together with the other sources.
     """
     stored = await revisions.read(conn, vault)
+    values, n = stored.values, stored.n
+    if not stored.use_at_start:
+        pending = rules.list_pending(stored)
+        log.warning("settings whose apply was rolled back are not used", settings=pending)
+        values, n = rules.select_effective(stored), stored.applied_n
     try:
-        newest = loaded.with_stored(stored.values)
+        newest = loaded.with_stored(values)
     except SettingsError as error:
         advice = "Stored settings are changed with `mailkeep config unset KEY` or `mailkeep config rollback N`."
         raise SettingsError([*error.faults, advice] if stored.values else error.faults, error.by_key) from None
-    await revisions.mark_applied(conn, stored.n)
-    save_copy(data_dir, vault, stored.values)
-    return newest, stored.n
+    await revisions.mark_applied(conn, n)
+    save_copy(data_dir, vault, values)
+    return newest, n
 
 
 def save_copy(data_dir: Path, vault: Vault, values: Values) -> None:

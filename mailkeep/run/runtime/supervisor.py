@@ -121,12 +121,19 @@ class Supervisor:
             await self.start(running.service)
             return
         restarts = running.restarts
-        await child.end(running.process.pid, running.service.stop_seconds)
+        if running.process.poll() is None:
+            await child.end(running.process.pid, running.service.stop_seconds)
         deadline = monotonic() + _READY_SECONDS
         while running.restarts == restarts:
             if monotonic() > deadline:
                 raise Failure(f"{name} did not restart: {_log_tail(running.service.log)} (see {running.service.log})")
             await asyncio.sleep(0.02)
+
+    async def require_ready(self, name: str) -> None:
+        """Failure unless a service runs and is ready."""
+        running = self.running[name]
+        if running.is_stopped or running.process.poll() is not None or not await running.service.is_ready():
+            raise Failure(f"{name} is not ready: {_log_tail(running.service.log)} (see {running.service.log})")
 
     async def start_again(self, name: str) -> None:
         """Start a service that was stopped; Failure if it does not become ready. Nothing if it was not stopped."""

@@ -181,7 +181,8 @@ async def test_a_rollback_to_another_destination_uses_the_secret_of_that_time(ap
     [
         {"auth.require_second_factor": ["super_admin"]}, {"oidc.allowed_networks": ["127.0.0.0/8"]},
         {"cors.origins": ["https://a.test"]}, {"dns.servers": ["192.0.2.53"]},
-        {"webhooks.allowed_networks": ["10.0.0.0/8"]},
+        {"webhooks.allowed_networks": ["10.0.0.0/8"]}, {"overlays.postfix": "smtpd_timeout = 30s\n"},
+        {"overlays.rspamd": {"greylist.conf": "timeout = 300;"}},
     ],
     ids=str,
 )  # fmt: skip
@@ -197,6 +198,21 @@ async def test_sensitive_settings_need_a_recent_sign_in(api: Api, changes: dict[
     api.clock.advance(minutes=11)
     back = await api.sue.post("/config/revisions/0/rollback", {})
     assert reason(back) == "recent_sign_in_required"
+
+
+@pytest.mark.parametrize(
+    "key, value, reason",
+    [
+        ("postfix", "smtpd_timeout = 30s\nrelayhost = evil.example", "line 2: relayhost can't be set here"),
+        ("dovecot", "!include /etc/shadow", "line 1: expected a setting"),
+        ("rspamd", {"groups.conf": '.include "/x"'}, "groups.conf, line 1: a value may only have"),
+        ("rspamd", {"multimap.conf": "x = 1"}, "multimap.conf, line 1: multimap.conf is none of the possible files"),
+    ],
+)
+async def test_lines_for_a_daemon_are_checked(api: Api, key: str, value: object, reason: str):
+    refused = await patch(api, {f"overlays.{key}": value}, current_password=PASSWORD)
+    assert (refused.code, faults(refused)) == ("INVALID_FIELD", [f"changes.overlays.{key}"])
+    assert reason in refused.body.decode()
 
 
 async def test_nobody_can_exclude_their_own_network(api: Api):

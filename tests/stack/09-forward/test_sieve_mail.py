@@ -60,6 +60,13 @@ def pid_of(stack: Stack, name: str) -> int:
     return int((places_of(stack).run / "pids" / f"{name}.pid").read_text().split()[0])
 
 
+def sessions_of(stack: Stack, address: str) -> str:
+    """What `doveadm who` lists for this login, without its header."""
+    command = ["doveadm", "-c", str(places_of(stack).dovecot_conf), "-f", "tab", "who", address]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    return "".join(line for line in done.stdout.splitlines() if line.startswith(address))
+
+
 def spooled(stack: Stack) -> list[Path]:
     return list((places_of(stack).sieve_spool / "new").iterdir())
 
@@ -281,6 +288,8 @@ def test_a_mailbox_with_the_old_home_layout_keeps_its_data(stack: Stack) -> None
         client.store("1", "+FLAGS", "(\\Flagged $Later)")
         found = client.uid("FETCH", "1:*", "(FLAGS)")[1]
         assert found == [b"1 (UID 1 FLAGS (\\Flagged \\Recent $Later))"]
+    # After LOGOUT Dovecot still writes in the mailbox, and would make its folders again.
+    eventually(lambda: not sessions_of(stack, address), what="the end of the session")
     home = places_of(stack).mail_root / mailbox["id"]
     # The old layout: one folder.
     for path in sorted((home / mailbox_homes.MAILDIR).iterdir()):

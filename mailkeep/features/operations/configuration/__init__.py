@@ -5,5 +5,5 @@ command-line options. A change is checked as a whole, with the settings of all s
 the file, the environment or an option sets, and for those that are never stored: `http.*`, `database.*`, and settings
 that name files, so that no change locks administrators out or makes the server read another file.
 
-Settings with effect `none` apply to every process at once; the others with the next start of Mailkeep.
+Settings with effect `none` apply to every process at once; the others with the next apply or start.
 """

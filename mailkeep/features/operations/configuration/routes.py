@@ -8,9 +8,9 @@ from msgspec import UNSET
 
 from mailkeep.app import App
 from mailkeep.core.errors import Forbidden, InvalidCredentials, InvalidPagination, NotFound, PreconditionFailed
-from mailkeep.features.operations.configuration import rules, service, wire
+from mailkeep.features.operations.configuration import service, wire
 from mailkeep.features.operations.configuration.model import ConfigChange
-from mailkeep.features.record.settings_revisions import service as revisions
+from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 _TAG = "Configuration"
@@ -30,7 +30,7 @@ async def _read(app: App, call: Call) -> HttpResponse:
 async def _change(app: App, call: Call) -> HttpResponse:
     body: wire.ConfigPatch = call.body
     changes = wire.read_changes(body)
-    if rules.needs_recent_sign_in(changes) and not body.dry_run:
+    if revision_rules.needs_recent_sign_in(changes) and not body.dry_run:
         await service.require_recent_sign_in(app, call, _password(body))
     changed = await service.change(
         app, call.caller(), changes, comment=body.comment, if_match=call.if_match, dry_run=body.dry_run
@@ -48,7 +48,7 @@ async def _revisions(app: App, call: Call) -> HttpResponse:
 async def _roll_back(app: App, call: Call) -> HttpResponse:
     body: wire.ConfigRollback = call.body
     n = service.parse_number(call.path["n"])
-    if rules.needs_recent_sign_in(await service.list_changes_to(app, n)):
+    if revision_rules.needs_recent_sign_in(await service.list_changes_to(app, n)):
         await service.require_recent_sign_in(app, call, _password(body))
     return _result(await service.roll_back(app, call.caller(), n, comment=body.comment), dry_run=False)
 
@@ -86,11 +86,11 @@ ENDPOINTS = (
         action="config.write",
         summary="Change settings",
         description=(
-            "Adds a revision. Settings with effect `none` apply to all processes at once, others with the next start. "
-            "INVALID_FIELD names each setting that is not valid, is set by the file or the environment, or can't be "
-            "stored. With `If-Match` and another newest revision: PRECONDITION_FAILED, with the settings that have "
-            "changed since in `details.changed`. A relay's password is removed if its host, port, encryption or user "
-            "name changes, unless it is in the same request. " + _RECENT
+            "Adds a revision. Settings with effect `none` apply to all processes at once, others with the next apply "
+            "or start. INVALID_FIELD names each setting that is not valid, is set by the file or the environment, or "
+            "can't be stored. With `If-Match` and another newest revision: PRECONDITION_FAILED, with the settings that "
+            "have changed since in `details.changed`. A relay's password is removed if its host, port, encryption or "
+            "user name changes, unless it is in the same request. " + _RECENT
         ),
         tag=_TAG,
         versioned=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, cast
 
 from mailkeep.core.errors import FieldError, InvalidField, invalid_field
@@ -17,7 +17,6 @@ _CREDENTIALS = {
     "outbound.relay_password": ("outbound.relay", "outbound.relay_tls", "outbound.relay_username"),
 }
 """Secrets, and the settings that say where each is sent."""
-_SENSITIVE = ("auth.", "oidc.", "cors.", "dns.", "webhooks.allowed_networks")
 _FIXED_BY = {"file": "mailkeep.toml", "env": "the environment", "option": "a command-line option"}
 
 
@@ -61,11 +60,6 @@ def refuse_lock_out(loaded: LoadedSettings, who: Principal) -> None:
             "changes.auth.allowed_networks",
             f"must include your own address, {who.ip_address}: otherwise you lock yourself out",
         )
-
-
-def needs_recent_sign_in(changes: Iterable[str]) -> bool:
-    """Whether one of these settings decides who may do what, or what the server connects to."""
-    return any(key.startswith(_SENSITIVE) for key in changes)
 
 
 def _refuse_key(loaded: LoadedSettings, key: str, value: Any) -> FieldError | None:

@@ -23,8 +23,8 @@ SettingSource = Literal["default", "file", "env", "database"]
 
 class SettingResponse(Struct, frozen=True):
     """A setting. `source`: who set `value`; options of the command line count as `env`. `pending`: the stored value
-    that applies with the next start, absent without one. `storable`: whether PATCH accepts it if neither file nor
-    environment sets it.
+    that applies with the next apply or start, absent without one. `storable`: whether PATCH accepts it if neither file
+    nor environment sets it.
     """
 
     key: str
@@ -66,7 +66,7 @@ class SettingChange(Struct, frozen=True):
 
 class ConfigChangeResponse(Struct, frozen=True):
     """The result of a change, or with `dry_run` what it would be: the number of the newest revision, the changed
-    settings, and those that apply with the next start.
+    settings, and those that apply with the next apply or start.
     """
 
     revision: int
@@ -76,7 +76,7 @@ class ConfigChangeResponse(Struct, frozen=True):
 
 
 class RevisionResponse(Struct, frozen=True):
-    """A revision. `state`: `desired` until the next start, `applied` or `superseded`."""
+    """A revision. `state`: `desired` until the next apply or start, `applied` or `superseded`."""
 
     n: int
     author: str

@@ -9,6 +9,7 @@ from typing import Literal
 from uuid import UUID
 
 ServiceAction = Literal["start", "stop", "restart", "reload"]
+OperationKind = Literal["start", "stop", "restart", "reload", "apply", "rollback"]
 OperationState = Literal["running", "succeeded", "failed", "rolled_back"]
 StepState = Literal["running", "succeeded", "failed"]
 
@@ -32,18 +33,22 @@ class ManagedService:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """The generation of configuration in use."""
+    """A generation of the daemons' configuration, with the revision of the settings that it was made from."""
 
     n: int
     created_at: datetime
+    revision: int
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """All services; `generation` None: the daemons use different ones, or there are no daemons."""
+    """All services; `generation` None: the daemons use different ones, or there are no daemons. `generations` are all
+    that are kept, newest first.
+    """
 
     services: Sequence[ManagedService]
     generation: Generation | None = None
+    generations: Sequence[Generation] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +68,8 @@ class DriftedFile:
 @dataclass(frozen=True, slots=True)
 class PlannedFile:
     """A file that changes, with its difference from the current one (unified, secrets masked, at most 64 KiB) and the
-    SHA-256 of the new one, None if it is deleted. `drifted`: it was edited by hand, and stays as it is.
+    SHA-256 of the new one, None if it is deleted. `drifted`: it was edited by hand, and stays as it is, unless the new
+    one differs from the installed one too (`is_edited_and_changed`): then an administrator must decide.
     """
 
     service: str
@@ -71,6 +77,7 @@ class PlannedFile:
     change: Literal["create", "update", "delete", "drifted"]
     diff: str
     sha256: str | None
+    is_edited_and_changed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +129,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation on a service. `started_at`: when the process `node` began."""
+    """An operation on a service, or on the configuration of all (`service` None). `started_at`: when the process `node`
+    began. `confirm_until`: until when it must be confirmed, else it is rolled back.
+    """
 
     id: UUID
-    kind: ServiceAction
-    service: str
+    kind: OperationKind
+    service: str | None
     state: OperationState
     author_id: UUID | None
     author: str
@@ -135,3 +144,29 @@ class Operation:
     error: str | None = None
     started_at: datetime | None = None
     finished_at: datetime | None = None
+    confirm_until: datetime | None = None
+    confirmed_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyRequest:
+    """What to apply: the plan that was shown, how long to watch the services afterwards, and the edits by hand
+    (`service/path`) to overwrite.
+    """
+
+    plan_id: str
+    watch_seconds: int = 30
+    overwrite_drift: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyRefusal:
+    """Why an apply did not begin: the plan is another one now, checks failed, or files (`service/path`) were edited by
+    hand and an administrator must decide.
+    """
+
+    reason: Literal["plan_stale", "check_failed", "drifted", "restart_required"]
+    text: str
+    plan: ConfigurationPlan | None = None
+    checks: Sequence[PlannedCheck] = ()
+    files: Sequence[str] = ()

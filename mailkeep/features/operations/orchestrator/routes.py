@@ -6,9 +6,17 @@ from functools import partial
 from typing import get_args
 
 from mailkeep.app import App
-from mailkeep.core.errors import ApiKeyDomainScope, Conflict, InvalidPagination, NotFound, OrchestratorBusy, Unavailable
+from mailkeep.core.errors import (
+    ApiKeyDomainScope,
+    Conflict,
+    Forbidden,
+    InvalidPagination,
+    NotFound,
+    OrchestratorBusy,
+    Unavailable,
+)
 from mailkeep.features.operations.orchestrator import service, wire
-from mailkeep.features.operations.orchestrator.model import ServiceAction
+from mailkeep.features.operations.orchestrator.model import ApplyRefusal, ApplyRequest, Operation, ServiceAction
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 _TAG = "Orchestrator"
@@ -43,6 +51,28 @@ async def _act(action: ServiceAction, app: App, call: Call) -> HttpResponse:
     return HttpResponse(wire.OperationStarted(operation.id))
 
 
+async def _apply(app: App, call: Call) -> HttpResponse:
+    body: wire.ApplyBody = call.body
+    request = ApplyRequest(body.plan_id, body.watch_seconds, body.overwrite_drift)
+    return _respond(await service.request_apply(app, call.caller(), request))
+
+
+async def _roll_back(app: App, call: Call) -> HttpResponse:
+    body: wire.RollbackBody = call.body
+    return _respond(await service.request_rollback(app, call.caller(), body.generation, body.watch_seconds))
+
+
+def _respond(result: Operation | ApplyRefusal) -> HttpResponse:
+    if isinstance(result, ApplyRefusal):
+        raise wire.refuse(result)
+    return HttpResponse(wire.OperationStarted(result.id))
+
+
+async def _confirm(app: App, call: Call) -> HttpResponse:
+    return HttpResponse(wire.OperationStarted(await service.confirm(app, call.caller())))
+
+
+_BUSY = " One operation runs at a time: ORCHESTRATOR_BUSY with `details.operation_id`."
 _ACTION_TEXTS = {
     "start": "Starts a service that was stopped.",
     "stop": (
@@ -95,12 +125,67 @@ ENDPOINTS = (
         summary="Show what the newest settings would change",
         description=(
             "Compares the daemons' configuration with what Mailkeep would write now: the files that change, what each "
-            "daemon must do, and the result of the daemons' own checks of the new files. Nothing is changed. Today the "
-            "plan takes effect with the next start of Mailkeep. Without files in the embedded profile." + _AVAILABILITY
+            "daemon must do, and the result of the daemons' own checks of the new files. Nothing is changed. Without "
+            "files in the embedded profile." + _AVAILABILITY
         ),
         tag=_TAG,
         data=wire.PlanResponse,
         refusals=(ApiKeyDomainScope, Unavailable),
+        examples=(Example(),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/orchestrator/apply",
+        handler=_apply,
+        action="orchestrator.write",
+        summary="Apply a plan",
+        description=(
+            "Installs the configuration of the plan, lets the daemons read it, and watches them for `watch_seconds`: "
+            "they run, greet, and no mail is deferred because of this server. Otherwise the earlier configuration is "
+            "restored, and the operation ends as `rolled_back`. If the plan changes ports, it must be confirmed within "
+            "120 seconds (`confirm_until`). Nothing is changed by CONFLICT: `plan_stale` with the new plan in "
+            "`details.plan`, `check_failed` with `details.checks`, `drifted` with `details.files` that were edited by "
+            "hand and would change. In the embedded profile only a plan without settings can be applied, others take "
+            "effect at the next start (`restart_required`)." + _BUSY
+        ),
+        tag=_TAG,
+        status=202,
+        body=wire.ApplyBody,
+        data=wire.OperationStarted,
+        audit="orchestrator.apply",
+        refusals=(ApiKeyDomainScope, Conflict, OrchestratorBusy, Unavailable),
+        examples=(Example(body={"plan_id": "{plan_id}"}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/orchestrator/rollback",
+        handler=_roll_back,
+        action="orchestrator.write",
+        summary="Roll back to an earlier generation",
+        description=(
+            "Adds a revision of the settings in which those that need an apply have the values of that generation, and "
+            "applies it like POST /orchestrator/apply. FORBIDDEN `recent_sign_in_required` if settings differ that "
+            "need a recent sign-in. Full profile only." + _BUSY
+        ),
+        tag=_TAG,
+        status=202,
+        body=wire.RollbackBody,
+        data=wire.OperationStarted,
+        audit="orchestrator.rollback",
+        refusals=(ApiKeyDomainScope, Forbidden, NotFound, Conflict, OrchestratorBusy, Unavailable),
+        examples=(Example(body={"generation": 12}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/orchestrator/confirm",
+        handler=_confirm,
+        action="orchestrator.write",
+        summary="Confirm an apply",
+        description="CONFLICT `nothing_to_confirm` if no operation has a `confirm_until` in the future.",
+        tag=_TAG,
+        data=wire.OperationStarted,
+        audit="orchestrator.confirm",
+        refusals=(ApiKeyDomainScope, Conflict),
         examples=(Example(),),
     ),
     Endpoint(
@@ -133,11 +218,7 @@ ENDPOINTS = (
             handler=partial(_act, action),
             action="orchestrator.write",
             summary=f"{action.capitalize()} a service",
-            description=(
-                _ACTION_TEXTS[action]
-                + " Returns before it is done. One operation runs at a time: ORCHESTRATOR_BUSY with "
-                "`details.operation_id`. Full profile only."
-            ),
+            description=_ACTION_TEXTS[action] + " Returns before it is done." + _BUSY + " Full profile only.",
             tag=_TAG,
             status=202,
             data=wire.OperationStarted,

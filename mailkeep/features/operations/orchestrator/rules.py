@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from mailkeep.core.errors import Conflict, NotFound
-from mailkeep.features.operations.orchestrator.model import ServiceAction
+from mailkeep.features.operations.orchestrator.model import ApplyRefusal, ApplyRequest, ConfigurationPlan, ServiceAction
 
 DATABASE = "database"
 OWN_PROCESS = "mailkeep"
@@ -13,6 +13,36 @@ OWN_PROCESS = "mailkeep"
 _NEEDED_BY_API = (DATABASE, OWN_PROCESS, "prefork", "node", "api")
 _RELOADABLE = ("rspamd", "dovecot", "postfix")
 _ALWAYS_RUNNING = (DATABASE, OWN_PROCESS)
+
+
+_PLAN_STALE = "The configuration has changed since this plan was made. Look at the new plan."
+_CHECK_FAILED = "A daemon's own check rejects the new configuration. Nothing was changed."
+
+
+def refuse(plan: ConfigurationPlan, request: ApplyRequest) -> ApplyRefusal | None:
+    """Why a plan can't be applied as requested; None if it can."""
+    if plan.id != request.plan_id:
+        return ApplyRefusal("plan_stale", _PLAN_STALE, plan)
+    if failed := [check for check in plan.checks if not check.ok]:
+        return ApplyRefusal("check_failed", _CHECK_FAILED, checks=failed)
+    edited = {f"{file.service}/{file.path}" for file in plan.files if file.change == "drifted"}
+    if unknown := sorted(set(request.overwrite_drift) - edited):
+        return ApplyRefusal("plan_stale", f"Not edited by hand: {', '.join(unknown)}. Look at the new plan.", plan)
+    changed = {f"{file.service}/{file.path}" for file in plan.files if file.is_edited_and_changed}
+    if undecided := sorted(changed - set(request.overwrite_drift)):
+        text = f"Edited by hand, and the plan changes them too: {', '.join(undecided)}. Name them in overwrite_drift."
+        return ApplyRefusal("drifted", text, files=undecided)
+    return None
+
+
+def refuse_embedded(plan: ConfigurationPlan, request: ApplyRequest) -> ApplyRefusal | None:
+    """Why a plan can't be applied in the embedded profile, where settings wait for the next start."""
+    if plan.id != request.plan_id:
+        return ApplyRefusal("plan_stale", _PLAN_STALE, plan)
+    if plan.settings:
+        text = f"These settings take effect at the next start of Mailkeep: {', '.join(plan.settings)}."
+        return ApplyRefusal("restart_required", text)
+    return None
 
 
 def list_actions(service: str) -> list[ServiceAction]:

@@ -4,30 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import msgspec
 
 import mailkeep
 from mailkeep.app import App
-from mailkeep.core.errors import NotFound, OrchestratorBusy, Unavailable
+from mailkeep.core.errors import Conflict, Forbidden, NotFound, OrchestratorBusy, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
+from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.operations.orchestrator import rules, store
 from mailkeep.features.operations.orchestrator.model import (
+    ApplyRefusal,
+    ApplyRequest,
     ConfigurationPlan,
     DriftedFile,
     Generation,
     ManagedService,
     Operation,
+    OperationState,
     Overview,
     ServiceAction,
     Step,
+    StepState,
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
@@ -35,9 +41,12 @@ from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event, SystemDrift
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
+from mailkeep.features.record.settings_revisions.model import SettingsChange, StoredSettings, Values
+from mailkeep.settings import SettingsError
 
 _PLAN_SECONDS = 60.0
 _LIFETIME = timedelta(minutes=15)
+_ABANDONED = timedelta(minutes=5)
 
 
 async def read_overview(app: App) -> Overview:
@@ -48,7 +57,8 @@ async def read_overview(app: App) -> Overview:
     services = msgspec.convert(result["services"], list[ManagedService])
     async with app.db.autocommit() as conn:
         database = ManagedService(rules.DATABASE, "running", None, None, str(conn.info.server_version // 10000))
-    return Overview([database, *services], msgspec.convert(result["generation"], Generation | None))
+    generation = msgspec.convert(result["generation"], Generation | None)
+    return Overview([database, *services], generation, msgspec.convert(result["generations"], list[Generation]))
 
 
 async def list_drift(app: App) -> list[DriftedFile]:
@@ -110,11 +120,142 @@ async def request_action(app: App, who: Principal, service: str, action: Service
     return operation
 
 
+async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Operation | ApplyRefusal:
+    """Apply a plan: the operation, which runs in the background, or why it did not begin. ORCHESTRATOR_BUSY,
+    UNAVAILABLE.
+    """
+    at = app.clock()
+    operation = Operation(uuid7(at), "apply", None, "running", who.admin_id, who.label, at)
+    action = AuditAction("orchestrator.apply", AuditTarget("config", None), details={"plan_id": request.plan_id})
+    if not app.settings.is_full_profile:
+        if refusal := rules.refuse_embedded(await make_plan(app), request):
+            return refusal
+        async with app.db.tx() as conn:
+            await _insert(conn, operation)
+            await audit.record(conn, who, at, action)
+            await store.save_end(conn, operation.id, "succeeded", None, at, ())
+        return operation
+    return await _prepare(app, who, operation, action, {"request": request})
+
+
+async def request_rollback(app: App, who: Principal, generation: int, watch_seconds: int) -> Operation | ApplyRefusal:
+    """Apply the settings of an earlier generation, which become the newest revision (only those that need an apply).
+    NOT_FOUND, ORCHESTRATOR_BUSY, UNAVAILABLE.
+    """
+    if not app.settings.is_full_profile:
+        raise Unavailable("Only the full profile has generations.", reason="needs_full_profile")
+    overview = await read_overview(app)
+    found = next((each for each in overview.generations if each.n == generation), None)
+    if found is None:
+        raise NotFound
+    at = app.clock()
+    operation = Operation(uuid7(at), "rollback", None, "running", who.admin_id, who.label, at)
+    target = AuditTarget("config", None)
+    action = AuditAction("orchestrator.rollback", target, details={"generation": generation})
+    request = ApplyRequest("", watch_seconds)
+    return await _prepare(app, who, operation, action, {"request": request}, found)
+
+
+async def _prepare(
+    app: App,
+    who: Principal,
+    operation: Operation,
+    action: AuditAction,
+    argument: Mapping[str, Any],
+    back_to: Generation | None = None,
+) -> Operation | ApplyRefusal:
+    async with app.db.tx() as conn:
+        await _insert(conn, operation)
+        await audit.record(conn, who, operation.created_at, action)
+        if back_to:
+            await _restore_settings(conn, app, who, back_to)
+        argument = {"operation_id": str(operation.id), **argument}
+        task = await node_tasks.submit(conn, app, "orchestrator.prepare", msgspec.to_builtins(argument))
+    try:
+        result = await node_tasks.wait_for_result(app, task, _PLAN_SECONDS)
+    except Unavailable as error:
+        if (error.details or {}).get("reason") != "still_running":
+            await discard(app, operation.id)
+        raise
+    refusal = msgspec.convert(result["refusal"], ApplyRefusal | None)
+    return refusal or operation
+
+
+async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Generation) -> None:
+    """Add a revision in which the settings that need an apply have the values of a generation."""
+    old = await revisions.read_values(conn, app.vault, generation.revision) if generation.revision else dict[str, Any]()
+
+    def edit(current: StoredSettings) -> Values:
+        values = revision_rules.select_effective(replace(current, applied=old))
+        changed = revision_rules.describe_changes(current.values, values)
+        if revision_rules.needs_recent_sign_in(changed) and (who.session_id or who.key_id):
+            raise Forbidden(
+                "This generation has other values of settings that need a recent sign-in. Roll the settings back with "
+                f"POST /config/revisions/{generation.revision}/rollback and `current_password`, then apply the plan.",
+                reason="recent_sign_in_required",
+            )
+        try:
+            app.loaded.with_stored(values)
+        except SettingsError as error:
+            text = f"The settings of generation {generation.n} are not valid any more: {'; '.join(error.faults)}"
+            raise Conflict(text, reason="invalid_settings") from None
+        return values
+
+    change = SettingsChange(edit, f"Rollback to generation {generation.n}")
+    await revisions.add(conn, app.vault, who, app.clock(), change)
+
+
 async def _insert(conn: Conn, operation: Operation) -> None:
     while not await store.insert(conn, operation):
         running = await store.find_running(conn)
         if running:
             raise OrchestratorBusy(operation_id=str(running.id))
+
+
+async def confirm(app: App, who: Principal) -> UUID:
+    """Confirm the running apply; its ID. CONFLICT `nothing_to_confirm`."""
+    at = app.clock()
+    async with app.db.tx() as conn:
+        operation_id = await store.save_confirmation(conn, at)
+        if operation_id is None:
+            raise Conflict("No operation waits for a confirmation.", reason="nothing_to_confirm")
+        await audit.record(conn, who, at, AuditAction("orchestrator.confirm", AuditTarget("config", None)))
+    return operation_id
+
+
+async def discard(app: App, operation_id: UUID) -> None:
+    """Delete an operation that did not begin."""
+    async with app.db.autocommit() as conn:
+        await store.delete(conn, operation_id)
+
+
+async def end_abandoned(app: App) -> None:
+    """End operations whose task was lost."""
+    at = app.clock()
+    async with app.db.autocommit() as conn:
+        await store.end_abandoned(conn, at - _ABANDONED, at, "The process `node` did not begin the operation.")
+
+
+async def take_effect(app: App, n: int) -> bool:
+    """Let all processes use the values of the desired revision `n`; False if it is not desired any more."""
+    async with app.db.tx() as conn:
+        if not await revisions.mark_applied(conn, n):
+            return False
+        await _apply_to_routing(conn, app)
+    return True
+
+
+async def restore(app: App, n: int) -> None:
+    """Let all processes use the values of the earlier revision `n` again."""
+    async with app.db.tx() as conn:
+        await revisions.restore_applied(conn, n)
+        await _apply_to_routing(conn, app)
+
+
+async def _apply_to_routing(conn: Conn, app: App) -> None:
+    values = revision_rules.select_effective(await revisions.read(conn, app.vault))
+    settings = app.loaded.with_stored(values).settings
+    await routing.apply_settings(conn, settings.name_in_routing, settings.limits)
 
 
 async def find_running(app: App) -> Operation | None:
@@ -130,22 +271,35 @@ async def begin(app: App, operation_id: UUID) -> Operation | None:
         operation = await store.find(conn, operation_id)
         if operation is None:
             return None
-        step = Step(f"{operation.kind} {operation.service}", "running", at)
-        if not await store.save_begin(conn, operation_id, at, [step]):
+        steps = [Step(f"{operation.kind} {operation.service}", "running", at)] if operation.service else []
+        if not await store.save_begin(conn, operation_id, at, steps):
             return None
-    return replace(operation, steps=[step], started_at=at)
+    return replace(operation, steps=steps, started_at=at)
 
 
-async def finish(app: App, operation_id: UUID, error: str | None) -> None:
-    """Record the end of an operation, with its error if it failed."""
+async def save_steps(app: App, operation_id: UUID, steps: Sequence[Step]) -> None:
+    """Record the steps of a running operation."""
+    async with app.db.autocommit() as conn:
+        await store.save_steps(conn, operation_id, steps)
+
+
+async def await_confirmation(app: App, operation_id: UUID, until: datetime | None) -> None:
+    """Let an operation be confirmed until a time; None: not any more."""
+    async with app.db.autocommit() as conn:
+        await store.save_confirm_until(conn, operation_id, until)
+
+
+async def finish(app: App, operation_id: UUID, error: str | None, state: OperationState | None = None) -> None:
+    """Record the end of an operation, with its error if it failed; `state` None: as the error says."""
     at = app.clock()
+    state = state or ("failed" if error else "succeeded")
     async with app.db.tx() as conn:
         operation = await store.find(conn, operation_id)
         if operation is None:
             return
-        state = "failed" if error else "succeeded"
+        ended: StepState = "succeeded" if state == "succeeded" else "failed"
         steps = [
-            replace(step, state=state, finished_at=at, output=error or "") if step.state == "running" else step
+            replace(step, state=ended, finished_at=at, output=error or "") if step.state == "running" else step
             for step in operation.steps
         ]
         await store.save_end(conn, operation_id, state, error, at, steps)

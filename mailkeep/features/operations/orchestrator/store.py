@@ -17,7 +17,8 @@ from mailkeep.features.operations.orchestrator.model import Operation, Operation
 
 _SELECT = """
     SELECT o.id, o.kind, o.service, o.state, o.author_id, o.author, o.created_at, o.steps, o.error, o.started_at,
-        o.finished_at
+        o.finished_at,
+        o.confirm_until, o.confirmed_at
     FROM orchestrator_operations o
 """
 
@@ -85,6 +86,54 @@ async def save_end(
         WHERE id = %(id)s AND state = 'running'
         """,
         {"id": operation_id, "state": state, "error": error, "at": at, "steps": _json(steps)},
+    )
+
+
+async def save_steps(conn: Conn, operation_id: UUID, steps: Sequence[Step]) -> None:
+    """Record the steps of a running operation."""
+    await conn.execute(
+        "UPDATE orchestrator_operations SET steps = %(steps)s WHERE id = %(id)s AND state = 'running'",
+        {"id": operation_id, "steps": _json(steps)},
+    )
+
+
+async def save_confirm_until(conn: Conn, operation_id: UUID, until: datetime | None) -> None:
+    """Record until when a running operation must be confirmed; None: no longer possible."""
+    await conn.execute(
+        "UPDATE orchestrator_operations SET confirm_until = %(until)s WHERE id = %(id)s AND state = 'running'",
+        {"id": operation_id, "until": until},
+    )
+
+
+async def save_confirmation(conn: Conn, at: datetime) -> UUID | None:
+    """Confirm the running operation that waits for it; its ID, None if there is none."""
+    cursor = await conn.execute(
+        """
+        UPDATE orchestrator_operations SET confirmed_at = %(at)s
+        WHERE state = 'running' AND confirm_until > %(at)s AND confirmed_at IS NULL
+        RETURNING id
+        """,
+        {"at": at},
+    )
+    row = await cursor.fetchone()
+    return row["id"] if row else None
+
+
+async def delete(conn: Conn, operation_id: UUID) -> None:
+    """Delete a running operation that was refused."""
+    await conn.execute(
+        "DELETE FROM orchestrator_operations WHERE id = %(id)s AND state = 'running'", {"id": operation_id}
+    )
+
+
+async def end_abandoned(conn: Conn, before: datetime, at: datetime, error: str) -> None:
+    """End running operations that were requested before `before` and have not begun."""
+    await conn.execute(
+        """
+        UPDATE orchestrator_operations SET state = 'failed', error = %(error)s, finished_at = %(at)s
+        WHERE state = 'running' AND started_at IS NULL AND created_at < %(before)s
+        """,
+        {"before": before, "at": at, "error": error},
     )
 
 

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from msgspec import Struct
+import msgspec
+from msgspec import Meta, Struct
 
 from mailkeep.core.clock import iso, iso_or_none
+from mailkeep.core.errors import Conflict
 from mailkeep.features.operations.orchestrator import rules
 from mailkeep.features.operations.orchestrator.model import (
+    ApplyRefusal,
     ConfigurationPlan,
     DriftedFile,
+    Generation,
     ManagedService,
     Operation,
+    OperationKind,
     OperationState,
     Overview,
+    PlannedCheck,
     ServiceAction,
     Step,
     StepState,
 )
-from mailkeep.web.fields import Timestamp
+from mailkeep.web.fields import Body, Timestamp
+
+WatchSeconds = Annotated[int, Meta(ge=5, le=600)]
+DriftName = Annotated[str, Meta(max_length=300)]
 
 
 class ServiceResponse(Struct, frozen=True):
@@ -41,19 +50,21 @@ class ServiceResponse(Struct, frozen=True):
 
 
 class GenerationResponse(Struct, frozen=True):
-    """A generation of the daemons' configuration."""
+    """A generation of the daemons' configuration. `revision`: the settings that it was made from."""
 
     n: int
     created_at: Timestamp
+    revision: int
 
 
 class OverviewResponse(Struct, frozen=True):
     """All services. `generation`: the configuration that all daemons use, null if they use different ones or there are
-    none; `operation_id`: the running operation.
+    none; `generations`: all that are kept, newest first; `operation_id`: the running operation.
     """
 
     services: list[ServiceResponse]
     generation: GenerationResponse | None
+    generations: list[GenerationResponse]
     operation_id: UUID | None
 
 
@@ -124,11 +135,13 @@ class StepResponse(Struct, frozen=True):
 
 
 class OperationResponse(Struct, frozen=True):
-    """An operation. `error` says why it failed."""
+    """An operation. `service` is null for `apply` and `rollback`; `error` says why it failed or was rolled back.
+    `confirm_until`: without POST /orchestrator/confirm until then it is rolled back.
+    """
 
     id: UUID
-    kind: ServiceAction
-    service: str
+    kind: OperationKind
+    service: str | None
     state: OperationState
     steps: list[StepResponse]
     error: str | None
@@ -136,6 +149,24 @@ class OperationResponse(Struct, frozen=True):
     author_id: UUID | None
     created_at: Timestamp
     finished_at: Timestamp | None
+    confirm_until: Timestamp | None
+
+
+class ApplyBody(Body, frozen=True):
+    """`plan_id`: of the plan that was shown. The services are watched for `watch_seconds` afterwards.
+    `overwrite_drift`: files that were edited by hand (`service/path`) whose edits are dropped.
+    """
+
+    plan_id: str
+    watch_seconds: WatchSeconds = 30
+    overwrite_drift: list[DriftName] = []
+
+
+class RollbackBody(Body, frozen=True):
+    """The generation whose settings are applied again."""
+
+    generation: Annotated[int, Meta(ge=1, le=999_999)]
+    watch_seconds: WatchSeconds = 30
 
 
 class OperationStarted(Struct, frozen=True):
@@ -146,12 +177,16 @@ class OperationStarted(Struct, frozen=True):
 
 def to_overview(overview: Overview, running: Operation | None) -> OverviewResponse:
     """The response for all services."""
-    generation = overview.generation
     return OverviewResponse(
         services=[_to_service(each) for each in overview.services],
-        generation=GenerationResponse(generation.n, iso(generation.created_at)) if generation else None,
+        generation=_to_generation(overview.generation) if overview.generation else None,
+        generations=[_to_generation(each) for each in overview.generations],
         operation_id=running.id if running else None,
     )
+
+
+def _to_generation(generation: Generation) -> GenerationResponse:
+    return GenerationResponse(generation.n, iso(generation.created_at), generation.revision)
 
 
 def _to_service(service: ManagedService) -> ServiceResponse:
@@ -188,10 +223,14 @@ def to_plan(plan: ConfigurationPlan) -> PlanResponse:
             PlannedActionResponse(each.service, each.action, list(each.because), each.interrupts)
             for each in plan.actions
         ],
-        checks=[PlannedCheckResponse(each.service, each.ok, each.output) for each in plan.checks],
+        checks=[_to_check(each) for each in plan.checks],
         settings=list(plan.settings),
         warnings=list(plan.warnings),
     )
+
+
+def _to_check(check: PlannedCheck) -> PlannedCheckResponse:
+    return PlannedCheckResponse(check.service, check.ok, check.output)
 
 
 def to_operation(operation: Operation) -> OperationResponse:
@@ -207,7 +246,20 @@ def to_operation(operation: Operation) -> OperationResponse:
         author_id=operation.author_id,
         created_at=iso(operation.created_at),
         finished_at=iso_or_none(operation.finished_at),
+        confirm_until=iso_or_none(operation.confirm_until),
     )
+
+
+def refuse(refusal: ApplyRefusal) -> Conflict:
+    """The error for an apply that did not begin."""
+    details: dict[str, Any] = {}
+    if refusal.plan:
+        details["plan"] = msgspec.to_builtins(to_plan(refusal.plan))
+    if refusal.checks:
+        details["checks"] = [msgspec.to_builtins(_to_check(each)) for each in refusal.checks]
+    if refusal.files:
+        details["files"] = list(refusal.files)
+    return Conflict(refusal.text, reason=refusal.reason, **details)
 
 
 def _to_step(step: Step) -> StepResponse:

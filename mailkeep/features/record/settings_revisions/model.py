@@ -32,12 +32,15 @@ class SettingsRevision:
 
 @dataclass(frozen=True, slots=True)
 class StoredSettings:
-    """The newest revision (0: none) with its values, and the applied one with its values."""
+    """The newest revision (0: none) with its values, and the applied one with its values. `use_at_start`: whether a
+    start applies the newest one, which it does not after an apply was rolled back.
+    """
 
     n: int = 0
     values: Values = field(default_factory=dict[str, Any], repr=False)
     applied: Values = field(default_factory=dict[str, Any], repr=False)
     applied_n: int = 0
+    use_at_start: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mailkeep.features.record.settings_revisions.model import StoredSettings, Values
 from mailkeep.settings import MASK, SETTING_FIELDS, mask_secrets
+
+_SENSITIVE = ("auth.", "oidc.", "cors.", "dns.", "overlays.", "webhooks.allowed_networks")
+
+
+def needs_recent_sign_in(changes: Iterable[str]) -> bool:
+    """Whether one of these settings decides who may do what, or what the server connects to."""
+    return any(key.startswith(_SENSITIVE) for key in changes)
 
 
 def list_pending(stored: StoredSettings) -> list[str]:

@@ -36,7 +36,13 @@ async def read(conn: Conn, vault: Vault) -> StoredSettings:
     if newest is None:
         return StoredSettings()
     applied_values: Values = unseal(vault, applied["stored"]) if applied else {}
-    return StoredSettings(newest["n"], unseal(vault, newest["stored"]), applied_values, applied["n"] if applied else 0)
+    return StoredSettings(
+        newest["n"],
+        unseal(vault, newest["stored"]),
+        applied_values,
+        applied["n"] if applied else 0,
+        newest["use_at_start"],
+    )
 
 
 async def page(conn: Conn, page_request: PageRequest) -> Page[SettingsRevision]:
@@ -69,10 +75,11 @@ async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: Se
     changes = rules.describe_changes(current.values, values)
     if not changes and not change.is_rollback:
         return current
-    after = StoredSettings(current.n + 1, values, current.applied, current.applied_n)
+    after = StoredSettings(current.n + 1, values, current.applied, current.applied_n, current.use_at_start)
     state: RevisionState = "desired" if rules.list_pending(after) else "applied"
     revision = SettingsRevision(after.n, who.admin_id, who.label, change.comment, changes, state, at)
-    await store.insert(conn, revision, seal(vault, values))
+    use_at_start = after.use_at_start or state == "applied"
+    await store.insert(conn, revision, seal(vault, values), use_at_start=use_at_start)
     before_and_after = ({key: each[side] for key, each in changes.items()} for side in ("before", "after"))
     action = "config.rollback" if change.is_rollback else "config.update"
     details = {"revision": after.n} | ({"comment": change.comment} if change.comment else {})
@@ -82,9 +89,18 @@ async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: Se
     return StoredSettings(after.n, values, values, after.n) if state == "applied" else after
 
 
-async def mark_applied(conn: Conn, n: int) -> None:
-    """Record that the desired revision `n` is in effect. Does nothing if it is not desired any more."""
-    await store.mark_applied(conn, n)
+async def mark_applied(conn: Conn, n: int) -> bool:
+    """Record that the desired revision `n` is in effect; False if it is not desired any more."""
+    await store.lock(conn)
+    return await store.mark_applied(conn, n)
+
+
+async def restore_applied(conn: Conn, n: int) -> None:
+    """Record that revision `n` (0: none) is in effect again after an apply was rolled back. The newest one is desired
+    again, but a start does not apply it.
+    """
+    await store.lock(conn)
+    await store.restore_applied(conn, n)
 
 
 def revision_tag(n: int) -> str:

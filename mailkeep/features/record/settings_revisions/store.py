@@ -25,8 +25,10 @@ async def lock(conn: Conn) -> None:
 
 
 async def find_current(conn: Conn) -> list[dict[str, Any]]:
-    """Number, state and sealed values of the desired and of the applied revision, as far as there are such."""
-    cursor = await conn.execute("SELECT n, state, stored FROM settings_revisions WHERE state <> 'superseded'")
+    """The desired and the applied revision, as far as there are such."""
+    cursor = await conn.execute(
+        "SELECT n, state, stored, use_at_start FROM settings_revisions WHERE state <> 'superseded'"
+    )
     return await cursor.fetchall()
 
 
@@ -43,7 +45,7 @@ async def list_changes_since(conn: Conn, n: int) -> list[Mapping[str, Mapping[st
     return [row["changes"] for row in await cursor.fetchall()]
 
 
-async def insert(conn: Conn, revision: SettingsRevision, stored: bytes) -> None:
+async def insert(conn: Conn, revision: SettingsRevision, stored: bytes, *, use_at_start: bool) -> None:
     """Insert the newest revision, which takes the place of those with the same state."""
     superseded = ["applied", "desired"] if revision.state == "applied" else ["desired"]
     await conn.execute(
@@ -51,8 +53,11 @@ async def insert(conn: Conn, revision: SettingsRevision, stored: bytes) -> None:
     )
     await conn.execute(
         """
-        INSERT INTO settings_revisions (n, author_id, author, comment, changes, stored, state, created_at)
-        VALUES (%(n)s, %(author_id)s, %(author)s, %(comment)s, %(changes)s, %(stored)s, %(state)s, %(created_at)s)
+        INSERT INTO settings_revisions
+            (n, author_id, author, comment, changes, stored, state, use_at_start, created_at)
+        VALUES
+            (%(n)s, %(author_id)s, %(author)s, %(comment)s, %(changes)s, %(stored)s, %(state)s, %(use_at_start)s,
+            %(created_at)s)
         """,
         {
             "n": revision.n,
@@ -62,17 +67,33 @@ async def insert(conn: Conn, revision: SettingsRevision, stored: bytes) -> None:
             "changes": Jsonb(revision.changes, dumps=msgspec.json.encode),
             "stored": stored,
             "state": revision.state,
+            "use_at_start": use_at_start,
             "created_at": revision.created_at,
         },
     )
 
 
-async def mark_applied(conn: Conn, n: int) -> None:
-    """The desired revision `n` becomes the applied one."""
+async def mark_applied(conn: Conn, n: int) -> bool:
+    """The desired revision `n` becomes the applied one; False if it is not desired any more."""
     cursor = await conn.execute("SELECT FROM settings_revisions WHERE n = %(n)s AND state = 'desired'", {"n": n})
-    if cursor.rowcount:
-        await conn.execute("UPDATE settings_revisions SET state = 'superseded' WHERE state = 'applied'")
-        await conn.execute("UPDATE settings_revisions SET state = 'applied' WHERE n = %(n)s", {"n": n})
+    if not cursor.rowcount:
+        return False
+    await conn.execute("UPDATE settings_revisions SET state = 'superseded' WHERE state = 'applied'")
+    await conn.execute("UPDATE settings_revisions SET state = 'applied', use_at_start = true WHERE n = %(n)s", {"n": n})
+    return True
+
+
+async def restore_applied(conn: Conn, n: int) -> None:
+    """Revision `n` (0: none) becomes the applied one again, and the newest the desired one, not for a start."""
+    await conn.execute("UPDATE settings_revisions SET state = 'superseded' WHERE state <> 'superseded'")
+    await conn.execute("UPDATE settings_revisions SET state = 'applied' WHERE n = %(n)s", {"n": n})
+    await conn.execute(
+        """
+        UPDATE settings_revisions SET state = 'desired', use_at_start = false
+        WHERE n > %(n)s AND n = (SELECT max(n) FROM settings_revisions)
+        """,
+        {"n": n},
+    )
 
 
 async def page(conn: Conn, page_request: PageRequest) -> Page[SettingsRevision]:

@@ -1,0 +1,110 @@
+"""Whether the daemons work after their configuration was changed."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
+
+from mailkeep.app import App
+from mailkeep.core.errors import Failure, Unavailable
+from mailkeep.features.mailflow.queue import service as queue
+from mailkeep.mail.daemons.paths import InstancePaths
+from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.run.runtime import control
+from mailkeep.run.runtime.supervisor import ServiceState
+from mailkeep.settings import Settings
+
+_STATE_SECONDS = 1.0
+_GREETINGS_SECONDS = 5.0
+_TIMEOUT_SECONDS = 10.0
+_GREETINGS: Mapping[str, tuple[bytes, bool]] = {
+    "smtp": (b"220 ", False),
+    "submission": (b"220 ", False),
+    "submissions": (b"220 ", True),
+    "imap": (b"* OK", False),
+    "imaps": (b"* OK", True),
+    "pop3": (b"+OK", False),
+    "pop3s": (b"+OK", True),
+    "sieve": (b'"IMPLEMENTATION"', False),
+}
+"""By the name of the port: how the greeting begins, and whether TLS is implicit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The state of the services, and the deferred mail that waits for our own services, right after a change."""
+
+    states: Mapping[str, ServiceState]
+    deferred: frozenset[str]
+
+
+async def take_baseline(app: App, paths: InstancePaths) -> Baseline:
+    """What `watch` compares with."""
+    states = await control.ask(paths.control_socket, "status")
+    return Baseline({each.name: each for each in states}, frozenset(await _list_deferred(app, paths)))
+
+
+async def watch(app: App, paths: InstancePaths, settings: Settings, baseline: Baseline, seconds: float) -> None:
+    """Failure as soon as a service stops working. `settings` name the ports."""
+    deadline = monotonic() + seconds
+    greetings_due = monotonic()
+    while True:
+        await _check_states(paths, baseline)
+        await _check_deferred(app, paths, baseline)
+        if monotonic() >= greetings_due:
+            if problems := await check_greetings(settings):
+                raise Failure("; ".join(problems))
+            greetings_due = monotonic() + _GREETINGS_SECONDS
+        if monotonic() >= deadline:
+            return
+        await asyncio.sleep(_STATE_SECONDS)
+
+
+async def _check_states(paths: InstancePaths, baseline: Baseline) -> None:
+    for state in await control.ask(paths.control_socket, "status"):
+        before = baseline.states.get(state.name)
+        if before and before.state == "running" and (state.state, state.pid) != ("running", before.pid):
+            raise Failure(f"{state.name} has exited.")
+
+
+async def _check_deferred(app: App, paths: InstancePaths, baseline: Baseline) -> None:
+    if deferred := set(await _list_deferred(app, paths)) - baseline.deferred:
+        raise Failure(f"Mail was deferred because of this server: {', '.join(sorted(deferred)[:10])}.")
+
+
+async def _list_deferred(app: App, paths: InstancePaths) -> Sequence[str]:
+    if not await asyncio.to_thread(postfix_queue.list_deferred, paths.postfix_queue):
+        return ()
+    listing = await postfix_queue.list_queue(paths.postfix_conf)
+    try:
+        return await queue.list_local_deferrals(app, listing, str(paths.lmtp_socket))
+    except Unavailable:
+        return ()  # the database's outage is no result of the change
+
+
+async def check_greetings(settings: Settings) -> list[str]:
+    """The ports of mail without a greeting, with the reason."""
+    address = (settings.server.addresses or ("127.0.0.1",))[0]
+    found = await asyncio.gather(
+        *(_check_greeting(name, address, getattr(settings.ports, name), *how) for name, how in _GREETINGS.items())
+    )
+    return [each for each in found if each]
+
+
+async def _check_greeting(name: str, address: str, port: int, beginning: bytes, is_tls: bool) -> str | None:
+    if not port:
+        return None
+    context = ssl.create_default_context() if is_tls else None
+    if context:
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        async with asyncio.timeout(_TIMEOUT_SECONDS):
+            reader, writer = await asyncio.open_connection(address, port, ssl=context)
+            line = await reader.readline()
+            writer.close()
+    except (OSError, TimeoutError) as error:
+        return f"No greeting from port {port} ({name}): {str(error) or 'timeout'}."
+    return None if line.startswith(beginning) else f"Port {port} ({name}) greets with {line[:100]!r}."

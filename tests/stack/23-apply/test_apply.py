@@ -1,0 +1,279 @@
+"""Applying the configuration of a full instance: watched, confirmed, rolled back, and after a crash."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from mailkeep.db.instance import run_folder
+from mailkeep.run.runtime import generations, plan, stored_settings
+from mailkeep.run.runtime.apply import read_journal, recover_at_start
+from mailkeep.run.runtime.context import attach
+from tests.stack.applying import apply_draft, paths_of
+from tests.stack.harness import ADDRESS, PASSWORD, Stack, eventually
+from tests.support.instance import PROGRAM, ROOT
+from tests.support.ports import free_port
+
+pytestmark = pytest.mark.timeout(300)
+STEPS = ("apply.journal_written", "apply.link_switched", "apply.watched", "apply.ended")
+
+
+@pytest.fixture
+def clean(alone: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
+    """The instance, whose environment the test has too; afterwards with the settings and files of before."""
+    for entry in Path(f"/proc/{pid_of_node(alone)}/environ").read_bytes().decode().split("\0"):
+        if entry.startswith("MAILKEEP_"):
+            monkeypatch.setenv(*entry.split("=", 1))
+    yield alone
+    alone.do("PATCH", "/config", {"changes": dict.fromkeys(("filter.spam_score", "outbound.hide_client"))})
+    if alone.do("GET", "/orchestrator/plan")["actions"]:
+        assert apply(alone)["state"] == "succeeded"
+
+
+def pid_of_node(stack: Stack) -> int:
+    return int((run_folder(stack.data_dir) / "pids" / "node.pid").read_text().split()[0])
+
+
+def finished(stack: Stack, operation_id: str) -> dict[str, Any] | None:
+    operation = stack.do("GET", f"/orchestrator/operations/{operation_id}")
+    return operation if operation["state"] != "running" else None
+
+
+def request(stack: Stack, **more: Any) -> Any:
+    plan_id = stack.do("GET", "/orchestrator/plan")["id"]
+    return stack.ask("POST", "/orchestrator/apply", {"plan_id": plan_id, "watch_seconds": 5} | more)
+
+
+def apply(stack: Stack, **more: Any) -> dict[str, Any]:
+    operation_id = request(stack, **more).data["operation_id"]
+    return eventually(lambda: finished(stack, operation_id), 120, "the apply")
+
+
+def set_spam_score(stack: Stack, score: float) -> None:
+    stack.do("PATCH", "/config", {"changes": {"filter.spam_score": score}})
+
+
+def used_spam_score(stack: Stack) -> str:
+    return (stack.data_dir / "rspamd" / "conf" / "local.d" / "actions.conf").read_text()
+
+
+def pending(stack: Stack) -> list[str]:
+    return stack.do("GET", "/orchestrator/plan")["settings"]
+
+
+def test_an_apply_and_a_rollback_to_an_earlier_generation(clean: Stack) -> None:
+    before = clean.do("GET", "/orchestrator")["generation"]["n"]
+    clean.do("PATCH", "/config", {"changes": {"filter.spam_score": 5.5, "outbound.hide_client": False}})
+    old_plan = clean.do("GET", "/orchestrator/plan")["id"]
+    operation = apply(clean)
+    assert (operation["state"], operation["error"], operation["service"]) == ("succeeded", None, None), operation
+    names = [step["name"] for step in operation["steps"]]
+    assert names == ["use the settings", "switch and reload rspamd", "switch and reload postfix", "watch"]
+    assert "add_header = 5.5;" in used_spam_score(clean)
+    assert pending(clean) == []
+    assert clean.do("GET", "/orchestrator")["generation"]["n"] == before + 1
+    stale = clean.ask("POST", "/orchestrator/apply", {"plan_id": old_plan})
+    assert (stale.status, stale.body["error"]["details"]["reason"]) == (409, "plan_stale")
+    assert stale.body["error"]["details"]["plan"]["id"] == clean.do("GET", "/orchestrator/plan")["id"]
+    assert read_journal(paths_of(clean.data_dir)) is None
+
+    rollback = clean.ask("POST", "/orchestrator/rollback", {"generation": before, "watch_seconds": 5})
+    operation = eventually(lambda: finished(clean, rollback.data["operation_id"]), 120, "the rollback")
+    assert (operation["kind"], operation["state"]) == ("rollback", "succeeded"), operation
+    assert "add_header = 6" in used_spam_score(clean)
+    assert clean.ask("POST", "/orchestrator/rollback", {"generation": 99999}).status == 404
+
+
+def test_a_setting_of_our_own_processes_is_applied(clean: Stack) -> None:
+    pids = {each["name"]: each["pid"] for each in clean.do("GET", "/orchestrator")["services"]}
+    try:
+        clean.do("PATCH", "/config", {"changes": {"limits.body_budget_mb": 300}})
+        operation = apply(clean)
+        assert operation["state"] == "succeeded", operation
+        assert operation["steps"][-2]["name"] == "restart api"
+        now = {each["name"]: each["pid"] for each in clean.do("GET", "/orchestrator")["services"]}
+        kept = {name for name, pid in now.items() if pid == pids[name]}
+        assert kept == {"database", "prefork", "node", "redis", "rspamd", "dovecot", "postfix"}
+        assert pending(clean) == []
+    finally:
+        clean.do("PATCH", "/config", {"changes": {"limits.body_budget_mb": None}})
+
+
+def test_one_of_two_applies_at_once_runs(clean: Stack) -> None:
+    set_spam_score(clean, 5.25)
+    plan_id = clean.do("GET", "/orchestrator/plan")["id"]
+
+    def start(_: int) -> Any:
+        return clean.ask("POST", "/orchestrator/apply", {"plan_id": plan_id, "watch_seconds": 5})
+
+    with ThreadPoolExecutor() as pool:
+        first, second = sorted(pool.map(start, range(2)), key=lambda answer: answer.status)
+    assert (first.status, second.status, second.body["error"]["code"]) == (202, 409, "ORCHESTRATOR_BUSY")
+    assert second.body["error"]["details"]["operation_id"] == first.data["operation_id"]
+    confirm = clean.ask("POST", "/orchestrator/confirm")
+    assert (confirm.status, confirm.body["error"]["details"]["reason"]) == (409, "nothing_to_confirm")
+    operation = eventually(lambda: finished(clean, first.data["operation_id"]), 60, "the apply")
+    assert operation["state"] == "succeeded"
+
+
+def test_a_change_that_stops_delivery_is_rolled_back(clean: Stack) -> None:
+    domain_id = clean.make_domain("rolled-back.test")
+    address = clean.make_mailbox(domain_id, "ann")["address"]
+    before = clean.do("GET", "/orchestrator")["generation"]["n"]
+
+    def break_delivery(draft: plan.Draft) -> plan.Draft:
+        main = draft.rendered["postfix"]["main.cf"]
+        rendered = {**draft.rendered, "postfix": {**draft.rendered["postfix"], "main.cf": _break_transport(main)}}
+        manifest = msgspec.structs.replace(draft.manifest, services=generations.hash_files(rendered))
+        action = plan.PlannedAction("postfix", "reload", ["main.cf: virtual_transport"], None)
+        drift = [each for each in draft.drift if each.path != "main.cf"]
+        new_plan = replace(draft.plan, actions=[action])
+        return replace(draft, rendered=rendered, manifest=manifest, drift=drift, plan=new_plan)
+
+    async def apply_and_deliver() -> Any:
+        applying = asyncio.create_task(apply_draft(clean.data_dir, break_delivery))
+        journal = paths_of(clean.data_dir).generations / "operation.json"
+        while not journal.exists():
+            await asyncio.sleep(0.05)
+        main_cf = clean.data_dir / "postfix" / "conf" / "main.cf"
+        while "absent.sock" not in main_cf.read_text():
+            await asyncio.sleep(0.05)
+        await asyncio.to_thread(clean.deliver, address, "During the apply")
+        return await applying
+
+    outcome = asyncio.run(apply_and_deliver())
+    assert outcome.state == "rolled_back", outcome
+    assert "deferred because of this server" in outcome.error
+    assert clean.do("GET", "/orchestrator")["generation"]["n"] == before
+    eventually(lambda: len(clean.mail_of(address)) == 1, 60, "the mail that came meanwhile")
+
+
+def _break_transport(main: str) -> str:
+    lines = main.splitlines()
+    (number,) = [at for at, line in enumerate(lines) if line.startswith("virtual_transport")]
+    lines[number] = "virtual_transport = lmtp:unix:/absent.sock"
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_killed_apply_leaves_one_complete_generation(clean: Stack, step: str) -> None:
+    command = [sys.executable, str(Path(__file__).with_name("killed.py")), str(clean.data_dir), step]
+    environ = os.environ | {"PYTHONPATH": str(ROOT)}
+    killed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environ)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    os.kill(pid_of_node(clean), signal.SIGKILL)
+    paths = paths_of(clean.data_dir)
+    eventually(lambda: read_journal(paths) is None, 90, "the recovery")
+    (operation,) = clean.do("GET", "/orchestrator/operations?limit=1")
+    manifest = generations.find_current(paths)
+    assert manifest
+    drift = [each for each in generations.find_drift(paths, manifest) if each.service == "rspamd"]
+    is_new = step == "apply.ended"
+    assert (operation["state"], drift) == ("succeeded" if is_new else "rolled_back", []), operation
+    assert ("add_header = 4.25;" in used_spam_score(clean)) == is_new
+    assert pending(clean) == ([] if is_new else ["filter.spam_score"])
+
+
+def test_a_start_restores_what_an_interrupted_apply_changed(clean: Stack) -> None:
+    command = [sys.executable, str(Path(__file__).with_name("killed.py")), str(clean.data_dir), "apply.link_switched"]
+    environ = os.environ | {"PYTHONPATH": str(ROOT)}
+    assert subprocess.run(command, timeout=120, check=False, env=environ).returncode == -signal.SIGKILL
+    assert "add_header = 4.25;" in used_spam_score(clean)
+
+    async def recover() -> None:
+        async with attach(clean.data_dir, "test") as app:
+            await recover_at_start(app, paths_of(clean.data_dir))
+            async with app.db.tx() as conn:
+                loaded, _ = await stored_settings.apply_newest(conn, clean.data_dir, app.vault, app.loaded)
+        assert loaded.settings.filter.spam_score == 6  # the start does not use what was rolled back
+
+    asyncio.run(recover())
+    (operation,) = clean.do("GET", "/orchestrator/operations?limit=1")
+    assert (operation["state"], "4.25" in used_spam_score(clean)) == ("rolled_back", False)
+    assert clean.do("GET", "/orchestrator/plan")["warnings"]
+
+
+def test_another_port_must_be_confirmed(clean: Stack) -> None:
+    old, new = clean.ports["pop3"], free_port(ADDRESS)
+
+    def greets(port: int) -> bool:
+        try:
+            with socket.create_connection((ADDRESS, port), 5) as connection:
+                return connection.recv(100).startswith(b"+OK")
+        except OSError:
+            return False
+
+    outcome = asyncio.run(apply_draft(clean.data_dir, ports={"pop3": new}, confirm_seconds=1))
+    assert (outcome.state, outcome.error) == ("rolled_back", "The change was not confirmed within 1 seconds.")
+    assert (greets(old), greets(new)) == (True, False)
+
+    def waits() -> Any:
+        operation_id = clean.do("GET", "/orchestrator")["operation_id"]
+        return operation_id and clean.do("GET", f"/orchestrator/operations/{operation_id}")["confirm_until"]
+
+    with ThreadPoolExecutor() as pool:
+        applying = pool.submit(lambda: asyncio.run(apply_draft(clean.data_dir, ports={"pop3": new})))
+        eventually(waits, 60, "the confirmation")
+        assert (greets(old), greets(new)) == (False, True)
+        clean.do("POST", "/orchestrator/confirm")
+        assert applying.result(timeout=60).state == "succeeded"
+    back = request(clean).data["operation_id"]
+    assert (eventually(lambda: finished(clean, back), 60, "the old port"))["state"] == "succeeded"
+    assert (greets(old), greets(new)) == (True, False)
+
+
+def test_a_wrong_parameter_in_an_overlay_is_rejected(clean: Stack) -> None:
+    main_cf = clean.data_dir / "postfix" / "conf" / "main.cf"
+    before = main_cf.resolve().stat()
+
+    def set_overlay(lines: str | None) -> Any:
+        body = {"changes": {"overlays.postfix": lines}, "current_password": PASSWORD}
+        return clean.ask("PATCH", "/config", body)
+
+    assert set_overlay("smtpd_milters = inet:203.0.113.1:1").status == 400  # not on the allow-list
+    try:
+        assert set_overlay("default_process_limit = many").status == 200
+        refused = request(clean)
+        assert refused.status == 409, refused
+        details = refused.body["error"]["details"]
+        assert (details["reason"], {each["service"] for each in details["checks"]}) == ("check_failed", {"postfix"})
+        assert "many" in details["checks"][0]["output"]
+        assert main_cf.resolve().stat() == before
+        assert clean.do("GET", "/orchestrator")["operation_id"] is None
+        assert set_overlay("default_process_limit = 90").status == 200
+        assert apply(clean)["state"] == "succeeded"
+        assert "default_process_limit = 90" in main_cf.read_text()
+        n = clean.do("GET", "/orchestrator")["generations"][1]["n"]  # without the overlay
+        rollback = clean.ask("POST", "/orchestrator/rollback", {"generation": n})
+        assert rollback.body["error"]["details"]["reason"] == "recent_sign_in_required"
+    finally:
+        set_overlay(None)
+
+
+def test_edits_by_hand_are_kept_until_they_are_overwritten(clean: Stack) -> None:
+    file = clean.data_dir / "rspamd" / "conf" / "local.d" / "actions.conf"
+    file.write_text(file.read_text() + "# by hand\n")
+    set_spam_score(clean, 5.75)
+    name = "rspamd/local.d/actions.conf"
+    refused = request(clean)
+    assert (refused.status, refused.body["error"]["details"]) == (409, {"reason": "drifted", "files": [name]})
+    assert "# by hand" in used_spam_score(clean)
+    command = [*PROGRAM, "orchestrator", "apply", "--yes", "--watch", "5", "--overwrite-drift", name]
+    result = subprocess.run(
+        [*command, "--data-dir", str(clean.data_dir)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (result.returncode, "succeeded" in result.stdout) == (0, True), result
+    assert "add_header = 5.75;" in used_spam_score(clean)
+    assert "# by hand" not in used_spam_score(clean)
