@@ -352,6 +352,12 @@ async def create_suspended_mailbox(factory: ObjectFactory, case: str) -> Any:
     return mailbox_id
 
 
+async def create_app_password(factory: ObjectFactory, case: str) -> Any:
+    """A mailbox with an app password that has the mailbox's id."""
+    mailbox_id = await create_mailbox(factory, case)
+    return await factory.api.app_password(mailbox_id, id=mailbox_id)
+
+
 async def create_suspension(factory: ObjectFactory, case: str) -> Any:
     return await factory.api.suspension(f"{factory.unique_name('noisy')}@{DOMAINS[case]}")
 
@@ -814,6 +820,9 @@ ROWS: dict[str, Row] = {
     "POST /mailboxes/{id}/restore": Row(by_id(create_trashed_mailbox)),
     "POST /mailboxes/{id}/suspend": Row(by_id(create_mailbox, {"reason": "spam"})),
     "POST /mailboxes/{id}/unsuspend": Row(by_id(create_suspended_mailbox)),
+    "GET /mailboxes/{id}/app-passwords": Row(by_id(shared_mailbox)),
+    "POST /mailboxes/{id}/app-passwords": Row(by_id(create_mailbox, {"name": "Phone"})),
+    "DELETE /mailboxes/{id}/app-passwords/{app_password_id}": Row(by_id(create_app_password)),
     "GET /abuse/thresholds": Row(by_scope, **LISTED),
     "GET /abuse/suspensions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /abuse/suspensions/{id}": Row(by_id(shared_suspension)),

@@ -10,7 +10,7 @@ import hashlib
 import hmac
 import os
 import secrets
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import b32encode, urlsafe_b64decode, urlsafe_b64encode
 
 from cryptography.exceptions import InvalidSignature, InvalidTag
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -101,7 +101,7 @@ def new_token() -> str:
 
 
 def token_hash(token: str) -> bytes:
-    """SHA-256 of a token, which is stored instead of it. Enough for 256 random bits; passwords need Argon2id."""
+    """SHA-256 of a token, which is stored instead of it. Enough for 128 random bits; passwords need Argon2id."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -121,3 +121,9 @@ _RECOVERY_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 def new_recovery_code() -> str:
     """A random recovery code for a person to keep: 80 bits, as `abcd-efgh-jkmn-pqrs`."""
     return "-".join("".join(secrets.choice(_RECOVERY_ALPHABET) for _ in range(4)) for _ in range(4))
+
+
+def new_app_password() -> str:
+    """A random password for a mail client: 128 bits in lower-case base 32 (RFC 4648), as `mk-abcd-efgh-…-yz`."""
+    text = b32encode(secrets.token_bytes(16)).decode().rstrip("=").lower()
+    return "-".join(("mk", *(text[start : start + 4] for start in range(0, len(text), 4))))

@@ -96,6 +96,28 @@ TABLE api_keys
     CREATE TRIGGER api_keys_revoked AFTER DELETE ON api_keys FOR EACH ROW EXECUTE FUNCTION remember_revoked_api_key()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE app_passwords
+    id uuid NOT NULL
+    mailbox_id uuid NOT NULL
+    number bigint NOT NULL DEFAULT nextval('access_versions'::regclass)
+    name text NOT NULL
+    digest bytea NOT NULL
+    protocols text[] NOT NULL
+    expires_at timestamp with time zone
+    expired boolean NOT NULL DEFAULT false
+    last_used_at timestamp with time zone
+    last_used_ip text
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT app_passwords_digest_length CHECK ((length(digest) = 32))
+    CONSTRAINT app_passwords_digest_unique UNIQUE (mailbox_id, digest)
+    CONSTRAINT app_passwords_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT app_passwords_number_unique UNIQUE (number)
+    CONSTRAINT app_passwords_pkey PRIMARY KEY (id)
+    CONSTRAINT app_passwords_protocols CHECK (((protocols <> '{}'::text[]) AND (protocols <@ '{imap,pop3,smtp,sieve}'::text[])))
+    CREATE INDEX app_passwords_by_expiry ON app_passwords USING btree (expires_at) WHERE ((NOT expired) AND (expires_at IS NOT NULL))
+    CREATE TRIGGER app_passwords_notify AFTER INSERT ON app_passwords FOR EACH ROW WHEN ((new.expires_at IS NOT NULL)) EXECUTE FUNCTION notify_nodes()
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE audit_entries PARTITION BY RANGE (id)
     id uuid NOT NULL
     tx xid8 NOT NULL DEFAULT pg_current_xact_id()
@@ -181,6 +203,7 @@ TABLE domains
     max_aliases integer
     default_quota_bytes bigint NOT NULL
     plus_delimiter text
+    require_app_passwords boolean
     dns_status text NOT NULL
     dns_checked_at timestamp with time zone
     access_version bigint NOT NULL DEFAULT nextval('access_versions'::regclass)
@@ -209,6 +232,7 @@ TABLE domains
     CREATE TRIGGER domains_end_sessions BEFORE UPDATE OF active ON domains FOR EACH ROW WHEN ((old.active AND (NOT new.active))) EXECUTE FUNCTION domains_end_sessions()
     CREATE TRIGGER domains_notify AFTER INSERT OR DELETE ON domains FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes()
     CREATE TRIGGER domains_notify_update AFTER UPDATE ON domains FOR EACH ROW WHEN (((old.active IS DISTINCT FROM new.active) OR (old.receiving_enabled IS DISTINCT FROM new.receiving_enabled))) EXECUTE FUNCTION notify_nodes()
+    CREATE TRIGGER domains_require_app_passwords AFTER UPDATE OF require_app_passwords ON domains FOR EACH ROW EXECUTE FUNCTION domains_require_app_passwords()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE event_payloads
@@ -332,7 +356,9 @@ TABLE mailboxes
     pop3 boolean NOT NULL
     smtp boolean NOT NULL
     sieve boolean NOT NULL
+    require_app_passwords boolean
     access_version bigint NOT NULL DEFAULT nextval('access_versions'::regclass)
+    password_version bigint NOT NULL DEFAULT nextval('access_versions'::regclass)
     forward_destinations text[] NOT NULL DEFAULT '{}'::text[]
     forward_keys text[] NOT NULL DEFAULT '{}'::text[]
     forward_keep_copy boolean NOT NULL DEFAULT true
@@ -355,7 +381,7 @@ TABLE mailboxes
     CREATE INDEX mailboxes_trash ON mailboxes USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
     CREATE INDEX mailboxes_usage_count_due ON mailboxes USING btree (usage_count_due_at) WHERE (usage_count_due_at IS NOT NULL)
     CREATE TRIGGER mailboxes_address_key BEFORE INSERT OR UPDATE OF domain_id, local_key ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_set_address_key()
-    CREATE TRIGGER mailboxes_end_sessions BEFORE UPDATE OF active, deleted_at, password_hash, local_key, domain_id, imap, pop3, sieve, smtp ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions()
+    CREATE TRIGGER mailboxes_end_sessions BEFORE UPDATE OF active, deleted_at, password_hash, local_key, domain_id, imap, pop3, sieve, smtp, require_app_passwords ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions()
     CREATE TRIGGER mailboxes_remove_mail AFTER DELETE ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_remove_mail()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
@@ -607,8 +633,11 @@ TABLE routing_settings
     hostname text NOT NULL
     external_expansion integer NOT NULL
     message_size bigint NOT NULL
+    require_app_passwords boolean NOT NULL DEFAULT false
+    applied_at timestamp with time zone
     CONSTRAINT routing_settings_one_row CHECK (only_row)
     CONSTRAINT routing_settings_pkey PRIMARY KEY (only_row)
+    CREATE TRIGGER settings_require_app_passwords AFTER UPDATE ON routing_settings FOR EACH ROW WHEN ((new.require_app_passwords AND (NOT old.require_app_passwords))) EXECUTE FUNCTION settings_require_app_passwords()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE sandbox_messages
@@ -665,6 +694,7 @@ TABLE session_ends
     subject text NOT NULL
     protocols text[] NOT NULL
     changed_at timestamp with time zone NOT NULL
+    password_only boolean NOT NULL DEFAULT false
     CONSTRAINT session_ends_pkey PRIMARY KEY (id)
     CREATE TRIGGER session_ends_notify AFTER INSERT ON session_ends FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
@@ -795,10 +825,12 @@ FUNCTION count_sends(p_at timestamp with time zone, p_senders text[], p_recipien
 FUNCTION delete_orphaned_deliveries(p_limit integer) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_drop_trash() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_end_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION domains_require_app_passwords() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION drop_audit_months() RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_audit
 FUNCTION drop_months(p_parent text, p_before timestamp with time zone) RETURNS integer; owner only
 FUNCTION drop_partitions(p_at timestamp with time zone, p_messages_before timestamp with time zone, p_events_before timestamp with time zone) RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_app
 FUNCTION emit_events(p_at timestamp with time zone, p_events jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION end_password_sessions(p_domain uuid, p_at timestamp with time zone) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION ensure_partition(p_parent text, p_month timestamp with time zone) RETURNS void; owner only
 FUNCTION ensure_partitions(p_at timestamp with time zone) RETURNS void SECURITY DEFINER; EXECUTE TO mailkeep_app
 FUNCTION forward_subject(p_domain text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
@@ -814,18 +846,21 @@ FUNCTION mailboxes_set_address_key() RETURNS trigger; EXECUTE TO PUBLIC, mailkee
 FUNCTION mailkeep_fold(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION mark_sends_accepted(p_at timestamp with time zone, p_status text, p_accepted jsonb, p_calls jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION monthly_tables() RETURNS text[]; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION mta_app_login(p_local text, p_domain text, p_protocol text, p_digest text) RETURNS TABLE(login text, mailbox_id uuid, quota_bytes bigint, access text) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
 FUNCTION mta_decode(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app, mailkeep_postfix
 FUNCTION mta_domain(p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_domain_inactive(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_encode(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app, mailkeep_postfix
-FUNCTION mta_login(p_local text, p_domain text, p_protocol text) RETURNS TABLE(login text, password text, mailbox_id uuid, quota_bytes bigint, access_version bigint) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
+FUNCTION mta_login(p_local text, p_domain text, p_protocol text) RETURNS TABLE(login text, password text, mailbox_id uuid, quota_bytes bigint, access text) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
+FUNCTION mta_login_mailbox(p_local text, p_domain text, p_protocol text) RETURNS TABLE(mailbox mailboxes, access_version bigint, app_passwords_only boolean); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION mta_mailbox(p_local text, p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_mailbox_of(p_local text, p_domain text) RETURNS SETOF mailboxes; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION mta_recipient(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_relay(p_local text, p_domain text) RETURNS SETOF integer SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_route(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
 FUNCTION mta_senders(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_postfix
-FUNCTION mta_user(p_local text, p_domain text) RETURNS TABLE(login text, mailbox_id uuid, quota_bytes bigint, plus_delimiter text, access_version bigint) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
+FUNCTION mta_time() RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION mta_user(p_local text, p_domain text, p_protocol text, p_access text) RETURNS TABLE(login text, mailbox_id uuid, quota_bytes bigint, plus_delimiter text) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
 FUNCTION mta_users() RETURNS TABLE(login text) SECURITY DEFINER; EXECUTE TO mailkeep_app, mailkeep_dovecot
 FUNCTION newest_row_at(p_parent text) RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION notify_nodes() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
@@ -835,6 +870,7 @@ FUNCTION publishes_full_mail(p_domain_id uuid, p_always boolean) RETURNS boolean
 FUNCTION record_audit_entries(p_entries jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION record_inbound(p_at timestamp with time zone, p_claims jsonb, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb, p_events jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION remember_revoked_api_key() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION requires_app_passwords(p_mailbox boolean, p_domain boolean) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_address(p_address text, p_visible uuid[]) RETURNS TABLE(decision text, steps jsonb, deliveries jsonb, warnings jsonb, external integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_administrators(p_domain_id uuid, OUT own boolean, OUT addresses text[], OUT keys text[]) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_base(p_local_key text, p_delimiter text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
@@ -861,6 +897,8 @@ FUNCTION route_warnings_of(p_texts text[], p_keys text[], p_visible uuid[]) RETU
 FUNCTION send_minutes(p_at timestamp with time zone) RETURNS tstzrange; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION send_retry_after(p_subject text, p_at timestamp with time zone, p_surplus bigint) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION sender_logins(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app
+FUNCTION session_accesses(p_mailbox uuid, p_protocol text, p_at timestamp with time zone) RETURNS SETOF text; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION settings_require_app_passwords() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION suspendable_domain(p_domain_id uuid) RETURNS TABLE(id uuid); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION uncount_forwards(p_queue_ids text[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION uncount_sends(p_at timestamp with time zone[], p_senders text[], p_recipients integer[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app

@@ -217,13 +217,18 @@ class SessionsSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthSettings:
-    """Requirements for administrators."""
+    """Requirements for administrators and mailboxes."""
 
     require_second_factor: tuple[str, ...] = _setting(
         (), "Roles that need a second factor: they can do nothing else until they have set one up.", ROLES
     )
     allowed_networks: tuple[str, ...] = _setting(
         (), "Networks from which administrators and API keys may send requests; empty: all.", NETWORKS
+    )
+    require_app_passwords: bool = _setting(
+        False,
+        "IMAP, POP3, SMTP and ManageSieve accept only app passwords, not a mailbox's own password. Domains and "
+        "mailboxes can override this.",
     )
 
 

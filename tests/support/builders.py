@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from mailkeep.features.directory.routing import service as routing
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, Client
 
 NOWHERE = "01890000-0000-7000-8000-000000000000"
@@ -35,3 +37,11 @@ async def list_audit_entries(api: Api) -> list[tuple[str, str, dict[str, Any]]]:
     """Action, outcome and details of the audit log, oldest first."""
     rows = await api.sql("SELECT action, outcome, details FROM audit_entries ORDER BY id")
     return [(row["action"], row["outcome"], row["details"]) for row in rows]
+
+
+async def require_app_passwords(api: Api, value: bool) -> None:
+    """Set `auth.require_app_passwords`."""
+    settings = api.app.settings
+    api.app.settings = replace(settings, auth=replace(settings.auth, require_app_passwords=value))
+    async with api.app.db.tx() as conn:
+        await routing.apply_settings(conn, api.app.settings, api.clock())

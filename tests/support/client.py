@@ -8,6 +8,7 @@ with `columns` insert a row with SQL; `columns` override its defaults.
 from __future__ import annotations
 
 import json
+import os
 from base64 import b32decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -313,6 +314,19 @@ class Api:
         }
         return await self._insert("mailboxes", row | columns)
 
+    async def app_password(self, mailbox_id: UUID, **columns: Any) -> UUID:
+        """Insert an app password for all protocols; nobody knows its secret."""
+        at = self.clock()
+        row = {
+            "id": uuid7(at),
+            "mailbox_id": mailbox_id,
+            "name": "Phone",
+            "digest": os.urandom(32),
+            "protocols": ["imap", "pop3", "smtp", "sieve"],
+            "created_at": at,
+        }
+        return await self._insert("app_passwords", row | columns)
+
     async def alias(self, source: str, destinations: Sequence[str], **columns: Any) -> UUID:
         """Insert an alias, unchecked; `source` is an address, or `@domain` for a catch-all."""
         local_part, _, domain = source.rpartition("@")
@@ -386,7 +400,8 @@ class Api:
         values = {
             "domain_id": DOMAIN_IDS[EXAMPLE],
             "empty_domain_id": await self.domain("empty.test"),
-            "mailbox_id": await self.mailbox(f"alice@{EXAMPLE}"),
+            "mailbox_id": (mailbox_id := await self.mailbox(f"alice@{EXAMPLE}")),
+            "app_password_id": await self.app_password(mailbox_id),
             "trashed_mailbox_id": await self.mailbox(f"tom@{EXAMPLE}", deleted_at=self.clock()),
             "alias_id": await self.alias(f"sales@{EXAMPLE}", [f"alice@{EXAMPLE}"]),
             "suspension_id": await self.suspension(f"noisy@{EXAMPLE}"),

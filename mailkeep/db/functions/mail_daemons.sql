@@ -155,48 +155,83 @@ BEGIN
 END
 $$;
 
--- sender_logins with access versions, in the form of mta_login for submission: Postfix compares the two.
+-- The time, for queries of daemons, which can't pass it.
+CREATE OR REPLACE FUNCTION mta_time() RETURNS timestamptz LANGUAGE sql STABLE AS $$ SELECT clock_timestamp() $$;
+
+-- sender_logins with the accesses of their sessions, in the form of mta_login for submission: Postfix compares the two.
 CREATE OR REPLACE FUNCTION mta_senders(p_local text, p_domain text) RETURNS SETOF text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    SELECT string_agg(m.address_key || '/' || greatest(d.access_version, m.access_version), ',')
+    SELECT string_agg(m.address_key || '/' || a, ',')
       FROM sender_logins(p_local, p_domain) s
       JOIN mailboxes m ON m.address_key = ANY (string_to_array(s, ',')) AND m.deleted_at IS NULL
-      JOIN domains d ON d.id = m.domain_id
+      CROSS JOIN LATERAL session_accesses(m.id, 'smtp', mta_time()) a
     HAVING count(*) > 0
 $$;
 
--- The mailbox for a delivery by Dovecot. The address may have a tag; `login` is the folded address without it.
--- Dovecot also queries it after a login: the session opens only if the access version is still that of the password.
-CREATE OR REPLACE FUNCTION mta_user(p_local text, p_domain text)
-RETURNS TABLE (login text, mailbox_id uuid, quota_bytes bigint, plus_delimiter text, access_version bigint)
+-- The mailbox for a delivery by Dovecot (p_access is ''). The address may have a tag; `login` is the folded address
+-- without it. Dovecot also queries it after a login, with the access that the password opened: the session opens only
+-- if that has not changed meanwhile. The login of an app password's session ends with its number
+-- (`alice@example.org/23`).
+CREATE OR REPLACE FUNCTION mta_user(p_local text, p_domain text, p_protocol text, p_access text)
+RETURNS TABLE (login text, mailbox_id uuid, quota_bytes bigint, plus_delimiter text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
     RETURN QUERY
-        SELECT m.address_key, m.id, m.quota_bytes, d.plus_delimiter, greatest(d.access_version, m.access_version)
+        SELECT m.address_key || substring(p_access FROM '/.*$|$'), m.id, m.quota_bytes, d.plus_delimiter
           FROM domains d
           CROSS JOIN LATERAL route_match(d.id, d.plus_delimiter, replace(mailkeep_fold(p_local), '@', ' ')) r
           JOIN mailboxes m ON m.id = r.id
-         WHERE d.name = lower(p_domain COLLATE "C") AND r.rank IN (1, 3) AND m.active AND d.active;
+         WHERE d.name = lower(p_domain COLLATE "C") AND r.rank IN (1, 3) AND m.active AND d.active
+           AND (p_access = '' OR p_access IN (SELECT a FROM session_accesses(m.id, p_protocol, mta_time()) a));
 END
 $$;
 
--- The mailbox and password hash for a login with the exact address, if the protocol is allowed: imap, pop3, sieve
--- (ManageSieve), smtp (submission). The login of a submission session has the access version appended
--- (`alice@example.org/17`), because Postfix passes nothing else on.
+-- The mailbox with this exact address, and the start of its logins, if a protocol is allowed: imap, pop3, sieve
+-- (ManageSieve), smtp (submission).
+CREATE OR REPLACE FUNCTION mta_login_mailbox(p_local text, p_domain text, p_protocol text)
+RETURNS TABLE (mailbox mailboxes, access_version bigint, app_passwords_only boolean) LANGUAGE sql STABLE AS $$
+    SELECT m, greatest(d.access_version, m.access_version),
+           requires_app_passwords(m.require_app_passwords, d.require_app_passwords)
+      FROM domains d
+      JOIN mailboxes m ON m.domain_id = d.id
+     WHERE d.name = lower(p_domain COLLATE "C") AND d.active
+       AND m.local_key = mailkeep_fold(p_local) AND m.deleted_at IS NULL AND m.active
+       AND CASE p_protocol WHEN 'imap' THEN m.imap WHEN 'pop3' THEN m.pop3 WHEN 'sieve' THEN m.sieve
+                           WHEN 'smtp' THEN m.smtp ELSE false END
+$$;
+
+-- The mailbox and the hash of its own password for a login; no hash if it requires app passwords.
+-- The login of a submission session has the access appended (`alice@example.org/17`, see session_accesses), because
+-- Postfix passes nothing else on.
 CREATE OR REPLACE FUNCTION mta_login(p_local text, p_domain text, p_protocol text)
-RETURNS TABLE (login text, password text, mailbox_id uuid, quota_bytes bigint, access_version bigint)
+RETURNS TABLE (login text, password text, mailbox_id uuid, quota_bytes bigint, access text)
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
     RETURN QUERY
-        SELECT m.address_key || CASE p_protocol WHEN 'smtp' THEN '/' || v.access_version ELSE '' END,
-               m.password_hash, m.id, m.quota_bytes, v.access_version
-          FROM domains d
-          JOIN mailboxes m ON m.domain_id = d.id
-          CROSS JOIN LATERAL (SELECT greatest(d.access_version, m.access_version) AS access_version) v
-         WHERE d.name = lower(p_domain COLLATE "C") AND d.active
-           AND m.local_key = mailkeep_fold(p_local) AND m.deleted_at IS NULL AND m.active
-           AND CASE p_protocol WHEN 'imap' THEN m.imap WHEN 'pop3' THEN m.pop3 WHEN 'sieve' THEN m.sieve
-                               WHEN 'smtp' THEN m.smtp ELSE false END;
+        SELECT (l.mailbox).address_key || CASE p_protocol WHEN 'smtp' THEN '/' || v ELSE '' END,
+               CASE WHEN NOT l.app_passwords_only THEN (l.mailbox).password_hash END,
+               (l.mailbox).id, (l.mailbox).quota_bytes, v::text
+          FROM mta_login_mailbox(p_local, p_domain, p_protocol) l
+          CROSS JOIN LATERAL greatest(l.access_version, (l.mailbox).password_version) v;
+END
+$$;
+
+-- The mailbox for a login with an app password, by the SHA-256 of the password in hexadecimal: PostgreSQL never gets the
+-- password itself. Anything else matches nothing.
+CREATE OR REPLACE FUNCTION mta_app_login(p_local text, p_domain text, p_protocol text, p_digest text)
+RETURNS TABLE (login text, mailbox_id uuid, quota_bytes bigint, access text)
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+BEGIN
+    IF p_digest !~ '^[0-9a-f]{64}$' THEN
+        RETURN;
+    END IF;
+    RETURN QUERY
+        SELECT (l.mailbox).address_key || CASE p_protocol WHEN 'smtp' THEN '/' || a ELSE '' END,
+               (l.mailbox).id, (l.mailbox).quota_bytes, a
+          FROM mta_login_mailbox(p_local, p_domain, p_protocol) l
+          JOIN app_passwords p ON p.mailbox_id = (l.mailbox).id AND p.digest = decode(p_digest, 'hex')
+          CROSS JOIN LATERAL concat(l.access_version, '/', p.number) a
+         WHERE p_protocol = ANY (p.protocols) AND (p.expires_at IS NULL OR p.expires_at > mta_time());
 END
 $$;
 

@@ -31,29 +31,38 @@ CREATE OR REPLACE TRIGGER mailboxes_remove_mail AFTER DELETE ON mailboxes
     FOR EACH ROW EXECUTE FUNCTION mailboxes_remove_mail();
 
 -- Ends the sessions whose access is withdrawn, and gives the mailbox a new access version: all protocols if it is
--- deactivated, deleted, renamed or gets another password, else the protocols that are switched off.
+-- deactivated, deleted or renamed, else the protocols that are switched off. If only its password changes or is not
+-- accepted any more, the sessions of app passwords continue.
 CREATE OR REPLACE FUNCTION mailboxes_end_sessions() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     all_protocols constant boolean := (old.active AND NOT new.active)
         OR (old.deleted_at IS NULL AND new.deleted_at IS NOT NULL)
-        OR old.password_hash IS DISTINCT FROM new.password_hash
         OR old.local_key <> new.local_key OR old.domain_id <> new.domain_id;
     ended constant text[] := array_remove(ARRAY[
         CASE WHEN all_protocols OR (old.imap AND NOT new.imap) THEN 'imap' END,
         CASE WHEN all_protocols OR (old.pop3 AND NOT new.pop3) THEN 'pop3' END,
         CASE WHEN all_protocols OR (old.sieve AND NOT new.sieve) THEN 'sieve' END,
         CASE WHEN all_protocols OR (old.smtp AND NOT new.smtp) THEN 'smtp' END], NULL);
+    of_domain constant boolean := (SELECT d.require_app_passwords FROM domains d WHERE d.id = old.domain_id);
 BEGIN
     IF ended <> '{}' THEN
         new.access_version := nextval('access_versions');
         INSERT INTO session_ends (id, subject, protocols, changed_at)
         VALUES (new.access_version, old.address_key, ended, new.updated_at);
     END IF;
+    IF old.password_hash IS DISTINCT FROM new.password_hash OR (
+        requires_app_passwords(new.require_app_passwords, of_domain)
+        AND NOT requires_app_passwords(old.require_app_passwords, of_domain)
+    ) THEN
+        new.password_version := nextval('access_versions');
+        INSERT INTO session_ends (id, subject, protocols, changed_at, password_only)
+        VALUES (new.password_version, old.address_key, ARRAY['imap', 'pop3', 'sieve', 'smtp'], new.updated_at, true);
+    END IF;
     RETURN new;
 END
 $$;
 CREATE OR REPLACE TRIGGER mailboxes_end_sessions BEFORE UPDATE OF active, deleted_at, password_hash, local_key, domain_id,
-    imap, pop3, sieve, smtp ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions();
+    imap, pop3, sieve, smtp, require_app_passwords ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions();
 
 -- Ends the sessions of all mailboxes of a domain that is deactivated.
 CREATE OR REPLACE FUNCTION domains_end_sessions() RETURNS trigger LANGUAGE plpgsql AS $$

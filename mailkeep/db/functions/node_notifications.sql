@@ -1,5 +1,5 @@
--- Notifies the node agents of new tasks, of sessions to end, and of domains that are added, deleted or change state:
--- Postfix caches domains and has to be reloaded.
+-- Notifies the node agents of new tasks, of sessions to end, now or when an app password expires, and of domains that
+-- are added, deleted or change state: Postfix caches domains and has to be reloaded.
 CREATE OR REPLACE FUNCTION notify_nodes() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_notify('mailkeep_node', TG_TABLE_NAME);
@@ -12,3 +12,5 @@ CREATE OR REPLACE TRIGGER domains_notify_update AFTER UPDATE ON domains FOR EACH
     WHEN (old.active IS DISTINCT FROM new.active OR old.receiving_enabled IS DISTINCT FROM new.receiving_enabled)
     EXECUTE FUNCTION notify_nodes();
 CREATE OR REPLACE TRIGGER session_ends_notify AFTER INSERT ON session_ends FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes();
+CREATE OR REPLACE TRIGGER app_passwords_notify AFTER INSERT ON app_passwords FOR EACH ROW
+    WHEN (new.expires_at IS NOT NULL) EXECUTE FUNCTION notify_nodes();

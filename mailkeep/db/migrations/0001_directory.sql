@@ -5,9 +5,9 @@
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
 CREATE EXTENSION IF NOT EXISTS btree_gin;
 
--- Versions of the access to mailboxes. A mailbox gets a new version when its password, address or domain changes, when
--- it is deactivated or deleted, or when a protocol is withdrawn; a domain when it is deactivated. The greater of the
--- two versions is valid. One sequence serves both, so that a new mailbox never repeats the version of an earlier one.
+-- Versions of the access to mailboxes. A mailbox gets a new version when its address or domain changes, when it is
+-- deactivated or deleted, or when a protocol is withdrawn; a domain when it is deactivated; a password when it changes.
+-- The greatest of the versions is valid. One sequence serves all and numbers app passwords, so that none is repeated.
 CREATE SEQUENCE access_versions;
 
 CREATE TABLE domains (
@@ -21,6 +21,7 @@ CREATE TABLE domains (
     max_aliases         integer CONSTRAINT domains_max_aliases_range CHECK (max_aliases >= 0),
     default_quota_bytes bigint NOT NULL CONSTRAINT domains_quota_range CHECK (default_quota_bytes >= 0),
     plus_delimiter      text CONSTRAINT domains_plus_delimiter_one CHECK (length(plus_delimiter) = 1),
+    require_app_passwords boolean,                                                  -- NULL: as auth.require_app_passwords
     dns_status          text NOT NULL
                         CONSTRAINT domains_dns_status CHECK (dns_status IN ('unchecked', 'ok', 'attention', 'failing')),
     dns_checked_at      timestamptz,
@@ -74,7 +75,9 @@ CREATE TABLE mailboxes (
     pop3                 boolean NOT NULL,
     smtp                 boolean NOT NULL,
     sieve                boolean NOT NULL,
+    require_app_passwords boolean,                                                  -- NULL: as the domain
     access_version       bigint NOT NULL DEFAULT nextval('access_versions'),
+    password_version     bigint NOT NULL DEFAULT nextval('access_versions'),        -- of the mailbox's own password
     forward_destinations text[] NOT NULL DEFAULT '{}',
     forward_keys         text[] NOT NULL DEFAULT '{}',                              -- folded
     forward_keep_copy    boolean NOT NULL DEFAULT true,
@@ -101,13 +104,34 @@ CREATE TABLE mail_removals (
     mailbox_id uuid PRIMARY KEY
 );
 
--- Mail sessions to end: those of `subject` (an address, or a whole domain as `@example.org`) over these protocols
--- (Dovecot's names) that began before `changed_at`. The node agent ends them and removes the row.
+-- Passwords of single mail clients. Only the SHA-256 is stored: the secret has 128 random bits. Sessions are recognized
+-- by the number.
+CREATE TABLE app_passwords (
+    id           uuid PRIMARY KEY,
+    mailbox_id   uuid NOT NULL REFERENCES mailboxes ON DELETE CASCADE,
+    number       bigint NOT NULL DEFAULT nextval('access_versions') CONSTRAINT app_passwords_number_unique UNIQUE,
+    name         text NOT NULL,
+    digest       bytea NOT NULL CONSTRAINT app_passwords_digest_length CHECK (length(digest) = 32),
+    protocols    text[] NOT NULL
+                 CONSTRAINT app_passwords_protocols CHECK (protocols <> '{}' AND protocols <@ '{imap,pop3,smtp,sieve}'),
+    expires_at   timestamptz,
+    expired      boolean NOT NULL DEFAULT false,                                    -- its sessions were ended at `expires_at`
+    last_used_at timestamptz,
+    last_used_ip text,
+    created_at   timestamptz NOT NULL,
+    CONSTRAINT app_passwords_digest_unique UNIQUE (mailbox_id, digest)
+);
+CREATE INDEX app_passwords_by_expiry ON app_passwords (expires_at) WHERE NOT expired AND expires_at IS NOT NULL;
+
+-- Mail sessions to end: those of `subject` (an address, an app password as `alice@example.org/23`, or a whole domain as
+-- `@example.org`) over these protocols (Dovecot's names) that began before `changed_at`; with `password_only` only those
+-- that were opened with the mailbox's own password. The node agent ends them and removes the row.
 CREATE TABLE session_ends (
-    id         bigint PRIMARY KEY,
-    subject    text NOT NULL,
-    protocols  text[] NOT NULL,
-    changed_at timestamptz NOT NULL
+    id            bigint PRIMARY KEY,
+    subject       text NOT NULL,
+    protocols     text[] NOT NULL,
+    changed_at    timestamptz NOT NULL,
+    password_only boolean NOT NULL DEFAULT false
 );
 
 CREATE TABLE aliases (
@@ -134,12 +158,14 @@ CREATE INDEX aliases_by_domain_and_update ON aliases (domain_id, updated_at, id)
 CREATE INDEX aliases_by_source ON aliases (source_local_part, id);
 CREATE INDEX aliases_by_domain_and_source ON aliases (domain_id, source_local_part, id);
 
--- The settings that the routing functions read. The application writes them at every start
+-- The settings that functions for routing and logins read. The application writes them at every start
 -- (features/directory/routing/service.apply_settings).
 CREATE TABLE routing_settings (
     only_row           boolean PRIMARY KEY DEFAULT true CONSTRAINT routing_settings_one_row CHECK (only_row),
     hostname           text NOT NULL,                                               -- server.hostname in lower case; '' if not set
     external_expansion integer NOT NULL,                                            -- limits.external_expansion
-    message_size       bigint NOT NULL                                              -- bytes of the largest message that is accepted
+    message_size       bigint NOT NULL,                                             -- bytes of the largest message that is accepted
+    require_app_passwords boolean NOT NULL DEFAULT false,                           -- auth.require_app_passwords
+    applied_at         timestamptz
 );
 INSERT INTO routing_settings (hostname, external_expansion, message_size) VALUES ('', 100, 50 << 20);

@@ -25,12 +25,23 @@ _REASONS = {200: "OK", 400: "Bad Request", 403: "Forbidden"}
 
 
 class LoginReport(msgspec.Struct, frozen=True):
-    """A login attempt: the mailbox's folder (after a success), the remote address, the protocol."""
+    """A login attempt: the mailbox's folder (after a success), the remote address, the protocol, the name as given.
+
+    `access`: what the password opened, `17/23` for the app password with the number 23.
+    """
 
     success: bool
     home: str = ""
     remote: str = ""
     protocol: str = ""
+    login: str = ""
+    access: str = ""
+
+    @property
+    def app_password(self) -> int | None:
+        """The number of the app password; None for the mailbox's own password."""
+        number = self.access.partition("/")[2]
+        return int(number) if number.isascii() and number.isdigit() and len(number) < 19 else None
 
 
 class MalformedAuthRequest(ValueError):

@@ -113,7 +113,7 @@ class NodeAgent:
             async for notification in conn.notifies(timeout=_CHECK_SECONDS, stop_after=1):
                 if notification.payload == "domains":
                     self._domains_changed = True
-                elif notification.payload == "session_ends":
+                elif notification.payload in ("session_ends", "app_passwords"):
                     self.session_ender.wake()
                 else:
                     self._task_requested.set()

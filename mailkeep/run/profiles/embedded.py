@@ -151,7 +151,7 @@ async def _open_application(data_dir: Path, loaded: LoadedSettings) -> AsyncGene
         stack.push_async_callback(outbound.close)
         async with db.tx() as conn:
             await ensure_partitions(conn, app.clock())
-            await routing.apply_settings(conn, settings.name_in_routing, settings.limits)
+            await routing.apply_settings(conn, settings, app.clock())
         yield app
 
 

@@ -209,7 +209,7 @@ async def _database(data_dir: Path, loaded: LoadedSettings) -> AsyncGenerator[tu
                 app.settings = loaded.settings
                 logs.set_level(app.settings.log.level)
                 await ensure_partitions(conn, app.clock())
-                await routing.apply_settings(conn, app.settings.name_in_routing, app.settings.limits)
+                await routing.apply_settings(conn, app.settings, app.clock())
             admin_line = await ensure_first_admin(app, loaded.first_start)
         folders.change_owner(data_dir / INITIAL_ADMIN_FILE, pwd.getpwnam(install.ACCOUNT))
         yield admin_line, loaded, revision

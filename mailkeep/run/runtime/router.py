@@ -12,6 +12,7 @@ from mailkeep.features.access.second_factors.routes import ENDPOINTS as SECOND_F
 from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.access.sessions.routes import ENDPOINTS as SESSIONS
 from mailkeep.features.directory.aliases.routes import ENDPOINTS as ALIASES
+from mailkeep.features.directory.app_passwords.routes import ENDPOINTS as APP_PASSWORDS
 from mailkeep.features.directory.dns.routes import ENDPOINTS as DNS
 from mailkeep.features.directory.domains.routes import ENDPOINTS as DOMAINS
 from mailkeep.features.directory.mailboxes.routes import ENDPOINTS as MAILBOXES
@@ -44,6 +45,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *DOMAINS,
     *DNS,
     *MAILBOXES,
+    *APP_PASSWORDS,
     *ABUSE,
     *ALIASES,
     *ROUTING,

@@ -1,8 +1,8 @@
 """Ends open IMAP, POP3 and ManageSieve sessions that have lost their access; runs in the process `node`, as root.
 
-Each change (`directory/mailbox_sessions`) gets two passes: one at once, and one a second later. The second ends
-sessions that were just opening at the first, and kills processes that have not followed SIGTERM. Then the change is
-forgotten; an agent that is killed before that finds it again.
+Each change (`directory/mailbox_sessions`), also the expiry of an app password, gets two passes: one at once, and one a
+second later. The second ends sessions that were just opening at the first, and kills processes that have not followed
+SIGTERM. Then the change is forgotten; an agent that is killed before that finds it again.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import structlog
 
 from mailkeep.app import App
 from mailkeep.core.errors import Failure, Unavailable
+from mailkeep.features.directory.app_passwords import service as app_passwords
 from mailkeep.features.directory.mailbox_sessions import rules, service as mailbox_sessions
 from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
 from mailkeep.mail.daemons.paths import InstancePaths
@@ -28,6 +29,7 @@ log = structlog.get_logger("mailkeep.session_ends")
 
 _SECOND_PASS_SECONDS = 1.0
 _RETRY_SECONDS = 1.0
+_MAX_PAUSE_SECONDS = 60.0  # in case the clock is set
 # A session that begins later than this after the change was first seen was opened with the new access rights.
 _OPENING = timedelta(seconds=0.5)
 
@@ -80,9 +82,10 @@ class SessionEnder:
                 log.exception("ending sessions failed; retrying every second")
 
     async def run_passes(self) -> float | None:
-        """Do the passes that are due; returns the seconds until the next one, None if no change waits for one."""
+        """Do the passes that are due; returns the seconds until the next one or the next expiry, None without one."""
         loop, at = asyncio.get_running_loop(), self.app.clock()
         async with self.app.db.autocommit() as conn:
+            next_expiry = await app_passwords.end_expired(conn, at)
             pending = await mailbox_sessions.list_pending_ends(conn)
         first = [end for end in pending if end.id not in self._passes]
         second = [end for end in pending if end.id in self._passes and self._passes[end.id].second_pass <= loop.time()]
@@ -95,8 +98,10 @@ class SessionEnder:
             self._signalled &= set(sessions)
         waiting = {end.id for end in pending} - {end.id for end in second}
         self._passes = {end_id: times for end_id, times in self._passes.items() if end_id in waiting}
-        due = min((times.second_pass for times in self._passes.values()), default=None)
-        return None if due is None else max(0.0, due - loop.time())
+        pauses = [times.second_pass - loop.time() for times in self._passes.values()]
+        if next_expiry is not None:
+            pauses.append(min(_MAX_PAUSE_SECONDS, (next_expiry - self.app.clock()).total_seconds()))
+        return max(0.0, min(pauses)) if pauses else None
 
     def _end(self, sessions: Sequence[DovecotSession], changes: Sequence[SessionEnd]) -> None:
         by_subject: dict[str, list[SessionEnd]] = {}

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 import pytest
+from structlog.testing import capture_logs
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import DatabasePool
 from mailkeep.features.directory.mailbox_usage.service import UsageRecorder
 from mailkeep.mail.dovecot.auth import LoginReport
 from mailkeep.mail.dovecot.dict import DictWrite
-from tests.support.client import EXAMPLE, Api
+from tests.support.client import EXAMPLE, START, Api
 
 ALICE = f"alice@{EXAMPLE}"
 
@@ -30,10 +32,18 @@ class Dovecot:
         values = {"priv/quota/storage": f"{size}", "priv/quota/messages": f"{messages}"}
         self.recorder.record_usage(DictWrite(str(mailbox_id), values))
 
-    def login(self, mailbox_id: UUID | str, protocol: str = "imap", remote: str = "192.0.2.1", *, ok: bool = True):
+    def login(
+        self,
+        mailbox_id: UUID | str,
+        protocol: str = "imap",
+        remote: str = "192.0.2.1",
+        *,
+        ok: bool = True,
+        access: str = "17",
+    ):
         """Report a login, as the authentication service does."""
         home = f"{self.recorder.app.data_dir / 'mail'}/{mailbox_id}" if mailbox_id else ""
-        self.recorder.record_login(LoginReport(ok, home, remote, protocol))
+        self.recorder.record_login(LoginReport(ok, home, remote, protocol, access=access))
 
 
 @pytest.fixture
@@ -134,6 +144,54 @@ async def test_successful_logins_are_stored_once_a_minute_for_each_protocol(api:
     api.clock.advance(seconds=31)
     dovecot.login(alice)
     assert await seen() == "2026-03-01T12:01:01.000Z"
+
+
+async def test_the_last_use_of_each_app_password_is_stored_once_a_minute(api: Api, dovecot: Dovecot) -> None:
+    alice = await api.mailbox(ALICE)
+    for number in (41, 42):
+        await api.app_password(alice, number=number)
+
+    async def uses() -> list[tuple[timedelta, str | None]]:
+        await dovecot.recorder.write()
+        rows = await api.sql("SELECT number, last_used_at, last_used_ip FROM app_passwords ORDER BY number")
+        return [((row["last_used_at"] or START - timedelta(seconds=1)) - START, row["last_used_ip"]) for row in rows]
+
+    dovecot.login(alice)
+    dovecot.login(alice, access="17/42", ok=False)
+    dovecot.login(alice, access="17/x")
+    never = (timedelta(seconds=-1), None)
+    assert await uses() == [never, never]
+    for _ in range(200):
+        dovecot.login(alice, access="17/42")
+    api.clock.advance(seconds=30)
+    dovecot.login(alice, access="17/42")
+    dovecot.login(alice, access="17/999")
+    assert await uses() == [never, (timedelta(0), "192.0.2.1")]
+    dovecot.login(alice, remote="2001:db8::1", access="17/41")
+    api.clock.advance(seconds=30)
+    dovecot.login(alice, access="17/42")
+    async with api.app.db.tx() as other:
+        await other.execute("SELECT id FROM app_passwords WHERE number = 42 FOR UPDATE")
+        assert await uses() == [(timedelta(seconds=30), "2001:db8::1"), (timedelta(0), "192.0.2.1")]
+    assert (await uses())[1] == (timedelta(seconds=60), "192.0.2.1")
+
+
+async def test_failures_are_logged_if_the_mailbox_accepts_only_app_passwords(api: Api, dovecot: Dovecot) -> None:
+    await api.mailbox(ALICE, require_app_passwords=True)
+    await api.mailbox(f"bob@{EXAMPLE}")
+
+    async def fail(*logins: str) -> list[tuple[str, str, str]]:
+        for login in logins:
+            dovecot.recorder.record_login(LoginReport(False, remote="192.0.2.1", protocol="imap", login=login))
+        with capture_logs() as logs:
+            await dovecot.recorder.write()
+        return [(line["login"], line["protocol"], line["ip"]) for line in logs]
+
+    logged = [(ALICE, "imap", "192.0.2.1")]
+    assert await fail(f"Alice@{EXAMPLE}", ALICE, f"bob@{EXAMPLE}", f"nobody@{EXAMPLE}", "no address", "") == logged
+    assert await fail(ALICE) == []
+    api.clock.advance(seconds=61)
+    assert await fail(ALICE) == logged
 
 
 @pytest.mark.parametrize(

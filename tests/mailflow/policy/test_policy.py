@@ -60,8 +60,11 @@ async def client(api: Api) -> AsyncIterator[PostfixClient]:
         path = Path(folder) / "policy"
         server = await serve_policy(path, PolicyServer(api.app).answer, mode=0o600, group=os.getgid())
         reader, writer = await asyncio.open_unix_connection(path)
-        (row,) = await api.sql("SELECT access_version FROM mailboxes WHERE address_key = %(key)s", key=ALICE)
-        yield PostfixClient(reader, writer, f"{ALICE}/{row['access_version']}")
+        (row,) = await api.sql(
+            "SELECT greatest(access_version, password_version) AS access FROM mailboxes WHERE address_key = %(key)s",
+            key=ALICE,
+        )
+        yield PostfixClient(reader, writer, f"{ALICE}/{row['access']}")
         writer.close()
         server.close()
 

@@ -106,7 +106,7 @@ async def test_envelopes_of_all_kinds(post: Post, sender: str, recipient: str, u
 
 async def test_postmaster_without_a_domain_reaches_the_super_admins(post: Post):
     async with post.api.app.db.autocommit() as conn:
-        await routing.apply_settings(conn, post.api.app.settings.server.hostname, post.api.app.settings.limits)
+        await routing.apply_settings(conn, post.api.app.settings, post.api.clock())
     assert (await post.deliver("postmaster")).refused["postmaster"][0] == 451  # sue has no mailbox: never unknown
     assert (await post.deliver("root@mx.other.test")).refused["root@mx.other.test"][0] == 550
     sue = await post.api.mailbox(email_of("sue"))

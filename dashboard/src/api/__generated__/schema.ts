@@ -1025,6 +1025,50 @@ export interface paths {
         patch: operations["patchMailboxesById"];
         trace?: never;
     };
+    "/mailboxes/{id}/app-passwords": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the app passwords of a mailbox
+         * @description Newest first, also expired ones. The passwords themselves are never shown again.
+         */
+        get: operations["getMailboxesByIdAppPasswords"];
+        put?: never;
+        /**
+         * Create an app password
+         * @description A password for one mail client: for IMAP, POP3, SMTP (submission) and ManageSieve, or some of them. It is shown only once. A mailbox has at most 50 (CONFLICT, `details.reason` limit_reached). With `require_app_passwords` (of the mailbox, its domain or the setting), these protocols accept nothing else.
+         */
+        post: operations["postMailboxesByIdAppPasswords"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mailboxes/{id}/app-passwords/{app_password_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete an app password
+         * @description It stops working at once, and the sessions that use it end; those of other passwords continue.
+         */
+        delete: operations["deleteMailboxesByIdAppPasswordsByAppPasswordId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/mailboxes/{id}/restore": {
         parameters: {
             query?: never;
@@ -2232,6 +2276,72 @@ export interface components {
             /** @default 30 */
             watch_seconds?: number;
         };
+        /**
+         * @description An app password to create. The default of `protocols` is all that the mailbox allows; without `expires_at` it
+         *         does not expire.
+         */
+        AppPasswordCreate: {
+            /** Format: date-time */
+            expires_at?: string;
+            name: string;
+            protocols?: ("imap" | "pop3" | "sieve" | "smtp")[];
+        };
+        /** @description An app password was deleted. */
+        AppPasswordDeletion: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
+        /** @description An app password. `protocols`: those that it opens; `smtp` is submission. `last_used_ip`: the client's address. */
+        AppPasswordRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            expires_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_used_at: string | null;
+            last_used_ip: string | null;
+            name: string;
+            protocols: string[];
+        };
+        /**
+         * @description A new app password. `password` is shown only once: it is null when the response is repeated for an
+         *         Idempotency-Key.
+         */
+        AppPasswordWithSecret: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            expires_at: string | null;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_used_at: string | null;
+            last_used_ip: string | null;
+            name: string;
+            password: string | null;
+            protocols: string[];
+        };
         /** @description A file to attach; with `content_id` and `disposition` inline, an image that the html shows as `cid:…`. */
         AttachmentBody: {
             /** @description Base64 of the file. */
@@ -2489,7 +2599,10 @@ export interface components {
             selector: string;
             stage: string;
         };
-        /** @description A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off. */
+        /**
+         * @description A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off; null for
+         *         `require_app_passwords`: as the setting.
+         */
         DomainCreate: {
             /** @default true */
             active?: boolean;
@@ -2508,6 +2621,7 @@ export interface components {
             /** @default true */
             receiving_enabled?: boolean;
             relay?: components["schemas"]["RelayRequest"] | null;
+            require_app_passwords?: boolean | null;
             /** @default true */
             sending_enabled?: boolean;
         };
@@ -2526,7 +2640,11 @@ export interface components {
             checked_at: string | null;
             status: string;
         };
-        /** @description Changes of a domain; its name can't change. */
+        /** @description What the domain's fields inherit while they are null. */
+        DomainInherited: {
+            require_app_passwords: components["schemas"]["SettingFlag"];
+        };
+        /** @description Changes of a domain; its name can't change. Null for `require_app_passwords`: as the setting. */
         DomainPatch: {
             active?: boolean;
             /** @description Bytes; 0 is unlimited */
@@ -2537,9 +2655,10 @@ export interface components {
             plus_delimiter?: string | null;
             receiving_enabled?: boolean;
             relay?: components["schemas"]["RelayRequest"] | null;
+            require_app_passwords?: boolean | null;
             sending_enabled?: boolean;
         };
-        /** @description A domain. */
+        /** @description A domain. `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says. */
         DomainRecord: {
             active: boolean;
             /**
@@ -2552,12 +2671,14 @@ export interface components {
             dns: components["schemas"]["DomainDns"];
             /** Format: uuid */
             id: string;
+            inherited: components["schemas"]["DomainInherited"];
             max_aliases: number | null;
             max_mailboxes: number | null;
             name: string;
             plus_delimiter: string | null;
             receiving_enabled: boolean;
             relay: components["schemas"]["RelayRecord"] | null;
+            require_app_passwords: boolean | null;
             sending_enabled: boolean;
             unicode_name: string;
             /**
@@ -2691,6 +2812,12 @@ export interface components {
             /** @enum {string} */
             status: "degraded" | "down" | "ok";
         };
+        /** @description A value of a higher level, and which one: `domain` or `server` (the setting). */
+        InheritedFlagRecord: {
+            /** @enum {string} */
+            source: "domain" | "server";
+            value: boolean;
+        };
         /** @description The last login to the mailbox with imap, pop3, sieve or smtp (submission); all null if there was none. */
         LastLoginRecord: {
             /**
@@ -2788,7 +2915,10 @@ export interface components {
             /** @description The recipient. */
             to: string;
         };
-        /** @description A mailbox to create, with `password` or, for a migration, `password_hash` in Dovecot's format ({SCHEME}…). */
+        /**
+         * @description A mailbox to create, with `password` or, for a migration, `password_hash` in Dovecot's format ({SCHEME}…). Null
+         *         for `require_app_passwords`: as the domain.
+         */
         MailboxCreate: {
             /** @default true */
             active?: boolean;
@@ -2805,6 +2935,7 @@ export interface components {
             protocols?: components["schemas"]["ProtocolsRequest"];
             /** @description Bytes; 0 is unlimited */
             quota_bytes?: number;
+            require_app_passwords?: boolean | null;
         };
         /** @description A mailbox was deleted; it can be restored until `kept_until`. */
         MailboxDeletion: {
@@ -2818,7 +2949,11 @@ export interface components {
             message: string;
             purged: boolean;
         };
-        /** @description Changes of a mailbox. */
+        /** @description What the mailbox's fields inherit while they are null. */
+        MailboxInherited: {
+            require_app_passwords: components["schemas"]["InheritedFlagRecord"];
+        };
+        /** @description Changes of a mailbox. Null for `require_app_passwords`: as the domain. */
         MailboxPatch: {
             active?: boolean;
             /** Format: uuid */
@@ -2833,8 +2968,13 @@ export interface components {
             protocols?: components["schemas"]["ProtocolsRequest"];
             /** @description Bytes; 0 is unlimited */
             quota_bytes?: number;
+            require_app_passwords?: boolean | null;
         };
-        /** @description A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only. */
+        /**
+         * @description A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only.
+         *
+         *         `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says.
+         */
         MailboxRecord: {
             active: boolean;
             address: string;
@@ -2853,12 +2993,14 @@ export interface components {
             forward: components["schemas"]["ForwardRecord"];
             /** Format: uuid */
             id: string;
+            inherited: components["schemas"]["MailboxInherited"];
             last_login: components["schemas"]["LastLoginRecord"];
             local_part: string;
             message_count: number;
             name: string;
             protocols: components["schemas"]["ProtocolsRecord"];
             quota_bytes: number;
+            require_app_passwords: boolean | null;
             suspended: components["schemas"]["SuspendedRecord"] | null;
             /**
              * Format: date-time
@@ -3654,6 +3796,12 @@ export interface components {
         SettingChange: {
             after: unknown;
             before: unknown;
+        };
+        /** @description The value of a setting of the server. */
+        SettingFlag: {
+            /** @enum {string} */
+            source: "server";
+            value: boolean;
         };
         /**
          * @description A setting. `source`: who set `value`; options of the command line count as `env`. `pending`: the stored value
@@ -7621,6 +7769,133 @@ export interface operations {
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.FORBIDDEN"];
             404: components["responses"]["404.DOMAIN_NOT_FOUND.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMailboxesByIdAppPasswords: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AppPasswordRecord"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMailboxesByIdAppPasswords: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AppPasswordCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AppPasswordWithSecret"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteMailboxesByIdAppPasswordsByAppPasswordId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app_password_id: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AppPasswordDeletion"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
             412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];

@@ -28,6 +28,8 @@ export const domains: Schema['DomainRecord'][] = ['example.test', 'shop.example.
   max_aliases: null,
   default_quota_bytes: 2 ** 30,
   plus_delimiter: '+',
+  require_app_passwords: null,
+  inherited: { require_app_passwords: { value: false, source: 'server' } },
   relay: null,
   usage: { mailboxes: 3 - index, aliases: 2, bytes: 734_003_200 * (3 - index) },
   dns: { status: (['ok', 'attention', 'unchecked'] as const)[index] ?? 'unchecked', checked_at: index === 2 ? null : at(40) },
@@ -48,6 +50,8 @@ export const mailboxes: Schema['MailboxRecord'][] = ['alice', 'bob', 'charlie'].
   message_count: [812, 4071, 12][index]!,
   protocols: { imap: true, pop3: index === 0, smtp: true, sieve: true },
   forward: { destinations: index === 1 ? ['bob@elsewhere.test'] : [], keep_copy: true },
+  require_app_passwords: index === 2 ? true : null,
+  inherited: { require_app_passwords: { value: false, source: 'server' } },
   last_login: {
     at: index === 2 ? null : at(20 * (index + 1)),
     protocol: index === 2 ? null : 'imap',

@@ -39,8 +39,22 @@ class NewRelay:
 
 
 @dataclass(frozen=True, slots=True)
+class InheritedFlag:
+    """A value of a higher level, and which one: the domain or the settings."""
+
+    value: bool
+    source: Literal["domain", "server"]
+
+
+NOT_REQUIRED = InheritedFlag(False, "server")
+
+
+@dataclass(frozen=True, slots=True)
 class Domain:
-    """A managed domain; `name` in A-labels. `max_*` None: unlimited; `default_quota_bytes` 0: unlimited."""
+    """A managed domain; `name` in A-labels. `max_*` None: unlimited; `default_quota_bytes` 0: unlimited.
+
+    `require_app_passwords` None: as the setting.
+    """
 
     id: UUID
     name: str
@@ -52,6 +66,7 @@ class Domain:
     max_aliases: int | None
     default_quota_bytes: int
     plus_delimiter: str | None
+    require_app_passwords: bool | None
     relay: DomainRelay | None
     dns_status: str
     dns_checked_at: datetime | None
@@ -77,6 +92,7 @@ class NewDomain:
     max_aliases: int | None = None
     default_quota_bytes: int = 0
     plus_delimiter: str | None = "+"
+    require_app_passwords: bool | None = None
     relay: NewRelay | None = None
 
 

@@ -20,7 +20,7 @@ async def _list(app: App, call: Call) -> HttpResponse:
     filters = DomainFilter(who.domains(), query.active, rules.normalize_search(query.name))
     async with app.db.autocommit() as conn:
         page = await service.page(conn, filters, page_request)
-    return HttpResponse([wire.to_record(domain, usage) for domain, usage in page.rows], page)
+    return HttpResponse([wire.to_record(domain, usage, app.settings.auth) for domain, usage in page.rows], page)
 
 
 async def _create(app: App, call: Call) -> HttpResponse:
@@ -49,7 +49,7 @@ async def _delete(app: App, call: Call) -> HttpResponse:
 async def _detail(app: App, domain: Domain) -> HttpResponse:
     async with app.db.autocommit() as conn:
         usage = await service.count_usage(conn, [domain.id])
-    record = wire.to_record(domain, usage.get(domain.id, service.NO_USAGE))
+    record = wire.to_record(domain, usage.get(domain.id, service.NO_USAGE), app.settings.auth)
     return HttpResponse(record, changed_at=domain.updated_at)
 
 

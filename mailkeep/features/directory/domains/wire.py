@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.features.directory.domains.model import Domain, DomainRelay, DomainUsage, RelayTls
+from mailkeep.settings.tree import AuthSettings
 from mailkeep.web.fields import Body, Patch, Query, Text, Timestamp
 
 Count = Annotated[int, Meta(ge=0, le=1_000_000)]
@@ -56,8 +57,21 @@ class RelayRequest(Body, frozen=True):
     password: Annotated[str, Meta(min_length=1, max_length=1000)] | None = None
 
 
+class SettingFlag(Struct, frozen=True):
+    """The value of a setting of the server."""
+
+    value: bool
+    source: Literal["server"] = "server"
+
+
+class DomainInherited(Struct, frozen=True):
+    """What the domain's fields inherit while they are null."""
+
+    require_app_passwords: SettingFlag
+
+
 class DomainRecord(Struct, frozen=True):
-    """A domain."""
+    """A domain. `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says."""
 
     id: UUID
     name: str
@@ -70,6 +84,8 @@ class DomainRecord(Struct, frozen=True):
     max_aliases: int | None
     default_quota_bytes: int
     plus_delimiter: str | None
+    require_app_passwords: bool | None
+    inherited: DomainInherited
     relay: RelayRecord | None
     usage: DomainUsageRecord
     dns: DomainDns
@@ -78,7 +94,9 @@ class DomainRecord(Struct, frozen=True):
 
 
 class DomainCreate(Body, frozen=True):
-    """A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off."""
+    """A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off; null for
+    `require_app_passwords`: as the setting.
+    """
 
     name: Name
     active: bool = True
@@ -89,11 +107,12 @@ class DomainCreate(Body, frozen=True):
     max_aliases: Count | None = None
     default_quota_bytes: Bytes = 0
     plus_delimiter: Delimiter | None = "+"
+    require_app_passwords: bool | None = None
     relay: RelayRequest | None = None
 
 
 class DomainPatch(Patch, frozen=True):
-    """Changes of a domain; its name can't change."""
+    """Changes of a domain; its name can't change. Null for `require_app_passwords`: as the setting."""
 
     active: bool | UnsetType = UNSET
     sending_enabled: bool | UnsetType = UNSET
@@ -103,6 +122,7 @@ class DomainPatch(Patch, frozen=True):
     max_aliases: Count | UnsetType | None = UNSET
     default_quota_bytes: Bytes | UnsetType = UNSET
     plus_delimiter: Delimiter | UnsetType | None = UNSET
+    require_app_passwords: bool | UnsetType | None = UNSET
     relay: RelayRequest | UnsetType | None = UNSET
 
 
@@ -120,7 +140,7 @@ class DomainDeletion(Struct, frozen=True):
     id: UUID
 
 
-def to_record(domain: Domain, usage: DomainUsage) -> DomainRecord:
+def to_record(domain: Domain, usage: DomainUsage, auth: AuthSettings) -> DomainRecord:
     """The response for a domain."""
     return DomainRecord(
         id=domain.id,
@@ -134,6 +154,8 @@ def to_record(domain: Domain, usage: DomainUsage) -> DomainRecord:
         max_aliases=domain.max_aliases,
         default_quota_bytes=domain.default_quota_bytes,
         plus_delimiter=domain.plus_delimiter,
+        require_app_passwords=domain.require_app_passwords,
+        inherited=DomainInherited(SettingFlag(auth.require_app_passwords)),
         relay=_to_relay(domain.relay),
         usage=DomainUsageRecord(usage.mailboxes, usage.aliases, usage.bytes),
         dns=DomainDns(domain.dns_status, iso_or_none(domain.dns_checked_at)),

@@ -28,6 +28,6 @@ async def prune(conn: Conn, at: datetime) -> None:
     await store.delete_before(conn, at - _RETENTION)
 
 
-async def may_submit(conn: Conn, address: str, version: int | None) -> bool:
-    """Whether a submission session may still be used: whether `version`, that of its login, is still current."""
-    return version is not None and version == await store.find_access_version(conn, address, "smtp")
+async def may_submit(conn: Conn, address: str, access: str, at: datetime) -> bool:
+    """Whether a submission session may still be used: whether the access in its login is still current."""
+    return bool(access) and await store.is_current(conn, address, "smtp", access, at)

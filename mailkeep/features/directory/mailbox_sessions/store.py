@@ -1,4 +1,4 @@
-"""SQL of sessions that must end, and of access versions."""
+"""SQL of sessions that must end, and of the accesses of sessions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from mailkeep.features.directory.mailbox_sessions.model import SessionEnd
 async def list_pending(conn: Conn, limit: int) -> list[SessionEnd]:
     """Changes whose sessions must end, at most `limit`, oldest first."""
     cursor = await conn.execute(
-        "SELECT id, subject, protocols, changed_at FROM session_ends ORDER BY id LIMIT %(limit)s", {"limit": limit}
+        "SELECT id, subject, protocols, changed_at, password_only FROM session_ends ORDER BY id LIMIT %(limit)s",
+        {"limit": limit},
     )
     return [
-        SessionEnd(row["id"], row["subject"], tuple(row["protocols"]), row["changed_at"])
+        SessionEnd(row["id"], row["subject"], tuple(row["protocols"]), row["changed_at"], row["password_only"])
         for row in await cursor.fetchall()
     ]
 
@@ -30,17 +31,13 @@ async def delete_before(conn: Conn, before: datetime) -> None:
     await conn.execute("DELETE FROM session_ends WHERE changed_at < %(before)s", {"before": before})
 
 
-async def find_access_version(conn: Conn, address: str, protocol: str) -> int | None:
-    """The version of the access to a mailbox with a protocol; None without access."""
+async def is_current(conn: Conn, address: str, protocol: str, access: str, at: datetime) -> bool:
+    """Whether this access to a mailbox (SQL function `session_accesses`) opens sessions of a protocol."""
     cursor = await conn.execute(
         """
-        SELECT greatest(d.access_version, m.access_version) AS version
-        FROM mailboxes m JOIN domains d ON d.id = m.domain_id
-        WHERE m.address_key = %(address)s AND m.deleted_at IS NULL AND m.active AND d.active
-          AND CASE %(protocol)s::text WHEN 'imap' THEN m.imap WHEN 'pop3' THEN m.pop3 WHEN 'sieve' THEN m.sieve
-                                      WHEN 'smtp' THEN m.smtp END
+        SELECT FROM mailboxes m CROSS JOIN LATERAL session_accesses(m.id, %(protocol)s, %(at)s) a
+        WHERE m.address_key = %(address)s AND m.deleted_at IS NULL AND a = %(access)s
         """,
-        {"address": address, "protocol": protocol},
+        {"address": address, "protocol": protocol, "access": access, "at": at},
     )
-    row = await cursor.fetchone()
-    return row["version"] if row else None
+    return await cursor.fetchone() is not None

@@ -1,4 +1,5 @@
-"""Mailbox usage: how much mail a mailbox has, and its last login, in the full profile (docs/decisions/0020, 0025).
+"""Mailbox usage: how much mail a mailbox has, its last login and the last use of its app passwords, in the full profile
+(docs/decisions/0020, 0025).
 
 Three sources are combined:
 

@@ -13,6 +13,8 @@ COUNT_RETRY = timedelta(minutes=1)
 """A mailbox that could not be counted is tried again after this time."""
 MAX_REMEMBERED = 100_000
 """Mailboxes with unwritten reports that are kept in memory while the database is away."""
+MAX_FAILURES = 1000
+"""Failed logins between two writes that are looked at."""
 _OVERTAKE_WINDOW = timedelta(seconds=5)  # reports of two sessions within this time may have overtaken each other
 _TIMESTAMP_SLACK = timedelta(seconds=1)  # the kernel sets a directory's time to that of its last timer tick
 _UNREPORTED_INTERVAL, _REPORTED_INTERVAL = timedelta(minutes=10), timedelta(days=1)

@@ -14,8 +14,11 @@ from uuid import UUID
 import structlog
 
 from mailkeep.app import App
+from mailkeep.core.address import AddressError, parse_address
 from mailkeep.core.errors import Unavailable
 from mailkeep.core.ids import parse_uuid
+from mailkeep.features.directory.app_passwords import service as app_passwords
+from mailkeep.features.directory.app_passwords.model import AppPasswordUse
 from mailkeep.features.directory.mailbox_usage import rules, store
 from mailkeep.features.directory.mailbox_usage.model import Arrivals, MailboxLogin, MailboxUsage
 from mailkeep.features.directory.mailboxes.model import mail_root
@@ -76,6 +79,45 @@ class ArrivalRecorder:
 
 
 @dataclass(slots=True)
+class FailureLog:
+    """Logs failed logins to mailboxes that accept only app passwords, at most once a minute for each name, client and
+    protocol.
+    """
+
+    app: App
+    _failed: set[tuple[str, str, str]] = field(default_factory=set[tuple[str, str, str]])
+    _times: OrderedDict[tuple[str, str, str], datetime] = field(
+        default_factory=OrderedDict[tuple[str, str, str], datetime]
+    )
+
+    def add(self, report: LoginReport) -> None:
+        """Remember a failed login for `write`."""
+        try:
+            address = parse_address(report.login).key
+        except AddressError:
+            return
+        key = (address, report.protocol[:16], report.remote[:64])
+        if len(self._failed) < rules.MAX_FAILURES:
+            self._failed.add(key)
+
+    async def write(self) -> None:
+        """Log the failures for which there is this reason, and forget the others, also if the database is away."""
+        failed, self._failed = self._failed, set()
+        if not failed:
+            return
+        async with self.app.db.autocommit() as conn:
+            requiring = await app_passwords.filter_requiring(conn, {address for address, _, _ in failed})
+        for address, protocol, remote in failed:
+            if address in requiring and _is_due(self._times, (address, protocol, remote), self.app.clock()):
+                log.warning(
+                    "a login failed: the mailbox accepts only app passwords, and this was none for the protocol",
+                    login=address,
+                    protocol=protocol,
+                    ip=remote,
+                )
+
+
+@dataclass(slots=True)
 class UsageRecorder:
     """Dovecot's reports that are not written yet: usage by the dict `quota_clone`, logins by HTTP.
 
@@ -87,9 +129,14 @@ class UsageRecorder:
     _usage: dict[UUID, MailboxUsage] = field(default_factory=dict[UUID, MailboxUsage])
     _reported_at: OrderedDict[UUID, datetime] = field(default_factory=OrderedDict[UUID, datetime])
     _logins: dict[UUID, MailboxLogin] = field(default_factory=dict[UUID, MailboxLogin])
-    _login_times: OrderedDict[tuple[UUID, str, str], datetime] = field(
-        default_factory=OrderedDict[tuple[UUID, str, str], datetime]
+    _login_times: OrderedDict[tuple[UUID, str, str, str], datetime] = field(
+        default_factory=OrderedDict[tuple[UUID, str, str, str], datetime]
     )
+    _uses: dict[int, AppPasswordUse] = field(default_factory=dict[int, AppPasswordUse])
+    _failures: FailureLog = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._failures = FailureLog(self.app)
 
     def record_usage(self, report: DictWrite) -> None:
         """Record the usage that a Dovecot session reports after a change."""
@@ -107,16 +154,23 @@ class UsageRecorder:
             _remember(self._reported_at, mailbox_id, at)
 
     def record_login(self, report: LoginReport) -> None:
-        """Record a login that Dovecot reports, if it succeeded."""
+        """Record a login that Dovecot reports: the last one of its mailbox and of its app password.
+
+        Failed logins are only logged, and only those to mailboxes that accept nothing but app passwords: the client
+        does not get the reason.
+        """
+        if not report.success:
+            self._failures.add(report)
         mailbox_id = self._mailbox_of(report.home) if report.success else None
         if mailbox_id is None or report.protocol not in rules.LOGIN_PROTOCOLS:
             return
-        at, key = self.app.clock(), (mailbox_id, report.protocol, report.remote[:64])
-        if at - self._login_times.get(key, at - rules.LOGIN_INTERVAL) < rules.LOGIN_INTERVAL:
+        at, number, remote = self.app.clock(), report.app_password, report.remote[:64]
+        if not _is_due(self._login_times, (mailbox_id, report.protocol, remote, str(number)), at):
             return
         if mailbox_id in self._logins or len(self._logins) < rules.MAX_REMEMBERED:
-            self._logins[mailbox_id] = MailboxLogin(mailbox_id, at, key[1], key[2])
-            _remember(self._login_times, key, at)
+            self._logins[mailbox_id] = MailboxLogin(mailbox_id, at, report.protocol, remote)
+        if number is not None and (number in self._uses or len(self._uses) < rules.MAX_REMEMBERED):
+            self._uses[number] = AppPasswordUse(number, at, remote)
 
     def _mailbox_of(self, home: str) -> UUID | None:
         root, _, name = home.rpartition("/")
@@ -124,8 +178,10 @@ class UsageRecorder:
 
     async def write(self) -> None:
         """Write the reports; those that can't be written now are kept, unless a newer one has arrived since."""
+        await self._failures.write()
         usage, self._usage = self._usage, {}
         logins, self._logins = self._logins, {}
+        uses, self._uses = self._uses, {}
         try:
             if usage:
                 async with self.app.db.tx() as conn:
@@ -135,9 +191,14 @@ class UsageRecorder:
                 async with self.app.db.tx() as conn:
                     unwritten = await store.set_logins(conn, list(logins.values()))
                 logins = {each: logins[each] for each in unwritten}
+            if uses:
+                async with self.app.db.tx() as conn:
+                    locked = await app_passwords.record_uses(conn, list(uses.values()))
+                uses = {each: uses[each] for each in locked}
         finally:
             self._usage = usage | self._usage
             self._logins = logins | self._logins
+            self._uses = uses | self._uses
 
     async def keep_writing(self) -> None:
         """Write once a second until cancelled, and once more then."""
@@ -151,6 +212,14 @@ async def _keep_writing(task: str, write: Callable[[], Awaitable[None]]) -> None
         with suppress(Unavailable, TimeoutError):
             async with asyncio.timeout(_LAST_WRITE_SECONDS):
                 await write()
+
+
+def _is_due(times: OrderedDict[Key, datetime], key: Key, at: datetime) -> bool:
+    """Whether `key` was last due at least LOGIN_INTERVAL ago; remembers it as due now."""
+    if at - times.get(key, at - rules.LOGIN_INTERVAL) < rules.LOGIN_INTERVAL:
+        return False
+    _remember(times, key, at)
+    return True
 
 
 def _remember(times: OrderedDict[Key, datetime], key: Key, at: datetime) -> None:

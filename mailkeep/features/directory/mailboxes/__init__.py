@@ -19,5 +19,6 @@ In the embedded profile, `used_bytes` and `message_count` are counted at deliver
 `directory/mailbox_usage` keeps them.
 
 A mailbox belongs to the administrator whose email is its address. A caller of lower rank can't change its password,
-protocols, address, forward or whether it is active, can't suspend or delete it, and can't create one with that address.
+app passwords, protocols, address, forward or whether it is active, can't suspend or delete it, and can't create one
+with that address.
 """

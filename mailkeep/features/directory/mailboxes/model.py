@@ -7,7 +7,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
+from msgspec import UNSET, UnsetType
+
 from mailkeep.core.address import Address
+from mailkeep.features.directory.domains.model import NOT_REQUIRED, InheritedFlag
 from mailkeep.mail.mailbox.homes import MAILDIR
 
 TRASH_RETENTION = timedelta(days=30)
@@ -55,7 +58,10 @@ class LastLogin:
 
 @dataclass(frozen=True, slots=True)
 class Mailbox:
-    """A mailbox without its password. `quota_bytes` 0: unlimited; `deleted_at`: in the trash since."""
+    """A mailbox without its password. `quota_bytes` 0: unlimited; `deleted_at`: in the trash since.
+
+    `require_app_passwords` None: as `inherited_requirement`, the value of the domain or of the setting.
+    """
 
     id: UUID
     domain_id: UUID
@@ -70,6 +76,8 @@ class Mailbox:
     forward: MailboxForward
     created_at: datetime
     updated_at: datetime
+    require_app_passwords: bool | None = None
+    inherited_requirement: InheritedFlag = NOT_REQUIRED
     last_login: LastLogin = LastLogin()
     suspension: MailboxSuspension | None = None
     deleted_at: datetime | None = None
@@ -100,11 +108,12 @@ class NewMailbox:
     quota_bytes: int | None
     protocols: Protocols
     forward: MailboxForward
+    require_app_passwords: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MailboxChanges:
-    """Changes of a mailbox; None changes nothing. `protocols` and `keep_copy` by name."""
+    """Changes of a mailbox; None (`require_app_passwords`: UNSET) changes nothing. `protocols` by name."""
 
     domain_id: UUID | None = None
     local_part: str | None = None
@@ -115,6 +124,7 @@ class MailboxChanges:
     protocols: dict[str, bool] | None = None
     destinations: tuple[str, ...] | None = None
     keep_copy: bool | None = None
+    require_app_passwords: bool | UnsetType | None = UNSET
 
     @property
     def changes_address(self) -> bool:
@@ -128,11 +138,12 @@ class MailboxChanges:
 
     @property
     def needs_owner_rank(self) -> bool:
-        """Whether password, protocols, `active`, address or forward change: a caller of lower rank than the mailbox's
-        owner must not change them.
+        """Whether password, protocols, `active`, address, forward or `require_app_passwords` change: a caller of lower
+        rank than the mailbox's owner must not change them.
         """
         protected = (self.secret, self.active, self.protocols)
-        return self.changes_address or self.changes_forward or any(value is not None for value in protected)
+        changes_access = any(value is not None for value in protected) or self.require_app_passwords is not UNSET
+        return self.changes_address or self.changes_forward or changes_access
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from uuid import UUID
 
+from msgspec import UNSET
+
 from mailkeep.app import App
 from mailkeep.core.address import Address, fold_local
 from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
@@ -53,6 +55,15 @@ async def get(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
 async def get_for_state_change(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
     """The mailbox whose state the caller wants to change; FORBIDDEN if an administrator of higher rank owns it."""
     mailbox = _require(await store.find(conn, mailbox_id), who, _WRITE)
+    await _refuse_lower_rank(conn, who, mailbox.address)
+    return mailbox
+
+
+async def get_for_credential_change(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
+    """The mailbox whose credentials the caller wants to change, locked until the transaction ends; FORBIDDEN if an
+    administrator of higher rank owns it.
+    """
+    mailbox = _require(await store.find_for_update(conn, mailbox_id), who, _WRITE)
     await _refuse_lower_rank(conn, who, mailbox.address)
     return mailbox
 
@@ -101,6 +112,7 @@ async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequen
             message_count=0,
             protocols=new.protocols,
             forward=forward,
+            require_app_passwords=new.require_app_passwords,
             created_at=at,
             updated_at=at,
         )
@@ -228,6 +240,9 @@ def _apply(before: Mailbox, changes: MailboxChanges) -> Mailbox:
         quota_bytes=before.quota_bytes if changes.quota_bytes is None else changes.quota_bytes,
         protocols=Protocols(**(asdict(before.protocols) | (changes.protocols or {}))),
         forward=forward,
+        require_app_passwords=(
+            before.require_app_passwords if changes.require_app_passwords is UNSET else changes.require_app_passwords
+        ),
     )
 
 

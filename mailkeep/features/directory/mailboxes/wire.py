@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.principal import Principal
+from mailkeep.features.directory.domains.model import InheritedFlag
 from mailkeep.features.directory.mailboxes import rules
 from mailkeep.features.directory.mailboxes.model import Mailbox, MailboxChanges, PasswordOrHash, Protocols
 from mailkeep.web.fields import Body, Patch, Query, Text, Timestamp
@@ -57,8 +58,24 @@ class LastLoginRecord(Struct, frozen=True):
     ip: str | None
 
 
+class InheritedFlagRecord(Struct, frozen=True):
+    """A value of a higher level, and which one: `domain` or `server` (the setting)."""
+
+    value: bool
+    source: Literal["domain", "server"]
+
+
+class MailboxInherited(Struct, frozen=True):
+    """What the mailbox's fields inherit while they are null."""
+
+    require_app_passwords: InheritedFlagRecord
+
+
 class MailboxRecord(Struct, frozen=True):
-    """A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only."""
+    """A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only.
+
+    `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says.
+    """
 
     id: UUID
     domain_id: UUID
@@ -72,6 +89,8 @@ class MailboxRecord(Struct, frozen=True):
     message_count: int
     protocols: ProtocolsRecord
     forward: ForwardRecord
+    require_app_passwords: bool | None
+    inherited: MailboxInherited
     last_login: LastLoginRecord
     created_at: Timestamp
     updated_at: Timestamp
@@ -95,7 +114,9 @@ class ForwardRequest(Patch, frozen=True):
 
 
 class MailboxCreate(Body, frozen=True):
-    """A mailbox to create, with `password` or, for a migration, `password_hash` in Dovecot's format ({SCHEME}…)."""
+    """A mailbox to create, with `password` or, for a migration, `password_hash` in Dovecot's format ({SCHEME}…). Null
+    for `require_app_passwords`: as the domain.
+    """
 
     one_of: ClassVar[tuple[str, ...]] = ("password", "password_hash")
 
@@ -108,10 +129,11 @@ class MailboxCreate(Body, frozen=True):
     active: bool = True
     protocols: ProtocolsRequest = ProtocolsRequest()
     forward: ForwardRequest = ForwardRequest()
+    require_app_passwords: bool | None = None
 
 
 class MailboxPatch(Patch, frozen=True):
-    """Changes of a mailbox."""
+    """Changes of a mailbox. Null for `require_app_passwords`: as the domain."""
 
     domain_id: UUID | UnsetType = UNSET
     local_part: LocalPart | UnsetType = UNSET
@@ -122,6 +144,7 @@ class MailboxPatch(Patch, frozen=True):
     active: bool | UnsetType = UNSET
     protocols: ProtocolsRequest | UnsetType = UNSET
     forward: ForwardRequest | UnsetType = UNSET
+    require_app_passwords: bool | UnsetType | None = UNSET
 
 
 class MailboxQuery(Query, frozen=True):
@@ -167,6 +190,8 @@ def to_record(mailbox: Mailbox, who: Principal) -> MailboxRecord:
         message_count=mailbox.message_count,
         protocols=_to_protocols(mailbox.protocols),
         forward=ForwardRecord(list(mailbox.forward.destinations), mailbox.forward.keep_copy),
+        require_app_passwords=mailbox.require_app_passwords,
+        inherited=MailboxInherited(to_inherited(mailbox.inherited_requirement)),
         last_login=LastLoginRecord(iso_or_none(login.at), login.protocol, login.ip),
         created_at=iso(mailbox.created_at),
         updated_at=iso(mailbox.updated_at),
@@ -187,6 +212,7 @@ def audit_fields(mailbox: Mailbox) -> dict[str, Any]:
             "destinations": list(mailbox.forward.destinations),
             "keep_copy": mailbox.forward.keep_copy,
         },
+        "require_app_passwords": mailbox.require_app_passwords,
     }
 
 
@@ -213,12 +239,18 @@ def read_changes(body: MailboxPatch) -> MailboxChanges:
         protocols=protocols or None,
         destinations=destinations,
         keep_copy=keep_copy,
+        require_app_passwords=body.require_app_passwords,
     )
 
 
 def read_protocols(body: ProtocolsRequest) -> dict[str, bool]:
     """The protocols named in a body."""
     return {name: value for name, value in structs.asdict(body).items() if value is not UNSET}
+
+
+def to_inherited(flag: InheritedFlag) -> InheritedFlagRecord:
+    """The response for an inherited value."""
+    return InheritedFlagRecord(flag.value, flag.source)
 
 
 def _to_protocols(protocols: Protocols) -> ProtocolsRecord:

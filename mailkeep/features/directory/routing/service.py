@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from uuid import UUID
 
 from mailkeep.core.address import Address
@@ -10,7 +11,7 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.routing import rules, store
 from mailkeep.features.directory.routing.model import Route, RouteExplanation
-from mailkeep.settings.tree import LimitsSettings
+from mailkeep.settings import Settings
 
 
 async def route(conn: Conn, recipient: str) -> Route:
@@ -32,12 +33,9 @@ async def route_recipient(conn: Conn, address: str, size: int = 0) -> Route:
     return await store.route_recipient(conn, rules.normalize_recipient(address), size)
 
 
-async def apply_settings(conn: Conn, hostname: str, limits: LimitsSettings) -> None:
-    """Store the settings that routing uses; call it at every start, before mail is accepted.
-
-    `hostname` is `server.hostname`; in the full profile, the machine's name if that is not set.
-    """
-    await store.apply_settings(conn, hostname.lower(), limits.external_expansion, limits.largest_message_bytes)
+async def apply_settings(conn: Conn, settings: Settings, at: datetime) -> None:
+    """Store the settings that routing and logins use; call it at every start, before mail is accepted."""
+    await store.apply_settings(conn, settings, at)
 
 
 async def list_sender_logins(conn: Conn, address: Address) -> frozenset[str]:

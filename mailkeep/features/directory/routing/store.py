@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.routing.model import Route, RouteDestination, RouteExplanation, RouteStep
+from mailkeep.settings import Settings
 
 
 async def route(conn: Conn, address: str) -> Route:
@@ -44,14 +46,21 @@ async def explain(conn: Conn, address: str, visible: list[UUID] | None) -> Route
     return RouteExplanation(_route(row), tuple(RouteStep(**step) for step in row["steps"]), tuple(row["warnings"]))
 
 
-async def apply_settings(conn: Conn, hostname: str, external_expansion: int, message_size: int) -> None:
+async def apply_settings(conn: Conn, settings: Settings, at: datetime) -> None:
     """Store the settings that the database's functions use."""
     await conn.execute(
         """
         UPDATE routing_settings
-        SET hostname = %(hostname)s, external_expansion = %(external_expansion)s, message_size = %(message_size)s
+        SET hostname = %(hostname)s, external_expansion = %(external_expansion)s, message_size = %(message_size)s,
+            require_app_passwords = %(require_app_passwords)s, applied_at = %(at)s
         """,
-        {"hostname": hostname, "external_expansion": external_expansion, "message_size": message_size},
+        {
+            "hostname": settings.name_in_routing.lower(),
+            "external_expansion": settings.limits.external_expansion,
+            "message_size": settings.limits.largest_message_bytes,
+            "require_app_passwords": settings.auth.require_app_passwords,
+            "at": at,
+        },
     )
 
 

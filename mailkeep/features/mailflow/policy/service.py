@@ -89,7 +89,7 @@ class PolicyServer:
     async def _may_submit(self, request: Mapping[str, str]) -> bool:
         login = parse_login(request.get("sasl_username", ""))
         async with self._app.db.autocommit() as conn:
-            return await mailbox_sessions.may_submit(conn, login.address, login.version)
+            return await mailbox_sessions.may_submit(conn, login.address, login.access, self._app.clock())
 
     async def _check_recipient(self, request: Mapping[str, str], secret: str = "") -> str:
         """The action for a recipient whose route may have external copies or mailboxes that are nearly full.

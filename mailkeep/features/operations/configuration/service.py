@@ -120,7 +120,7 @@ async def _add(app: App, who: Principal, change: SettingsChange, *, dry_run: boo
             if dry_run:
                 raise _DryRun
             settings = app.loaded.with_stored(revision_rules.select_effective(after)).settings
-            await routing.apply_settings(conn, settings.name_in_routing, settings.limits)
+            await routing.apply_settings(conn, settings, app.clock())
     except _DryRun:
         after = replace(after, n=before.n)
     described = revision_rules.describe_changes(before.values, after.values)

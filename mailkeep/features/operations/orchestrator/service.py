@@ -255,7 +255,7 @@ async def restore(app: App, n: int) -> None:
 async def _apply_to_routing(conn: Conn, app: App) -> None:
     values = revision_rules.select_effective(await revisions.read(conn, app.vault))
     settings = app.loaded.with_stored(values).settings
-    await routing.apply_settings(conn, settings.name_in_routing, settings.limits)
+    await routing.apply_settings(conn, settings, app.clock())
 
 
 async def find_running(app: App) -> Operation | None:
