@@ -200,6 +200,9 @@ async def _domains(scene: Scene) -> None:
         for name in ("alice", "bob", "carla")
     }
     await call("POST", f"/mailboxes/{mailboxes['carla']['id']}/suspend", {"reason": "sent the same letter 4,000 times"})
+    for name, protocols in (("Phone", ["imap", "smtp"]), ("Laptop", ["imap", "smtp", "sieve"])):
+        body = {"name": name, "protocols": protocols, "expires_at": "2036-01-01T00:00:00Z" if name == "Phone" else None}
+        await call("POST", f"/mailboxes/{mailboxes['alice']['id']}/app-passwords", body)
     for source, destination in (
         ("team", f"alice@{EXAMPLE}, bob@{EXAMPLE}"),
         ("sales", "sales@elsewhere.test"),

@@ -41,6 +41,7 @@ SCREENS = (
     Screen("domain", "/domains/{domain_id}"),
     Screen("mailboxes", "/mailboxes"),
     Screen("mailbox", "/mailboxes/{mailbox_id}"),
+    Screen("app-passwords", "/mailboxes/{mailbox_id}?tab=app-passwords"),
     Screen("aliases", "/aliases"),
     Screen("routing", "/routing?address=team%40example.test"),
     Screen("send", "/send"),

@@ -125,6 +125,54 @@ async def test_a_mailbox_is_created_edited_suspended_deleted_and_restored(browse
 
 
 @pytest.mark.parametrize("role", ROLES)
+async def test_an_app_password_is_created_shown_once_and_deleted(browser: Browser, scene: Scene, role: str):
+    name = f"Tablet of {role}"
+    async with open_page(browser, scene, role) as page:
+        await visit(page, scene.http, f"/mailboxes/{scene.ids['mailbox_id']}?tab=app-passwords")
+        row = page.get_by_role("row", name=name)
+        await page.get_by_role("button", name="New app password").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Name").fill(name)
+        for protocol in ("IMAP", "POP3", "SMTP (sending)", "ManageSieve"):
+            await dialog.get_by_label(protocol).uncheck()
+        await dialog.get_by_role("button", name="Create app password").click()
+        await expect(dialog.get_by_text("at least one of imap").first).to_be_visible()
+        await dialog.get_by_label("IMAP").check()
+        await choose(dialog, "Expires", "In 90 days")
+        await dialog.get_by_role("button", name="Create app password").click()
+        await expect(dialog.get_by_text(re.compile(r"mk-([a-z2-7]{4}-){6}[a-z2-7]{2}"))).to_be_visible()
+        await page.keyboard.press("Escape")
+        await dialog.get_by_role("button", name="I've saved it").click()
+        await expect(dialog).to_have_count(0)
+        await expect(row).to_contain_text("IMAP")
+        await expect(row).to_contain_text("never")
+        await expect(page.get_by_text("mk-")).to_have_count(0)
+        await row.get_by_role("button", name=f"Delete {name}").click()
+        await expect(dialog.get_by_text("their open sessions end")).to_be_visible()
+        await dialog.get_by_role("button", name="Delete").click()
+        await expect_notification(page, f"The app password {name} was deleted.")
+        await expect(row).to_have_count(0)
+
+
+async def test_a_form_shows_where_an_inherited_value_comes_from(browser: Browser, scene: Scene):
+    async with open_page(browser, scene, "admin") as page:
+        await visit(page, scene.http, f"/domains/{scene.ids['domain_id']}?tab=settings")
+        field = page.get_by_role("combobox", name="Mail client sign-in")
+        await expect(field).to_have_value("Inherit (own password or app passwords, from the server's settings)")
+        try:
+            await choose(page, "Mail client sign-in", "Only app passwords")
+            await page.get_by_role("button", name="Save").click()
+            await expect_notification(page, "Saved")
+            await visit(page, scene.http, f"/mailboxes/{scene.ids['mailbox_id']}?tab=settings")
+            await expect(field).to_have_value("Inherit (only app passwords, from the domain)")
+            await page.get_by_role("tab", name="App passwords").click()
+            await expect(page.get_by_text("Mail clients can use: only app passwords, from the domain.")).to_be_visible()
+        finally:
+            path = f"/domains/{scene.ids['domain_id']}"
+            await scene.super_admin.call("PATCH", path, {"require_app_passwords": None})
+
+
+@pytest.mark.parametrize("role", ROLES)
 async def test_the_alias_form_shows_the_routing_of_its_destinations(browser: Browser, scene: Scene, role: str):
     source = f"alias-{role.replace('_', '-')}"
     async with open_page(browser, scene, role) as page:

@@ -7,6 +7,7 @@ import { ConflictDialog, useVersion } from '../../ui/ConflictDialog'
 import { formatValue } from '../../ui/conflict'
 import { Form } from '../../ui/Form'
 import { useApiMutation, useForm } from '../../ui/useForm'
+import { formatRequirement, REQUIREMENT_LABEL, RequireAppPasswords } from '../mailboxes/RequireAppPasswords'
 
 type Domain = Schema['DomainRecord']
 
@@ -20,6 +21,7 @@ const LABELS = {
   relay_tls: 'Relay encryption',
   relay_port: 'Relay port',
   relay_username: 'Relay user name',
+  require_app_passwords: REQUIREMENT_LABEL,
   active: 'Active',
   sending_enabled: 'Sending enabled',
   receiving_enabled: 'Receiving enabled',
@@ -171,6 +173,7 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
           />
         </div>
       </fieldset>
+      <RequireAppPasswords inherited={domain?.inherited.require_app_passwords} {...form.field('require_app_passwords')} />
       <Switch label="Active" description="While inactive, inbound mail is deferred and nothing is sent." {...form.checkbox('active')} />
       <Switch label="Sending enabled" description="Addresses of the domain can send." {...form.checkbox('sending_enabled')} />
       <Switch
@@ -184,7 +187,7 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
           form={form}
           version={version}
           labels={LABELS}
-          show={{ quota: (value) => `${formatValue(value)} ${unit.name}` }}
+          show={{ quota: (value) => `${formatValue(value)} ${unit.name}`, require_app_passwords: formatRequirement }}
           load={async () => initialValues(await fetchData(client.GET('/domains/{id}', { params: { path: { id: domain.id } } })), unit)}
           onClose={save.reset}
           onSave={save.mutate}

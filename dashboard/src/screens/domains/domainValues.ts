@@ -1,5 +1,6 @@
 import type { Schema } from '../../api/client'
 import type { Unit } from '../../units'
+import { fromRequirement, toRequirement } from '../mailboxes/RequireAppPasswords'
 
 type Domain = Schema['DomainRecord']
 
@@ -14,6 +15,7 @@ export function initialValues(domain: Domain | undefined, unit: Unit) {
     max_aliases: (domain?.max_aliases ?? '') as number | string,
     quota: (domain ? domain.default_quota_bytes / unit.size : 1) as number | string,
     plus: domain ? (domain.plus_delimiter ?? '') : '+',
+    require_app_passwords: toRequirement(domain?.require_app_passwords),
     relay_host: domain?.relay?.host ?? '',
     relay_port: (domain?.relay?.port ?? 587) as number | string,
     relay_tls: domain?.relay?.tls ?? 'starttls',
@@ -33,6 +35,7 @@ export function domainBody(values: ReturnType<typeof initialValues>, unit: Unit)
     max_aliases: limit(values.max_aliases),
     default_quota_bytes: Math.round(Number(values.quota || 0) * unit.size),
     plus_delimiter: values.plus || null,
+    require_app_passwords: fromRequirement(values.require_app_passwords),
     relay: relayBody(values),
   }
 }

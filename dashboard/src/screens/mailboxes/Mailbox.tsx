@@ -17,6 +17,7 @@ import { Form } from '../../ui/Form'
 import { useApiMutation } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
 import { LinkButton } from '../../ui/links'
+import { AppPasswords } from './AppPasswords'
 import { MailboxForm } from './MailboxForm'
 import { Facts, Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
@@ -60,6 +61,7 @@ export function Mailbox() {
           <DetailTabs
             tabs={[
               { value: 'overview', label: 'Overview', content: <Overview mailbox={data} /> },
+              { value: 'app-passwords', label: 'App passwords', content: <AppPasswords mailbox={data} /> },
               ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings mailbox={data} /> }] : []),
             ]}
           />

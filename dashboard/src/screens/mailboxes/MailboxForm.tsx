@@ -4,7 +4,8 @@ import { fetchData, client, type Schema } from '../../api/client'
 import { Addresses } from '../../ui/Addresses'
 import { pickUnit } from '../../units'
 import { DomainSelect, useOnlyDomain } from '../domains/DomainSelect'
-import { createBody, initialValues, patchBody, type Values } from './mailboxValues'
+import { createBody, initialValues, patchBody, PROTOCOLS, type Values } from './mailboxValues'
+import { formatRequirement, REQUIREMENT_LABEL, RequireAppPasswords } from './RequireAppPasswords'
 import { ConflictDialog, useVersion } from '../../ui/ConflictDialog'
 import { formatValue } from '../../ui/conflict'
 import { Form } from '../../ui/Form'
@@ -12,14 +13,13 @@ import { useApiMutation, useForm } from '../../ui/useForm'
 
 type Mailbox = Schema['MailboxRecord']
 
-const PROTOCOLS = { imap: 'IMAP', pop3: 'POP3', smtp: 'SMTP (sending)', sieve: 'ManageSieve' } as const
-
 const LABELS = {
   name: "Owner's name",
   quota: 'Quota',
   forward_to: 'Forward to',
   keep_copy: 'Keep a copy in this mailbox',
   ...PROTOCOLS,
+  require_app_passwords: REQUIREMENT_LABEL,
   active: 'Active',
 }
 
@@ -114,6 +114,7 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
           ))}
         </Group>
       </Fieldset>
+      <RequireAppPasswords inherited={mailbox?.inherited.require_app_passwords} {...form.field('require_app_passwords')} />
       <Switch label="Active" description="An inactive mailbox rejects mail and sign-ins." {...form.checkbox('active')} />
       {mailbox && (
         <ConflictDialog
@@ -121,7 +122,7 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
           form={form}
           version={version}
           labels={LABELS}
-          show={{ quota: (value) => `${formatValue(value)} ${unit.name}` }}
+          show={{ quota: (value) => `${formatValue(value)} ${unit.name}`, require_app_passwords: formatRequirement }}
           load={async () =>
             initialValues(await fetchData(client.GET('/mailboxes/{id}', { params: { path: { id: mailbox.id } } })), props.domainId, unit)
           }

@@ -1,7 +1,10 @@
 import type { Schema } from '../../api/client'
 import type { Unit } from '../../units'
+import { fromRequirement, toRequirement } from './RequireAppPasswords'
 
 type Mailbox = Schema['MailboxRecord']
+
+export const PROTOCOLS = { imap: 'IMAP', pop3: 'POP3', smtp: 'SMTP (sending)', sieve: 'ManageSieve' } as const
 
 export function initialValues(mailbox: Mailbox | undefined, domainId: string | undefined, unit: Unit) {
   return {
@@ -17,6 +20,7 @@ export function initialValues(mailbox: Mailbox | undefined, domainId: string | u
     pop3: mailbox?.protocols.pop3 ?? true,
     smtp: mailbox?.protocols.smtp ?? true,
     sieve: mailbox?.protocols.sieve ?? true,
+    require_app_passwords: toRequirement(mailbox?.require_app_passwords),
   }
 }
 
@@ -28,6 +32,7 @@ export function patchBody(values: Values, unit: Unit): Schema['MailboxPatch'] {
     active: values.active,
     protocols: { imap: values.imap, pop3: values.pop3, smtp: values.smtp, sieve: values.sieve },
     forward: { destinations: values.forward_to, keep_copy: values.keep_copy },
+    require_app_passwords: fromRequirement(values.require_app_passwords),
     ...(values.password && { password: values.password }),
     ...(values.quota !== '' && { quota_bytes: Math.round(Number(values.quota) * unit.size) }),
   }
