@@ -1,8 +1,8 @@
 """Confines a child process that reads untrusted input: without root, capabilities, new sockets or other programs.
 
 A child that root started changes to the account `nobody`. The child has no capabilities and can gain none. It cannot
-open sockets or run programs, so compromised code reaches neither the database nor the network. Sockets and files that
-are already open stay open.
+open sockets, run programs or send signals, so compromised code reaches neither the database nor the network. Sockets
+and files that are already open stay open. `core/sandbox` confines a program of others in the same way.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ import math
 import os
 import platform
 import resource
+import signal
 import struct
 
 NOBODY = 65534
 
-_PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 4, 22, 38, 47, 4
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
+_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION = 0x20080522
 
@@ -26,30 +28,43 @@ _NUMBER_OFFSET, _ARCHITECTURE_OFFSET = 0, 4  # in struct seccomp_data
 _ALLOW, _DENY, _KILL = 0x7FFF0000, 0x00050001, 0x80000000  # deny: EPERM
 _X32 = 0x40000000  # the same system calls with other numbers
 
-# Audit architecture and system call numbers: socket, socketpair, connect, bind, listen, execve, execveat, ptrace,
-# process_vm_readv, process_vm_writev, io_uring_setup, bpf, unshare, mount, keyctl
+# Audit architecture and system call numbers: socket, socketpair, connect, bind, listen, ptrace, process_vm_readv,
+# process_vm_writev, io_uring_setup, bpf, unshare, mount, keyctl, kill, tkill, tgkill, rt_sigqueueinfo,
+# rt_tgsigqueueinfo, pidfd_send_signal
 _DENIED_CALLS = {
-    "x86_64": (0xC000003E, (41, 53, 42, 49, 50, 59, 322, 101, 310, 311, 425, 321, 272, 165, 250)),
-    "aarch64": (0xC00000B7, (198, 199, 203, 200, 201, 221, 281, 117, 270, 271, 425, 280, 97, 40, 219)),
-}
+    "x86_64": (
+        0xC000003E, (41, 53, 42, 49, 50, 101, 310, 311, 425, 321, 272, 165, 250, 62, 200, 234, 129, 297, 424),
+    ),
+    "aarch64": (
+        0xC00000B7, (198, 199, 203, 200, 201, 117, 270, 271, 425, 280, 97, 40, 219, 129, 130, 131, 138, 240, 424),
+    ),
+}  # fmt: skip
+_EXECUTE_CALLS = {"x86_64": (59, 322), "aarch64": (221, 281)}  # execve, execveat
 
 
-def confine(memory: int) -> None:
+def has_call_filter() -> bool:
+    """Whether `confine` can deny system calls on this machine's architecture."""
+    return platform.machine() in _DENIED_CALLS
+
+
+def confine(memory: int, *, account: tuple[int, int] = (NOBODY, NOBODY), may_execute: bool = False) -> None:
     """Confine this process irrevocably. Call it after all imports and before starting threads.
 
-    `memory`: the limit of its address space in bytes. Raises OSError if the kernel refuses.
+    `memory`: the limit of its address space in bytes. `account`: the user and group ID that replace root.
+    `may_execute`: it may run programs, which are confined like it. Raises OSError if the kernel refuses.
     """
     library = ctypes.CDLL(None, use_errno=True)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if os.geteuid() == 0:
         os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
+        user, group = account
+        os.setresgid(group, group, group)
+        os.setresuid(user, user, user)
     _drop_capabilities(library)
     _prctl(library, _PR_SET_DUMPABLE, 0)  # other processes of the account can't read its memory
     _prctl(library, _PR_SET_NO_NEW_PRIVS, 1)
-    _deny_calls(library)
+    _deny_calls(library, may_execute=may_execute)
 
 
 def limit_cpu_time(seconds: int) -> None:
@@ -59,18 +74,27 @@ def limit_cpu_time(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used.ru_utime + used.ru_stime) + seconds, hard))
 
 
+def end_with_parent(parent: int) -> None:
+    """Let the kernel kill this process when its parent, the process `parent`, ends. Call it after `confine`, because a
+    change of the account cancels it.
+    """
+    _prctl(ctypes.CDLL(None, use_errno=True), _PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        raise ProcessLookupError("the parent has ended")
+
+
 def _drop_capabilities(library: ctypes.CDLL) -> None:
     _prctl(library, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     _check(library.capset(header, (ctypes.c_uint32 * 6)()))
 
 
-def _deny_calls(library: ctypes.CDLL) -> None:
+def _deny_calls(library: ctypes.CDLL, *, may_execute: bool) -> None:
     """Install a seccomp filter, on the machine architectures of `_DENIED_CALLS` only."""
-    calls = _DENIED_CALLS.get(platform.machine())
-    if calls is None:
+    if not has_call_filter():
         return
-    architecture, denied = calls
+    architecture, denied = _DENIED_CALLS[platform.machine()]
+    denied += () if may_execute else _EXECUTE_CALLS[platform.machine()]
     program = [
         _instruction(_LOAD, value=_ARCHITECTURE_OFFSET),
         _instruction(_EQUAL, skip_if_true=1, value=architecture),

@@ -96,6 +96,9 @@ POLICY: dict[str, PolicyRule] = {
     "mailbox.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
     "mailbox.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "mailbox.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "sieve.read": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "sieve.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "sieve.check": PolicyRule(_DOMAIN, ActionScope.LISTING),  # of a script in the body, which belongs to nobody
     "alias.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
     "alias.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "alias.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),

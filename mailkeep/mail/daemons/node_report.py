@@ -36,12 +36,15 @@ class SendingAddress(msgspec.Struct, frozen=True):
 
 
 class NodeReport(msgspec.Struct, frozen=True):
-    """Messages in the queue by state, the certificate, and sending addresses (None: not looked up yet)."""
+    """Messages in the queue by state, the certificate, sending addresses (None: not looked up yet), and the settings of
+    the running Dovecot for scripts of mailboxes (`mail/sieve/config`).
+    """
 
     created_at: datetime
     queue: dict[str, int]
     certificate: Certificate | None
     sending: list[SendingAddress] | None
+    sieve: dict[str, str] = {}
 
 
 def save(run: Path, report: NodeReport) -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import pwd
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -34,6 +35,7 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.directory.mailbox_usage.jobs import UsageCounter
 from mailkeep.features.directory.mailboxes import jobs as mailboxes
+from mailkeep.features.directory.sieve.jobs import ScriptTasks
 from mailkeep.features.mailflow.delivery_status import service as delivery_status
 from mailkeep.features.mailflow.delivery_status.model import MissingMessage
 from mailkeep.features.mailflow.queue import service as queue
@@ -45,6 +47,7 @@ from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.tool import run
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.run.cli.install import MAIL_ACCOUNT
 from mailkeep.run.processes import logs_agent
 from mailkeep.run.runtime import node_health, tasks
 from mailkeep.run.runtime.log_rotation import Rotation, RotationLimits
@@ -125,7 +128,15 @@ class NodeAgent:
             return srs.rewriter(self.app.vault, self.app.settings).restore(sender)
 
         queue_tasks = queue.task_handlers(self.paths.postfix_conf, self.paths.postfix_queue, original)
-        handlers: Mapping[str, TaskHandler] = {**queue_tasks, **self.orchestrator.task_handlers()}
+        mail_account = pwd.getpwnam(MAIL_ACCOUNT)
+        script_tasks = ScriptTasks(
+            self.app, (mail_account.pw_uid, mail_account.pw_gid), partial(node_health.read_sieve_settings, self.paths)
+        )
+        handlers: Mapping[str, TaskHandler] = {
+            **queue_tasks,
+            **script_tasks.handlers(),
+            **self.orchestrator.task_handlers(),
+        }
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_CHECK_SECONDS):
