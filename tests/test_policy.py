@@ -918,7 +918,10 @@ ROWS: dict[str, Row] = {
 FURTHER_ROWS: tuple[tuple[str, Row], ...] = (
     ("PATCH /mailboxes/{id}", Row(move_mailbox, override=both_domains)),
     ("GET /messages/{id}/raw", Row(by_id(shared_received_message), override=admins_only)),
-    ("POST /sieve/test", Row(try_with_received, (OWN, FOREIGN, UNKNOWN), override=admins_only, success=with_program("sieve-test"))),
+    (
+        "POST /sieve/test",
+        Row(try_with_received, (OWN, FOREIGN, UNKNOWN), override=admins_only, success=with_program("sieve-test")),
+    ),
 )
 """Further calls of the same routes: a mailbox that moves to another domain, received mail."""
 

@@ -60,14 +60,14 @@ class ScriptStorage:
     async def put(self, name: str, script: bytes) -> ScriptMessages:
         """Write a script, unless there are errors. An active script stays active. Failure."""
         result = await self._run("sieve", "put", "--", name, stdin=script, expected=(0, _DATA_ERROR))
-        messages = parse_doveadm(result.errors.decode("utf-8", "replace"), name)
-        if result.status == _DATA_ERROR and not messages.errors:
-            raise Failure(_last_line(result))
-        return messages
+        return _messages(result, name)
 
-    async def activate(self, name: str) -> bool:
-        """Let new mail be filtered by this script; False if there is none with this name. Failure."""
-        return (await self._run("sieve", "activate", "--", name, expected=(0, _NOT_FOUND))).status == 0
+    async def activate(self, name: str) -> ScriptMessages | None:
+        """Let new mail be filtered by this script, unless there are errors (another program may have written it); None
+        if there is none with this name. Failure.
+        """
+        result = await self._run("sieve", "activate", "--", name, expected=(0, _DATA_ERROR, _NOT_FOUND))
+        return None if result.status == _NOT_FOUND else _messages(result, name)
 
     async def deactivate(self) -> None:
         """Let no script filter new mail. Failure."""
@@ -95,6 +95,13 @@ class ScriptStorage:
         if result.status not in expected:
             raise Failure(f"doveadm failed: {_last_line(result)}")
         return result
+
+
+def _messages(result: SandboxResult, name: str) -> ScriptMessages:
+    messages = parse_doveadm(result.errors.decode("utf-8", "replace"), name)
+    if result.status == _DATA_ERROR and not messages.errors:
+        raise Failure(_last_line(result))
+    return messages
 
 
 def _last_line(result: SandboxResult) -> str:

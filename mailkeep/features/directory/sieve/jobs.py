@@ -81,7 +81,10 @@ class ScriptTasks:
         if change.kind != "put" and name not in names:
             return ScriptChangeResult("not_found")
         if change.kind == "activate":
-            return ScriptChangeResult("done" if await storage.activate(name) else "not_found", active=True)
+            messages = await storage.activate(name)
+            if messages is None:
+                return ScriptChangeResult("not_found")
+            return ScriptChangeResult("invalid" if messages.errors else "done", errors=messages.errors)
         current = await storage.get(name) if name in names else None
         tag = None if current is None else rules.script_tag(current)
         try:

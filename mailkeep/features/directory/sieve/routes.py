@@ -152,12 +152,15 @@ ENDPOINTS = (
         handler=_activate,
         action="sieve.write",
         summary="Activate a Sieve script",
-        description="It filters new mail instead of the script that was active." + _AVAILABILITY,
+        description=(
+            "It filters new mail instead of the script that was active. CONFLICT `invalid_script` if another program "
+            "wrote it and it does not compile." + _AVAILABILITY
+        ),
         tag=_TAG,
         data=wire.ListedScriptResponse,
         audit="sieve.activate",
         resource="mailbox",
-        refusals=(NotFound, ApiKeyDomainScope, Unavailable),
+        refusals=(NotFound, ApiKeyDomainScope, Conflict, Unavailable),
         examples=(Example(path=_NAMED),),
     ),
     Endpoint(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
+from typing import Any
 
 from mailkeep.core.address import AddressError, parse_address
 from mailkeep.core.errors import (
+    MAX_FIELD_ERRORS,
     Conflict,
     FieldError,
     InvalidField,
@@ -16,7 +18,7 @@ from mailkeep.core.errors import (
     Refusal,
     invalid_field,
 )
-from mailkeep.features.directory.sieve.model import ScriptChangeResult, TestMessage
+from mailkeep.features.directory.sieve.model import ScriptChange, ScriptChangeResult, TestMessage
 from mailkeep.mail.sieve.config import MAX_SCRIPT_BYTES, MAX_SCRIPTS
 from mailkeep.mail.sieve.output import ScriptMessage
 
@@ -73,17 +75,21 @@ def script_tag(script: bytes) -> str:
 def refuse_invalid(errors: Sequence[ScriptMessage]) -> InvalidField:
     """The refusal of a script that does not compile, with the line of each error also in `details.errors`."""
     refusal = InvalidField([FieldError(field="script", reason=_at_line(error)) for error in errors])
-    shown = [{"line": error.line, "message": error.message} for error in errors[:100]]
-    refusal.details = {**(refusal.details or {}), "errors": shown}
+    refusal.details = {**(refusal.details or {}), "errors": _shown(errors)}
     return refusal
+
+
+def _shown(errors: Sequence[ScriptMessage]) -> list[dict[str, Any]]:
+    return [{"line": error.line, "message": error.message} for error in errors[:MAX_FIELD_ERRORS]]
 
 
 def _at_line(error: ScriptMessage) -> str:
     return error.message if error.line is None else f"line {error.line}: {error.message}"
 
 
-def refusal_of(result: ScriptChangeResult, name: str, expected: str | None) -> Refusal | None:
+def refusal_of(result: ScriptChangeResult, change: ScriptChange) -> Refusal | None:
     """Why a change was not made; None if it was."""
+    name = change.name
     match result.outcome:
         case "done":
             return None
@@ -98,6 +104,9 @@ def refusal_of(result: ScriptChangeResult, name: str, expected: str | None) -> R
             text = f"A mailbox can have at most {MAX_SCRIPTS} scripts. Delete one first."
             return Conflict(text, reason="limit_reached", limit=MAX_SCRIPTS)
         case "other_version":
-            return PreconditionFailed(expected=expected, actual=result.tag)
-        case "invalid":
+            return PreconditionFailed(expected=change.expected, actual=result.tag)
+        case "invalid" if change.kind == "put":
             return refuse_invalid(result.errors)
+        case "invalid":
+            text = f"The script {name} does not compile: {_at_line(result.errors[0])}. Correct it first."
+            return Conflict(text, reason="invalid_script", errors=_shown(result.errors))

@@ -84,7 +84,9 @@ async def delete_script(app: App, who: Principal, mailbox: Mailbox, name: str, i
 
 
 async def activate_script(app: App, who: Principal, mailbox: Mailbox, name: str) -> None:
-    """Let new mail be filtered by this script instead of another one. NOT_FOUND, UNAVAILABLE."""
+    """Let new mail be filtered by this script instead of another one. NOT_FOUND, UNAVAILABLE; CONFLICT
+    `invalid_script` if it does not compile.
+    """
     _expect_full_profile(app)
     rules.expect_possible_name(name)
     await _change(app, ScriptChange("activate", mailbox.id, who, name))
@@ -99,7 +101,7 @@ async def deactivate_scripts(app: App, who: Principal, mailbox: Mailbox) -> None
 async def _change(app: App, change: ScriptChange) -> ScriptChangeResult:
     done = await node_tasks.run(app, "sieve.change", msgspec.to_builtins(change), _WAIT_SECONDS)
     result = msgspec.convert(done, ScriptChangeResult)
-    if refusal := rules.refusal_of(result, change.name, change.expected):
+    if refusal := rules.refusal_of(result, change):
         raise refusal
     return result
 
