@@ -72,7 +72,7 @@ const mailboxes = createRoute({
 const mailbox = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.mailbox,
-  validateSearch: stringParams('tab'),
+  validateSearch: stringParams('tab', 'script'),
   component: lazyRouteComponent(() => import('./screens/mailboxes/Mailbox'), 'Mailbox'),
 })
 

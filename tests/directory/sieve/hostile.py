@@ -18,7 +18,7 @@ SCRIPTS: dict[str, tuple[str, bool]] = {
     "3500 tests": ('require "fileinto";\n' + _BLOCK * 3_500, True),
     "a list of 25000": ('if header :is "subject" [' + ",".join(f'"{n}"' for n in range(25_000)) + "] { keep; }", True),
     "a comment of 250 KB": ("#" + "a" * 250_000 + "\nkeep;", True),
-    "a regular expression that backtracks": (f'require "regex";\n{_TEST} "(a+)+(a+)+(a+)+(a+)+(a+)+$" {{ keep; }}', True),
+    "a regular expression that backtracks": (f'require "regex";\n{_TEST} "{"(a+)+" * 5}$" {{ keep; }}', True),
     "a huge regular expression": (
         f'require "regex";\n{_TEST} "((((a{{1,255}}){{1,255}}){{1,255}}){{1,255}})" {{ discard; }}', False,
     ),
@@ -29,7 +29,7 @@ SCRIPTS: dict[str, tuple[str, bool]] = {
         + "keep;", True,
     ),
     "60 wildcards": ('if header :matches "subject" "' + "*a" * 60 + 'b" { discard; }', True),
-    "40 folders": ('require ["fileinto","mailbox"];\n' + "".join(f'fileinto :create "f{n}";\n' for n in range(40)), True),
+    "40 folders": ('require "fileinto";\n' + "".join(f'fileinto "f{n}";\n' for n in range(40)), True),
     "12 redirects": ("".join(f'redirect "a{n}@b.test";\n' for n in range(12)), True),
     "a surrogate-like sequence": ("keep; # \ufffd\u202e\n", True),
     "an endless string": ('fileinto "' + "x" * 200_000, False),
