@@ -59,7 +59,7 @@ class App:
     """Full profile: which services run, from the supervisor."""
     node_report: Callable[[], NodeReport | None] | None = None  # full profile: the node agent's last report
     parser: Parser = field(default_factory=Parser)  # parses received messages in child processes
-    sieve: SieveChecker = field(default_factory=SieveChecker)  # checks Sieve scripts in a sandbox
+    sieve: SieveChecker = field(default_factory=SieveChecker)  # checks Sieve scripts
     streams: Streams = field(default_factory=Streams)  # event streams
     outbound: OutboundClient = field(default_factory=OutboundClient)  # outbound HTTP
     counters: Counters = field(default_factory=Counters)  # of this process, for the metrics

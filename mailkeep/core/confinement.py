@@ -2,7 +2,7 @@
 
 A child that root started changes to the account `nobody`. The child has no capabilities and can gain none. It cannot
 open sockets, run programs or send signals, so compromised code reaches neither the database nor the network. Sockets
-and files that are already open stay open. `core/sandbox` confines a program of others in the same way.
+and files that are already open stay open. `core/isolation` confines a program of others in the same way.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks scripts with `sievec` and tries them with `sieve-test`, both in the sandbox."""
+"""Checks scripts with `sievec` and tries them with `sieve-test`, both isolated."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from mailkeep.core.concurrency import ConcurrencyLimit
 from mailkeep.core.errors import Unavailable
-from mailkeep.core.sandbox import SandboxLimits, SandboxResult, SandboxUnavailable, find_program, run_in_sandbox
+from mailkeep.core.isolation import IsolationLimits, IsolationResult, IsolationUnavailable, find_program, run_isolated
 from mailkeep.mail.sieve.config import SieveSettings, render
 from mailkeep.mail.sieve.output import (
     ScriptActions,
@@ -16,7 +16,7 @@ from mailkeep.mail.sieve.output import (
     parse_messages,
 )
 
-LIMITS = SandboxLimits()
+LIMITS = IsolationLimits()
 INSTALL = "apt install dovecot-sieve"
 _AT_ONCE, _QUEUE = 4, 16
 
@@ -38,7 +38,7 @@ class SieveChecker:
     async def check(self, script: bytes, settings: SieveSettings) -> ScriptMessages:
         """What is wrong with a script; without errors it is valid.
 
-        RATE_LIMIT_EXCEEDED if too many callers wait; UNAVAILABLE `needs_sievec`, `no_sandbox`.
+        RATE_LIMIT_EXCEEDED if too many callers wait; UNAVAILABLE `needs_sievec`, `no_isolation`.
         """
         # -d writes a readable form instead of a file; it is not needed.
         result = await self._run("sievec", "-d", settings, [script, "/dev/null"])
@@ -57,7 +57,7 @@ class SieveChecker:
 
     async def _run(
         self, program: str, option: str, settings: SieveSettings, arguments: list[str | bytes]
-    ) -> SandboxResult:
+    ) -> IsolationResult:
         path = find_program(program)
         if path is None:
             raise Unavailable(
@@ -65,13 +65,13 @@ class SieveChecker:
             )
         async with self.limit.acquire():
             try:
-                return await run_in_sandbox(path, ["-c", render(settings), option, *arguments], limits=LIMITS)
-            except SandboxUnavailable as error:
+                return await run_isolated(path, ["-c", render(settings), option, *arguments], limits=LIMITS)
+            except IsolationUnavailable as error:
                 text = f"Sieve scripts can't be checked in isolation on this machine: {error}."
-                raise Unavailable(text, reason="no_sandbox") from None
+                raise Unavailable(text, reason="no_isolation") from None
 
 
-def _messages(result: SandboxResult, program: str) -> ScriptMessages:
+def _messages(result: IsolationResult, program: str) -> ScriptMessages:
     if result.status is None:
         text = (
             f"stopped: {program} needed more than {LIMITS.cpu_seconds} s of CPU time, {LIMITS.memory >> 20} MiB of "

@@ -1,6 +1,6 @@
 """The Sieve scripts of a mailbox, with `doveadm sieve`. Needs root.
 
-doveadm runs as the mailboxes' account in the sandbox, where it sees only the home of this mailbox. It finds the scripts
+doveadm runs isolated, as the mailboxes' account, and sees only the home of this mailbox. It finds the scripts
 there and looks no user up: so it works for an inactive mailbox and without Dovecot, and it can never reach another
 mailbox that got the same address meanwhile.
 """
@@ -13,19 +13,19 @@ from pathlib import Path
 import msgspec
 
 from mailkeep.core.errors import Failure
-from mailkeep.core.sandbox import (
-    SandboxAccess,
-    SandboxLimits,
-    SandboxResult,
-    SandboxUnavailable,
+from mailkeep.core.isolation import (
+    IsolationAccess,
+    IsolationLimits,
+    IsolationResult,
+    IsolationUnavailable,
     find_program,
-    run_in_sandbox,
+    run_isolated,
 )
 from mailkeep.mail.sieve.config import SieveSettings, render
 from mailkeep.mail.sieve.output import ScriptMessages, parse_doveadm
 
 # Compiling takes 0.1 s. The process `node` does nothing else meanwhile.
-_LIMITS = SandboxLimits(cpu_seconds=4, seconds=20)
+_LIMITS = IsolationLimits(cpu_seconds=4, seconds=20)
 _DATA_ERROR, _NOT_FOUND = 65, 68  # sysexits.h: EX_DATAERR, EX_NOHOST, as doveadm uses them
 _HEADER = b"sieve script:\n"
 
@@ -77,17 +77,17 @@ class ScriptStorage:
         """Delete a script that is not active; False if there is none with this name. Failure."""
         return (await self._run("sieve", "delete", "--", name, expected=(0, _NOT_FOUND))).status == 0
 
-    async def _run(self, *arguments: str, stdin: bytes = b"", expected: tuple[int, ...] = (0,)) -> SandboxResult:
+    async def _run(self, *arguments: str, stdin: bytes = b"", expected: tuple[int, ...] = (0,)) -> IsolationResult:
         path = find_program("doveadm")
         if path is None:
             raise Failure("doveadm is not installed")
-        access = SandboxAccess(self.account, [self.home], {"HOME": str(self.home), "USER": "mailbox"})
+        access = IsolationAccess(self.account, [self.home], {"HOME": str(self.home), "USER": "mailbox"})
         try:
-            result = await run_in_sandbox(
+            result = await run_isolated(
                 path, ["-c", render(self.settings), *arguments], stdin, access=access, limits=_LIMITS
             )
-        except SandboxUnavailable as error:
-            raise Failure(f"the sandbox does not work: {error}") from None
+        except IsolationUnavailable as error:
+            raise Failure(f"doveadm can't be isolated: {error}") from None
         if result.status is None:
             raise Failure(
                 "doveadm exceeded its limits of CPU time, memory or output: the script takes too long to compile"
@@ -97,13 +97,13 @@ class ScriptStorage:
         return result
 
 
-def _messages(result: SandboxResult, name: str) -> ScriptMessages:
+def _messages(result: IsolationResult, name: str) -> ScriptMessages:
     messages = parse_doveadm(result.errors.decode("utf-8", "replace"), name)
     if result.status == _DATA_ERROR and not messages.errors:
         raise Failure(_last_line(result))
     return messages
 
 
-def _last_line(result: SandboxResult) -> str:
+def _last_line(result: IsolationResult) -> str:
     lines = result.errors.decode("utf-8", "replace").strip().splitlines()
     return lines[-1][:500] if lines else f"status {result.status}"

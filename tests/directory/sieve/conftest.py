@@ -14,7 +14,7 @@ from uuid import UUID
 import pytest
 
 from mailkeep.core.confinement import NOBODY
-from mailkeep.core.sandbox import find_obstacle
+from mailkeep.core.isolation import find_obstacle
 from mailkeep.features.directory.mailboxes.model import mail_folder
 from mailkeep.features.directory.sieve.jobs import ScriptTasks
 from mailkeep.features.record.node_tasks import service as node_tasks

@@ -8,7 +8,7 @@ The API's own changes are made one after another; between the API and ManageSiev
 A script that does not compile is not stored. A script's version is a hash of its text, so that it also changes with
 ManageSieve. A caller of lower rank can't change the scripts of a mailbox that belongs to an administrator.
 
-Checks and tests run Pigeonhole's programs in a sandbox in this process (`mail/sieve/checker`), with the extensions of
+Checks and tests run Pigeonhole's programs, isolated, from this process (`mail/sieve/checker`), with the extensions of
 the running Dovecot, where they are installed: elsewhere UNAVAILABLE `needs_sievec`. They know no other script, so that
 an included one is missing. A test with a stored message has the rules and audit entries of reading it.
 

@@ -12,9 +12,9 @@ _AVAILABILITY = (
     " Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away "
     "if the process `node` does not answer in time."
 )
-_SANDBOX = (
-    " It runs in a sandbox without network and files. UNAVAILABLE with `details.reason` needs_sievec if Pigeonhole is "
-    "not installed, no_sandbox if this machine can't isolate it."
+_ISOLATION = (
+    " It runs isolated, without network and files. UNAVAILABLE with `details.reason` needs_sievec if Pigeonhole is "
+    "not installed, no_isolation if this machine can't isolate it."
 )
 
 
@@ -171,7 +171,7 @@ ENDPOINTS = (
         summary="Check a Sieve script",
         description=(
             "With Pigeonhole's compiler, and the extensions that scripts of mailboxes may use. Included scripts are "
-            "unknown here." + _SANDBOX
+            "unknown here." + _ISOLATION
         ),
         tag=_TAG,
         body=wire.ScriptValidate,
@@ -187,7 +187,7 @@ ENDPOINTS = (
         summary="Try a Sieve script with a message",
         description=(
             "Returns what the script would do; nothing is stored or sent. A stored message (`message_id`) needs the "
-            "permissions of reading its content, and reading inbound mail is recorded in the audit log." + _SANDBOX
+            "permissions of reading its content, and reading inbound mail is recorded in the audit log." + _ISOLATION
         ),
         tag=_TAG,
         body=wire.ScriptTest,

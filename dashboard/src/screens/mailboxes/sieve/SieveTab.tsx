@@ -86,7 +86,7 @@ function Scripts({ mailbox }: { mailbox: Mailbox }) {
               <Table.Tbody>
                 {scripts.map((script) => (
                   <Table.Tr key={script.name}>
-                    <Table.Td className="wide break">
+                    <Table.Td className="wide break" data-label="">
                       <button
                         type="button"
                         className="link-like"
@@ -96,8 +96,8 @@ function Scripts({ mailbox }: { mailbox: Mailbox }) {
                         {script.name}
                       </button>
                     </Table.Td>
-                    <Table.Td>{script.active ? <Badge tone="good">active</Badge> : <Badge>inactive</Badge>}</Table.Td>
-                    <Table.Td className="right">
+                    <Table.Td data-label="State">{script.active ? <Badge tone="good">active</Badge> : <Badge>inactive</Badge>}</Table.Td>
+                    <Table.Td className="right" data-label="">
                       <div className="row row-end">
                         <Allowed action="sieve.write">
                           <Button

@@ -1,12 +1,12 @@
-"""Runs a program that reads untrusted input, such as Pigeonhole's compiler, in a sandbox.
+"""Runs a program that reads untrusted input, such as Pigeonhole's compiler, in isolation.
 
 The program has an account without privileges, no capabilities, and an empty environment. It can't open sockets, start
 processes or send signals, and sees no files besides the system's programs and libraries, those in its arguments, and
 `writable`. Its CPU time, memory, files and output are limited. Input is in memory, so that nothing is left behind,
 however it ends.
 
-This needs Linux 5.19 with Landlock, on x86_64 or aarch64. Elsewhere `SandboxUnavailable` is raised: the program never
-runs without isolation. See docs/decisions/0061-sieve-sandbox.md.
+This needs Linux 5.19 with Landlock, on x86_64 or aarch64. Elsewhere `IsolationUnavailable` is raised: the program never
+runs without isolation. See docs/decisions/0061-isolated-programs.md.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _READABLE = (
 _PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _ENVIRONMENT = {"PATH": _PATH, "LC_ALL": "C.UTF-8"}
 _LAUNCH_FAILED = 125
-_MARK = b"mailkeep sandbox: "
+_MARK = b"mailkeep isolation: "
 _OPEN_FILES = 64
 
 # -I ignores the environment and the working directory, -S the installed packages. The limit on processes is set last:
@@ -59,23 +59,23 @@ except BaseException as error:
 """
 
 
-class SandboxUnavailable(Exception):
+class IsolationUnavailable(Exception):
     """This machine can't isolate the program; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class SandboxLimits:
+class IsolationLimits:
     """Limits of a program: CPU time and elapsed time in seconds, the rest in bytes. `output`: of each stream."""
 
     cpu_seconds: int = 8
-    seconds: float = 30.0
+    seconds: float = 60.0
     memory: int = 256 << 20
     file_bytes: int = 1 << 20
     output: int = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class SandboxResult:
+class IsolationResult:
     """How a program ended. `status`: its exit status; None if it was ended, because it exceeded a limit or crashed."""
 
     status: int | None
@@ -84,7 +84,7 @@ class SandboxResult:
 
 
 @dataclass(frozen=True, slots=True)
-class SandboxAccess:
+class IsolationAccess:
     """What a program may use: its account (used if this process is root), folders that it may change, and variables."""
 
     account: tuple[int, int] = (NOBODY, NOBODY)
@@ -106,20 +106,20 @@ def find_program(name: str) -> str | None:
     return shutil.which(name, path=_PATH)
 
 
-async def run_in_sandbox(
+async def run_isolated(
     program: str,
     arguments: Sequence[str | bytes],
     stdin: bytes = b"",
     *,
-    access: SandboxAccess | None = None,
-    limits: SandboxLimits | None = None,
-) -> SandboxResult:
+    access: IsolationAccess | None = None,
+    limits: IsolationLimits | None = None,
+) -> IsolationResult:
     """Run a program, by its path. An argument that is `bytes` is the content of a file, whose path the program gets
-    instead. Raises SandboxUnavailable.
+    instead. Raises IsolationUnavailable.
     """
     if obstacle := find_obstacle():
-        raise SandboxUnavailable(obstacle)
-    access, limits = access or SandboxAccess(), limits or SandboxLimits()
+        raise IsolationUnavailable(obstacle)
+    access, limits = access or IsolationAccess(), limits or IsolationLimits()
     with ExitStack() as files:
         descriptors: list[int] = []
         words = [program]
@@ -143,12 +143,12 @@ async def run_in_sandbox(
         )
         output, errors, is_within = await _wait(process, limits)
     if process.returncode == _LAUNCH_FAILED and errors.startswith(_MARK):
-        raise SandboxUnavailable(errors.removeprefix(_MARK).decode("utf-8", "replace"))
+        raise IsolationUnavailable(errors.removeprefix(_MARK).decode("utf-8", "replace"))
     status = process.returncode if is_within and (process.returncode or 0) >= 0 else None
-    return SandboxResult(status, output, errors)
+    return IsolationResult(status, output, errors)
 
 
-def _plan(access: SandboxAccess, limits: SandboxLimits) -> str:
+def _plan(access: IsolationAccess, limits: IsolationLimits) -> str:
     writable = [str(path) for path in access.writable]
     return json.dumps(
         {
@@ -176,7 +176,7 @@ def _open_content(content: bytes, files: ExitStack) -> int:
     return descriptor
 
 
-async def _wait(process: asyncio.subprocess.Process, limits: SandboxLimits) -> tuple[bytes, bytes, bool]:
+async def _wait(process: asyncio.subprocess.Process, limits: IsolationLimits) -> tuple[bytes, bytes, bool]:
     """The output and errors of a process, and whether it kept the limits. It is always read to its end: otherwise
     asyncio waits for its pipes forever.
     """

@@ -1,4 +1,4 @@
-"""A program in the sandbox reaches nothing and nobody, keeps its limits, and ends with its parent."""
+"""An isolated program reaches nothing and nobody, keeps its limits, and ends with its parent."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from pathlib import Path
 import pytest
 
 from mailkeep.core import landlock
-from mailkeep.core.sandbox import (
-    SandboxAccess,
-    SandboxLimits,
-    SandboxResult,
-    SandboxUnavailable,
+from mailkeep.core.isolation import (
+    IsolationAccess,
+    IsolationLimits,
+    IsolationResult,
+    IsolationUnavailable,
     find_obstacle,
-    run_in_sandbox,
+    run_isolated,
 )
 
 if obstacle := find_obstacle():
-    pytest.skip(f"no sandbox: {obstacle}", allow_module_level=True)
+    pytest.skip(f"no isolation: {obstacle}", allow_module_level=True)
 
 OWN = (os.getuid(), os.getgid())
 
 
-async def bash(script: str, *arguments: str | bytes, **more: object) -> SandboxResult:
+async def bash(script: str, *arguments: str | bytes, **more: object) -> IsolationResult:
     """Run a script of bash, whose built-in commands need no further process."""
-    return await run_in_sandbox("/bin/bash", ["-c", script, "bash", *arguments], **more)  # type: ignore[arg-type]
+    return await run_isolated("/bin/bash", ["-c", script, "bash", *arguments], **more)  # type: ignore[arg-type]
 
 
 async def test_it_reaches_no_files_sockets_and_processes(tmp_path: Path):
@@ -47,7 +47,7 @@ async def test_it_reaches_no_files_sockets_and_processes(tmp_path: Path):
         try network 'exec 3<>/dev/tcp/127.0.0.1/$2'
         try signal 'kill -9 $3'
         try parent 'kill -9 $PPID'
-        try write 'echo x > /tmp/sandbox-canary'
+        try write 'echo x > /tmp/isolation-canary'
         try variables '[ -n "$HOME$USER$CANARY" ]'
         read -r line < "$4" && echo "input: $line"
         """
@@ -58,32 +58,32 @@ async def test_it_reaches_no_files_sockets_and_processes(tmp_path: Path):
     assert (result.output, is_alive) == (b"input: for it\n", True), result
     forked = await bash("(echo forked)")
     assert (forked.output, b"fork" in forked.errors) == (b"", True)
-    assert not Path("/tmp/sandbox-canary").exists()
+    assert not Path("/tmp/isolation-canary").exists()
 
 
 async def test_it_can_change_only_its_folders(tmp_path: Path):
     folder = tmp_path / "own"
     folder.mkdir()
-    access = SandboxAccess(OWN, [folder], {"HOME": str(folder)})
+    access = IsolationAccess(OWN, [folder], {"HOME": str(folder)})
     result = await bash('echo yes > "$HOME/x"; echo no > "$HOME/../y"', access=access)
     assert ((folder / "x").read_text(), (tmp_path / "y").exists()) == ("yes\n", False)
     assert b"Permission denied" in result.errors
     await bash('while :; do echo 0123456789abcdef; done > "$HOME/x"', access=access)
-    assert (folder / "x").stat().st_size <= SandboxLimits().file_bytes
+    assert (folder / "x").stat().st_size <= IsolationLimits().file_bytes
 
 
 @pytest.mark.parametrize(
     "script", ["while :; do :; done", "while :; do echo xxxxxxxxxxxxxxxx; done", "while :; do echo x >&2; done"]
 )
 async def test_what_exceeds_a_limit_is_ended(script: str):
-    limits = SandboxLimits(cpu_seconds=1, output=1 << 16)
-    assert await bash(script, limits=limits) == SandboxResult(None, b"", b"")
+    limits = IsolationLimits(cpu_seconds=1, output=1 << 16)
+    assert await bash(script, limits=limits) == IsolationResult(None, b"", b"")
 
 
 async def test_it_is_ended_when_its_time_is_over_and_when_the_caller_gives_up():
-    limits = SandboxLimits(seconds=0.5)
-    assert (await run_in_sandbox("/bin/sleep", ["300"], limits=limits)).status is None
-    task = asyncio.create_task(run_in_sandbox("/bin/sleep", ["300"]))
+    limits = IsolationLimits(seconds=0.5)
+    assert (await run_isolated("/bin/sleep", ["300"], limits=limits)).status is None
+    task = asyncio.create_task(run_isolated("/bin/sleep", ["300"]))
     await asyncio.sleep(0.5)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -91,25 +91,25 @@ async def test_it_is_ended_when_its_time_is_over_and_when_the_caller_gives_up():
 
 
 async def test_memory_is_limited():
-    result = await bash('x=0123456789; while :; do x="$x$x"; done', limits=SandboxLimits(memory=64 << 20))
+    result = await bash('x=0123456789; while :; do x="$x$x"; done', limits=IsolationLimits(memory=64 << 20))
     assert result.status != 0
     assert b"allocate" in result.errors
 
 
 async def test_it_does_not_run_without_isolation(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr("mailkeep.core.sandbox.find_version", lambda: 1)
-    with pytest.raises(SandboxUnavailable, match="Landlock"):
-        await run_in_sandbox("/bin/true", [])
+    monkeypatch.setattr("mailkeep.core.isolation.find_version", lambda: 1)
+    with pytest.raises(IsolationUnavailable, match="Landlock"):
+        await run_isolated("/bin/true", [])
     monkeypatch.undo()
-    with pytest.raises(SandboxUnavailable):  # the program is outside of what may be read
-        await run_in_sandbox(str(tmp_path / "program"), [])
+    with pytest.raises(IsolationUnavailable):  # the program is outside of what may be read
+        await run_isolated(str(tmp_path / "program"), [])
     assert landlock.find_version() >= landlock.MIN_VERSION
 
 
 PARENT = """
 import asyncio
-from mailkeep.core.sandbox import run_in_sandbox
-asyncio.run(run_in_sandbox("/bin/bash", ["-c", "exec sleep 300"]))
+from mailkeep.core.isolation import run_isolated
+asyncio.run(run_isolated("/bin/bash", ["-c", "exec sleep 300"]))
 """
 
 
