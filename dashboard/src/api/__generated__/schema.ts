@@ -1730,7 +1730,7 @@ export interface paths {
         put?: never;
         /**
          * Try a Sieve script with a message
-         * @description Returns what the script would do; nothing is stored or sent. A stored message (`message_id`) needs the permissions of reading its content, and reading inbound mail is recorded in the audit log. It runs in a sandbox without network and files. UNAVAILABLE with `details.reason` needs_sievec if Pigeonhole is not installed, no_sandbox if this machine can't isolate it.
+         * @description Returns what the script would do; nothing is stored or sent. A stored message (`message_id`) needs the permissions of reading its content, and reading inbound mail is recorded in the audit log. It runs isolated, without network and files. UNAVAILABLE with `details.reason` needs_sievec if Pigeonhole is not installed, no_isolation if this machine can't isolate it.
          */
         post: operations["postSieveTest"];
         delete?: never;
@@ -1750,7 +1750,7 @@ export interface paths {
         put?: never;
         /**
          * Check a Sieve script
-         * @description With Pigeonhole's compiler, and the extensions that scripts of mailboxes may use. Included scripts are unknown here. It runs in a sandbox without network and files. UNAVAILABLE with `details.reason` needs_sievec if Pigeonhole is not installed, no_sandbox if this machine can't isolate it.
+         * @description With Pigeonhole's compiler, and the extensions that scripts of mailboxes may use. Included scripts are unknown here. It runs isolated, without network and files. UNAVAILABLE with `details.reason` needs_sievec if Pigeonhole is not installed, no_isolation if this machine can't isolate it.
          */
         post: operations["postSieveValidate"];
         delete?: never;
