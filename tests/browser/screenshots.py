@@ -62,7 +62,22 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             await page.get_by_label("Select", exact=False).nth(1).check()
             await page.get_by_label("Select", exact=False).nth(2).check()
             await save_screenshot(page, f"queue-{form}")
+            await show_script(page, front)
+            await save_screenshot(page, f"sieve-{form}")
     return written
+
+
+async def show_script(page: Page, front: Front) -> None:
+    """The editor of a Sieve script with an error."""
+    path = f"/mailboxes/{front.scene.ids['mailbox_id']}"
+    script = 'require "fileinto";\nif header :contains "list-id" "news.example.org" {\n  fileinto "News";\n}\n'
+    await front.caller("super_admin").call("PUT", f"{path}/sieve/main", {"script": script})
+    await visit(page, front.http, f"{path}?tab=sieve&script=main")
+    field = page.get_by_label("Script", exact=True)
+    await field.fill(script + "foo;\n")
+    await page.get_by_role("button", name="Check", exact=True).click()
+    await page.get_by_role("button", name="Line 5").wait_for()
+    await field.scroll_into_view_if_needed()
 
 
 def reduce_colors(picture: bytes) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from mailkeep.features.directory.sieve import wire
-from mailkeep.features.directory.sieve.model import TestResult
+from mailkeep.features.directory.sieve.model import ScriptTestResult
 from mailkeep.mail.sieve.checker import Envelope, SieveChecker
 from mailkeep.mail.sieve.config import default_settings
 from tests.directory.sieve.fuzz import fuzz
@@ -28,7 +28,7 @@ async def prove(seed: int, seconds: float) -> str:
 
     async def attempt(script: str) -> dict[str, Any]:
         result = await checker.test(script.encode(), MESSAGE, Envelope(), settings)
-        return msgspec.to_builtins(wire.to_test(TestResult(*result)))
+        return msgspec.to_builtins(wire.to_test(ScriptTestResult(*result)))
 
     return await fuzz((check, attempt), seed, seconds)
 

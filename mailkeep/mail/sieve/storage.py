@@ -25,7 +25,7 @@ from mailkeep.mail.sieve.config import SieveSettings, render
 from mailkeep.mail.sieve.output import ScriptMessages, parse_doveadm
 
 # Compiling takes 0.1 s. The process `node` does nothing else meanwhile.
-_LIMITS = IsolationLimits(cpu_seconds=4, seconds=20)
+_LIMITS = IsolationLimits(cpu_seconds=4, seconds=15)
 _DATA_ERROR, _NOT_FOUND = 65, 68  # sysexits.h: EX_DATAERR, EX_NOHOST, as doveadm uses them
 _HEADER = b"sieve script:\n"
 

@@ -56,7 +56,7 @@ class ScriptChangeResult:
 
 
 @dataclass(frozen=True, slots=True)
-class TestMessage:
+class ScriptTestMessage:
     """The message of a test: its text, or the ID of a stored one. The envelope is that of its header fields if None."""
 
     content: str | None = None
@@ -66,7 +66,7 @@ class TestMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class TestResult:
+class ScriptTestResult:
     """What a script does with a message. If there are errors, they say why it failed."""
 
     messages: ScriptMessages

@@ -67,7 +67,7 @@ async def _test(app: App, call: Call) -> HttpResponse:
     return HttpResponse(wire.to_test(await service.test_script(app, call.caller(), body.script, wire.read_test(body))))
 
 
-_SCRIPT = 'require "fileinto";\nif header :contains "list-id" "news.example.org" {\n  fileinto "News";\n}\n'
+_SCRIPT = 'require ["fileinto", "mailbox"];\nfileinto :create "News";\n'
 _MESSAGE = "From: news@example.org\nTo: alice@example.test\nList-Id: <news.example.org>\nSubject: Hello\n\nHello.\n"
 _NAMED = {"id": "{mailbox_id}", "name": "main"}
 

@@ -18,7 +18,7 @@ from mailkeep.core.errors import (
     Refusal,
     invalid_field,
 )
-from mailkeep.features.directory.sieve.model import ScriptChange, ScriptChangeResult, TestMessage
+from mailkeep.features.directory.sieve.model import ScriptChange, ScriptChangeResult, ScriptTestMessage
 from mailkeep.mail.sieve.config import MAX_SCRIPT_BYTES, MAX_SCRIPTS
 from mailkeep.mail.sieve.output import ScriptMessage
 
@@ -55,7 +55,7 @@ def check_text(text: str) -> None:
         raise invalid_field("script", f"must have at most {MAX_SCRIPT_BYTES >> 10} KiB")
 
 
-def check_test(message: TestMessage) -> None:
+def check_test(message: ScriptTestMessage) -> None:
     """INVALID_FIELD if there is both a message and the ID of one, or an address is malformed."""
     if message.content is not None and message.message_id is not None:
         raise invalid_field("message_id", "can't be given together with message")
@@ -75,11 +75,11 @@ def script_tag(script: bytes) -> str:
 def refuse_invalid(errors: Sequence[ScriptMessage]) -> InvalidField:
     """The refusal of a script that does not compile, with the line of each error also in `details.errors`."""
     refusal = InvalidField([FieldError(field="script", reason=_at_line(error)) for error in errors])
-    refusal.details = {**(refusal.details or {}), "errors": _shown(errors)}
+    refusal.details = {**(refusal.details or {}), "errors": _as_details(errors)}
     return refusal
 
 
-def _shown(errors: Sequence[ScriptMessage]) -> list[dict[str, Any]]:
+def _as_details(errors: Sequence[ScriptMessage]) -> list[dict[str, Any]]:
     return [{"line": error.line, "message": error.message} for error in errors[:MAX_FIELD_ERRORS]]
 
 
@@ -109,4 +109,4 @@ def refusal_of(result: ScriptChangeResult, change: ScriptChange) -> Refusal | No
             return refuse_invalid(result.errors)
         case "invalid":
             text = f"The script {name} does not compile: {_at_line(result.errors[0])}. Correct it first."
-            return Conflict(text, reason="invalid_script", errors=_shown(result.errors))
+            return Conflict(text, reason="invalid_script", errors=_as_details(result.errors))

@@ -21,8 +21,8 @@ from mailkeep.features.directory.sieve.model import (
     Script,
     ScriptChange,
     ScriptChangeResult,
-    TestMessage,
-    TestResult,
+    ScriptTestMessage,
+    ScriptTestResult,
 )
 from mailkeep.features.record.history import service as history
 from mailkeep.features.record.node_tasks import service as node_tasks
@@ -112,7 +112,7 @@ async def check_script(app: App, text: str) -> ScriptMessages:
     return await app.sieve.check(text.encode(), await _settings(app))
 
 
-async def test_script(app: App, who: Principal, text: str, message: TestMessage) -> TestResult:
+async def test_script(app: App, who: Principal, text: str, message: ScriptTestMessage) -> ScriptTestResult:
     """What a script would do with a message. Nothing is stored or sent.
 
     INVALID_FIELD; with a stored message the refusals and the audit entry of reading it; RATE_LIMIT_EXCEEDED,
@@ -127,7 +127,7 @@ async def test_script(app: App, who: Principal, text: str, message: TestMessage)
         with stored.file:
             content = await asyncio.to_thread(stored.file.readall)
     envelope = Envelope(message.sender, message.recipient)
-    return TestResult(*await app.sieve.test(text.encode(), content or b"", envelope, await _settings(app)))
+    return ScriptTestResult(*await app.sieve.test(text.encode(), content or b"", envelope, await _settings(app)))
 
 
 async def _settings(app: App) -> SieveSettings:

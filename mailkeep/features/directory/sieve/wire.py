@@ -8,7 +8,13 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from mailkeep.features.directory.sieve.model import ListedScript, Script, ScriptChangeResult, TestMessage, TestResult
+from mailkeep.features.directory.sieve.model import (
+    ListedScript,
+    Script,
+    ScriptChangeResult,
+    ScriptTestMessage,
+    ScriptTestResult,
+)
 from mailkeep.mail.sieve.output import ActionKind, ScriptAction, ScriptMessage, ScriptMessages
 from mailkeep.web.fields import MAY_BE_EMPTY, MULTILINE, Body, MultiLine
 
@@ -124,9 +130,9 @@ class ScriptTestResponse(Struct, frozen=True):
     implicit_keep: bool
 
 
-def read_test(body: ScriptTest) -> TestMessage:
+def read_test(body: ScriptTest) -> ScriptTestMessage:
     """The message of a test."""
-    return TestMessage(
+    return ScriptTestMessage(
         None if body.message is UNSET else body.message,
         None if body.message_id is UNSET else body.message_id,
         None if body.sender is UNSET else body.sender,
@@ -154,7 +160,7 @@ def to_validation(messages: ScriptMessages) -> ScriptValidation:
     return ScriptValidation(not messages.errors, _messages(messages.errors), _messages(messages.warnings))
 
 
-def to_test(result: TestResult) -> ScriptTestResponse:
+def to_test(result: ScriptTestResult) -> ScriptTestResponse:
     """The JSON of a test."""
     return ScriptTestResponse(
         ok=not result.messages.errors,
