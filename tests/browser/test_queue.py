@@ -136,7 +136,7 @@ async def test_without_a_queue_the_screen_says_so_and_sends_no_request(browser: 
     assert [url for url in requests if "/api/" in url] == []
 
 
-async def test_the_full_profile_has_no_isolation_screen(browser: Browser, front: Front):
+async def test_the_full_profile_has_no_sandbox_screen(browser: Browser, front: Front):
     async with open_page(browser, front, "super_admin") as page:
         await visit(page, front.http, "/sandbox")
         await expect(page.locator("main").get_by_text("delivers outbound mail to its recipients")).to_be_visible()
