@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -213,8 +213,25 @@ async def _connect(data: Path) -> psycopg.AsyncConnection[Any]:
     return await psycopg.AsyncConnection.connect(url, autocommit=True)
 
 
+_PROGRAM = (sys.executable, "-m", "mailkeep.run.cli.main")
+
+
+async def launch(data: Path, program: Sequence[str] = _PROGRAM) -> subprocess.Popen[bytes]:
+    """Start the instance in this folder with this program, and wait until it has started."""
+    log = data.parent / "up.log"
+    environ = {name: text for name, text in os.environ.items() if not name.startswith("MAILKEEP_")}
+    environ |= {"MAILKEEP_ADMIN_EMAIL": ADMIN, "MAILKEEP_ADMIN_PASSWORD": PASSWORD}
+    command = [*program, "up", "--profile", "full", "--data-dir", str(data)]
+    (data / "run.json").unlink(missing_ok=True)
+    with log.open("ab") as output:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environ)
+    await until(lambda: (data / "run.json").exists() or process.poll() is not None, _STARTED_WITHIN)
+    assert process.poll() is None, log.read_text()[-3000:]
+    return process
+
+
 @contextlib.asynccontextmanager
-async def running() -> AsyncIterator[Stack]:
+async def running(program: Sequence[str] = _PROGRAM) -> AsyncIterator[Stack]:
     """A new full instance with a domain and a mailbox."""
     ports = {name: free_port() for name in ("http", "smtp", "submission", "imap", "sieve")}
     far = Far()
@@ -223,15 +240,10 @@ async def running() -> AsyncIterator[Stack]:
     data.parent.chmod(0o711)
     data.mkdir(mode=0o711)
     (data / "mailkeep.toml").write_text(_CONFIG.format(far=FAR, far_port=sink.port, **ports))
-    log = data.parent / "up.log"
-    environ = {name: text for name, text in os.environ.items() if not name.startswith("MAILKEEP_")}
-    environ |= {"MAILKEEP_ADMIN_EMAIL": ADMIN, "MAILKEEP_ADMIN_PASSWORD": PASSWORD}
-    command = [sys.executable, "-m", "mailkeep.run.cli.main", "up", "--profile", "full", "--data-dir", str(data)]
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environ)
+    process: subprocess.Popen[bytes] | None = None
+    stack: Stack | None = None
     try:
-        await until(lambda: (data / "run.json").exists() or process.poll() is not None, _STARTED_WITHIN)
-        assert process.poll() is None, log.read_text()[-3000:]
+        process = await launch(data, program)
         http = f"http://127.0.0.1:{ports['http']}"
         smtp = f"127.0.0.1:{ports['smtp']}"
         stack = Stack(data, process, http, smtp, far, await _connect(data))
@@ -239,11 +251,13 @@ async def running() -> AsyncIterator[Stack]:
         yield stack
         await stack.db.close()
     finally:
-        process.send_signal(signal.SIGCONT)
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(30)
-        process.kill()
+        process = stack.process if stack else process
+        if process:
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(30)
+            process.kill()
         await sink.close(1)
         subprocess.run(["rm", "-rf", str(data.parent)], check=False, timeout=60)
 

@@ -126,6 +126,7 @@ class NodeAgent:
 
         queue_tasks = queue.task_handlers(self.paths.postfix_conf, self.paths.postfix_queue, original)
         handlers: Mapping[str, TaskHandler] = {**queue_tasks, **self.orchestrator.task_handlers()}
+        are_earlier_ended = False
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_CHECK_SECONDS):
@@ -133,6 +134,9 @@ class NodeAgent:
             self._task_requested.clear()
             _remove_if_empty(self.app.data_dir / INITIAL_ADMIN_FILE)
             try:
+                if not are_earlier_ended:
+                    await node_tasks.fail_interrupted(self.app)
+                    are_earlier_ended = True
                 while await node_tasks.run_next(self.app, handlers):
                     pass
             except Unavailable:

@@ -82,6 +82,7 @@ def install(settings: Settings, config: DaemonConfig, revision: int, at: datetim
     Files that were edited by hand keep their edits, unless the daemon's check rejects them.
     """
     require_addresses(settings.server.addresses)
+    generations.remove_drafts(config.paths)
     paths, rendered = config.paths, render.render_all(settings, config)
     versions = {service: service_status.find_version(service) for service in rendered}
     current = generations.find_current(paths)

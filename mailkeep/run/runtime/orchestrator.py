@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -27,16 +26,17 @@ from mailkeep.features.operations.orchestrator.model import (
 )
 from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
-from mailkeep.features.record.settings_revisions.model import Values
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.run.runtime import apply, configuration, control, generations, plan, service_status
+from mailkeep.run.runtime import apply, configuration, control, generations, journal, plan, service_status
 from mailkeep.run.runtime.generations import Drift
+from mailkeep.run.runtime.operation_record import end_damaged, persist
 
 log = structlog.get_logger("mailkeep.orchestrator")
 
 _RETRY_SECONDS = 1.0
+_GIVE_UP_AFTER = 3
 _CHECK_SECONDS = 5.0
 _REPORTED = "reported-drift"
 
@@ -49,6 +49,7 @@ class Orchestrator:
         self._paths = paths
         self._applier = apply.Applier(app, paths)
         self._performing: dict[UUID, asyncio.Task[None]] = {}
+        self._has_recovered = False
 
     def task_handlers(self) -> Mapping[str, TaskHandler]:
         """The handlers of this feature's node tasks."""
@@ -62,30 +63,44 @@ class Orchestrator:
 
     async def run(self) -> None:
         """End operations that an earlier process left, then wait until cancelled; ends running operations then."""
-        try:
-            while True:
-                try:
-                    await self._recover()
-                    break
-                except Unavailable:
-                    await asyncio.sleep(_RETRY_SECONDS)
-            await repeat(_CHECK_SECONDS, "looking for drift", self._check)
-        finally:
-            await cancel_all(*self._performing.values())
+        async with journal.lock(self._paths):
+            try:
+                await self._recover(None)
+                self._has_recovered = True
+                await repeat(_CHECK_SECONDS, "looking for drift", self._check)
+            finally:
+                await cancel_all(*self._performing.values())
 
-    async def _recover(self) -> None:
-        """End what an earlier process left. A restart of this process itself ends here: it has succeeded. Applies are
-        rolled back, other operations were interrupted.
+    async def _recover(self, own: UUID | None) -> None:
+        """End what an earlier process left, or an operation (`own`) of this one that failed unexpectedly. Tries again
+        until database and supervisor answer; what fails for other reasons is given up, with an alert.
         """
-        if journal := apply.read_journal(self._paths):
-            operation = await operations.find(self._app, journal.operation_id)
-            values: Values = {}
-            if journal.base:
-                async with self._app.db.autocommit() as conn:
-                    values = await revisions.read_values(conn, self._app.vault, journal.base)
-            await self._applier.recover(journal, operation, self._app.loaded.with_stored(values).settings)
+        failures = 0
+        while True:
+            try:
+                await self._applier.recover()
+                await self._end_interrupted(own)
+                return
+            except (Unavailable, control.Away) as error:
+                log.warning("an interrupted operation can't be ended yet", reason=str(error))
+            except Exception as error:
+                log.exception("an interrupted operation could not be ended")
+                failures += 1
+                if failures == _GIVE_UP_AFTER:
+                    await end_damaged(self._app, self._paths, f"{type(error).__name__}: {error}.")
+                    return
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _end_interrupted(self, own: UUID | None) -> None:
+        """End operations without a journal. A restart of this process itself ends here: it has succeeded."""
         operation = await operations.find_running(self._app)
-        if operation is None or operation.started_at is None or operation.id in self._performing:
+        if operation is None or operation.started_at is None:
+            return
+        if operation.id in self._performing and operation.id != own:
+            return
+        if operation.service is None:
+            text = "The process `node` stopped before anything was changed."
+            await operations.finish(self._app, operation.id, text, "rolled_back")
             return
         is_own_restart = operation.kind == "restart" and operation.service in ("node", "prefork")
         error = None if is_own_restart else "The process `node` stopped during the operation."
@@ -97,6 +112,8 @@ class Orchestrator:
 
     async def _prepare(self, argument: Mapping[str, Any]) -> Mapping[str, Any]:
         """Begin an apply, unless it is refused: then nothing has changed."""
+        if not self._has_recovered:
+            raise Failure("An interrupted apply is being ended; try again in a moment.")
         operation = await operations.begin(self._app, UUID(argument["operation_id"]))
         if operation is None:
             raise Failure("The operation is not running any more.")
@@ -116,15 +133,26 @@ class Orchestrator:
                 is_published = True
         finally:
             if not is_published:
-                await operations.discard(self._app, operation.id)
+                await self._discard(operation.id)
         if refusal:
             return {"refusal": msgspec.to_builtins(refusal)}
         self._run_in_background(operation.id, self._apply(operation, application))
         return {"refusal": None}
 
+    async def _discard(self, operation_id: UUID) -> None:
+        try:
+            await operations.discard(self._app, operation_id, has_begun=True)
+        except Unavailable:
+            again = persist(lambda: operations.discard(self._app, operation_id, has_begun=True))
+            self._run_in_background(operation_id, again)
+
     async def _apply(self, operation: Operation, application: apply.Application) -> None:
-        outcome = await self._applier.perform(operation, application)
-        log.info("an apply has ended", state=outcome.state, error=outcome.error)
+        try:
+            outcome = await self._applier.perform(operation, application)
+            log.info("an apply has ended", state=outcome.state, error=outcome.error)
+        except Exception:
+            log.exception("an apply was interrupted")
+            await self._recover(operation.id)
 
     def _run_in_background(self, operation_id: UUID, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -153,11 +181,7 @@ class Orchestrator:
         except Exception:
             log.exception("an operation failed", kind=operation.kind, service=operation.service)
             error = "The operation failed; see log/node.log."
-        while True:
-            with contextlib.suppress(Unavailable):
-                await operations.finish(self._app, operation.id, error)
-                return
-            await asyncio.sleep(_RETRY_SECONDS)
+        await persist(lambda: operations.finish(self._app, operation.id, error))
 
     async def _reload(self, service: str) -> None:
         states = {each.name: each for each in await control.ask(self._paths.control_socket, "status")}

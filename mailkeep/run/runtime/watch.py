@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
 from mailkeep.app import App
+from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.mail.daemons.paths import InstancePaths
@@ -20,6 +21,7 @@ from mailkeep.settings import Settings
 _STATE_SECONDS = 1.0
 _GREETINGS_SECONDS = 5.0
 _TIMEOUT_SECONDS = 10.0
+_STABLE_SECONDS = 60.0
 _GREETINGS: Mapping[str, tuple[bytes, bool]] = {
     "smtp": (b"220 ", False),
     "submission": (b"220 ", False),
@@ -34,17 +36,44 @@ _GREETINGS: Mapping[str, tuple[bytes, bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Ill:
+    """What did not work before a change, and is no reason to undo it: services that do not run or were restarted within
+    the last minute, and ports (by name) without a greeting.
+    """
+
+    services: frozenset[str] = frozenset()
+    ports: frozenset[str] = frozenset()
+
+    def without(self, changed: Collection[str]) -> Ill:
+        """The same without services that the change concerns."""
+        return Ill(self.services - set(changed), self.ports)
+
+
+@dataclass(frozen=True, slots=True)
 class Baseline:
     """The state of the services, and the deferred mail that waits for our own services, right after a change."""
 
     states: Mapping[str, ServiceState]
     deferred: frozenset[str]
+    ill: Ill
 
 
-async def take_baseline(app: App, paths: InstancePaths) -> Baseline:
+async def find_ill(paths: InstancePaths, settings: Settings) -> Ill:
+    """What does not work before a change."""
+    states = await control.ask(paths.control_socket, "status")
+    recently = utc_now().timestamp() - _STABLE_SECONDS
+    services = {
+        each.name
+        for each in states
+        if each.state != "running" or (each.restarts and each.since and each.since > recently)
+    }
+    return Ill(frozenset(services), frozenset(await _find_silent(settings)))
+
+
+async def take_baseline(app: App, paths: InstancePaths, ill: Ill) -> Baseline:
     """What `watch` compares with."""
     states = await control.ask(paths.control_socket, "status")
-    return Baseline({each.name: each for each in states}, frozenset(await _list_deferred(app, paths)))
+    return Baseline({each.name: each for each in states}, frozenset(await _list_deferred(app, paths)), ill)
 
 
 async def watch(app: App, paths: InstancePaths, settings: Settings, baseline: Baseline, seconds: float) -> None:
@@ -55,7 +84,7 @@ async def watch(app: App, paths: InstancePaths, settings: Settings, baseline: Ba
         await _check_states(paths, baseline)
         await _check_deferred(app, paths, baseline)
         if monotonic() >= greetings_due:
-            if problems := await check_greetings(settings):
+            if problems := await check_greetings(settings, baseline.ill.ports):
                 raise Failure("; ".join(problems))
             greetings_due = monotonic() + _GREETINGS_SECONDS
         if monotonic() >= deadline:
@@ -66,6 +95,8 @@ async def watch(app: App, paths: InstancePaths, settings: Settings, baseline: Ba
 async def _check_states(paths: InstancePaths, baseline: Baseline) -> None:
     for state in await control.ask(paths.control_socket, "status"):
         before = baseline.states.get(state.name)
+        if state.name in baseline.ill.services:
+            continue
         if before and before.state == "running" and (state.state, state.pid) != ("running", before.pid):
             raise Failure(f"{state.name} has exited.")
 
@@ -85,13 +116,18 @@ async def _list_deferred(app: App, paths: InstancePaths) -> Sequence[str]:
         return ()  # the database's outage is no result of the change
 
 
-async def check_greetings(settings: Settings) -> list[str]:
-    """The ports of mail without a greeting, with the reason."""
+async def check_greetings(settings: Settings, silent: Collection[str] = ()) -> list[str]:
+    """The ports of mail without a greeting, with the reason; `silent` ports (by name) are not checked."""
+    return [problem for name, problem in (await _find_silent(settings)).items() if name not in silent]
+
+
+async def _find_silent(settings: Settings) -> Mapping[str, str]:
+    """The ports without a greeting by name, with the reason."""
     address = (settings.server.addresses or ("127.0.0.1",))[0]
     found = await asyncio.gather(
         *(_check_greeting(name, address, getattr(settings.ports, name), *how) for name, how in _GREETINGS.items())
     )
-    return [each for each in found if each]
+    return {name: problem for name, problem in zip(_GREETINGS, found, strict=True) if problem}
 
 
 async def _check_greeting(name: str, address: str, port: int, beginning: bytes, is_tls: bool) -> str | None:

@@ -18,8 +18,8 @@ import msgspec
 import pytest
 
 from mailkeep.db.instance import run_folder
-from mailkeep.run.runtime import generations, plan, stored_settings
-from mailkeep.run.runtime.apply import read_journal, recover_at_start
+from mailkeep.run.runtime import generations, journal, plan, stored_settings
+from mailkeep.run.runtime.apply import recover_at_start
 from mailkeep.run.runtime.context import attach
 from tests.stack.applying import apply_draft, paths_of
 from tests.stack.harness import ADDRESS, PASSWORD, Stack, eventually
@@ -87,7 +87,7 @@ def test_an_apply_and_a_rollback_to_an_earlier_generation(clean: Stack) -> None:
     stale = clean.ask("POST", "/orchestrator/apply", {"plan_id": old_plan})
     assert (stale.status, stale.body["error"]["details"]["reason"]) == (409, "plan_stale")
     assert stale.body["error"]["details"]["plan"]["id"] == clean.do("GET", "/orchestrator/plan")["id"]
-    assert read_journal(paths_of(clean.data_dir)) is None
+    assert journal.read(paths_of(clean.data_dir)) is None
 
     rollback = clean.ask("POST", "/orchestrator/rollback", {"generation": before, "watch_seconds": 5})
     operation = eventually(lambda: finished(clean, rollback.data["operation_id"]), 120, "the rollback")
@@ -175,7 +175,7 @@ def test_a_killed_apply_leaves_one_complete_generation(clean: Stack, step: str) 
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     os.kill(pid_of_node(clean), signal.SIGKILL)
     paths = paths_of(clean.data_dir)
-    eventually(lambda: read_journal(paths) is None, 90, "the recovery")
+    eventually(lambda: journal.read(paths) is None, 90, "the recovery")
     (operation,) = clean.do("GET", "/orchestrator/operations?limit=1")
     manifest = generations.find_current(paths)
     assert manifest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.delivery_status.model import SystemAlert
 from mailkeep.features.operations.orchestrator import rules, store
 from mailkeep.features.operations.orchestrator.model import (
     ApplyRefusal,
@@ -102,6 +104,12 @@ async def find(app: App, operation_id: UUID) -> Operation:
     return operation
 
 
+async def find_or_none(app: App, operation_id: UUID) -> Operation | None:
+    """An operation, if it is recorded."""
+    async with app.db.autocommit() as conn:
+        return await store.find(conn, operation_id)
+
+
 async def request_action(app: App, who: Principal, service: str, action: ServiceAction) -> Operation:
     """Let the process `node` do something with a service. NOT_FOUND, CONFLICT, ORCHESTRATOR_BUSY, UNAVAILABLE."""
     if app.settings.is_full_profile:
@@ -174,7 +182,8 @@ async def _prepare(
     try:
         result = await node_tasks.wait_for_result(app, task, _PLAN_SECONDS)
     except Unavailable as error:
-        if (error.details or {}).get("reason") != "still_running":
+        # Otherwise the process `node` may be at it, or the database is away.
+        if (error.details or {}).get("reason") in ("node_agent_away", "operation_failed"):
             await discard(app, operation.id)
         raise
     refusal = msgspec.convert(result["refusal"], ApplyRefusal | None)
@@ -223,10 +232,10 @@ async def confirm(app: App, who: Principal) -> UUID:
     return operation_id
 
 
-async def discard(app: App, operation_id: UUID) -> None:
-    """Delete an operation that did not begin."""
+async def discard(app: App, operation_id: UUID, *, has_begun: bool = False) -> None:
+    """Delete an operation that has changed nothing. `has_begun`: also if the process `node` has begun it."""
     async with app.db.autocommit() as conn:
-        await store.delete(conn, operation_id)
+        await store.delete(conn, operation_id, has_begun=has_begun)
 
 
 async def end_abandoned(app: App) -> None:
@@ -245,11 +254,15 @@ async def take_effect(app: App, n: int) -> bool:
     return True
 
 
-async def restore(app: App, n: int) -> None:
-    """Let all processes use the values of the earlier revision `n` again."""
+async def restore(app: App, base: int, target: int) -> None:
+    """Let all processes use the values of the revision `base` again, after an apply of `target`."""
+    if base == target:
+        return
     async with app.db.tx() as conn:
-        await revisions.restore_applied(conn, n)
-        await _apply_to_routing(conn, app)
+        await revisions.restore_applied(conn, base, target)
+        # If the values don't fit file and environment any more, the next start says so.
+        with contextlib.suppress(SettingsError):
+            await _apply_to_routing(conn, app)
 
 
 async def _apply_to_routing(conn: Conn, app: App) -> None:
@@ -290,7 +303,9 @@ async def await_confirmation(app: App, operation_id: UUID, until: datetime | Non
 
 
 async def finish(app: App, operation_id: UUID, error: str | None, state: OperationState | None = None) -> None:
-    """Record the end of an operation, with its error if it failed; `state` None: as the error says."""
+    """Record the end of an operation, with its error if it failed; `state` None: as the error says. Emits an alert if
+    an apply did not succeed. Nothing if it has ended already.
+    """
     at = app.clock()
     state = state or ("failed" if error else "succeeded")
     async with app.db.tx() as conn:
@@ -302,4 +317,22 @@ async def finish(app: App, operation_id: UUID, error: str | None, state: Operati
             replace(step, state=ended, finished_at=at, output=error or "") if step.state == "running" else step
             for step in operation.steps
         ]
-        await store.save_end(conn, operation_id, state, error, at, steps)
+        has_ended = await store.save_end(conn, operation_id, state, error, at, steps)
+        if has_ended and state != "succeeded" and operation.service is None:
+            await _alert(conn, app, state, operation_id, error or "")
+
+
+async def finish_damaged(app: App, error: str) -> None:
+    """Record that the running apply, whose journal is damaged, has failed. Emits an alert also if there is none."""
+    operation = await find_running(app)
+    if operation and operation.service is None:
+        await finish(app, operation.id, error)
+        return
+    async with app.db.tx() as conn:
+        await _alert(conn, app, "failed", None, error)
+
+
+async def _alert(conn: Conn, app: App, state: OperationState, operation_id: UUID | None, reason: str) -> None:
+    name = "apply_rolled_back" if state == "rolled_back" else "apply_failed"
+    alert = SystemAlert(alert=name, operation_id=str(operation_id) if operation_id else None, reason=reason)
+    await events.emit(conn, app.clock(), Event(None, None, alert))

@@ -95,12 +95,17 @@ async def mark_applied(conn: Conn, n: int) -> bool:
     return await store.mark_applied(conn, n)
 
 
-async def restore_applied(conn: Conn, n: int) -> None:
-    """Record that revision `n` (0: none) is in effect again after an apply was rolled back. The newest one is desired
-    again, but a start does not apply it.
+async def restore_applied(conn: Conn, base: int, target: int) -> None:
+    """Record that revision `base` (0: none) is in effect again after an apply of `target` was rolled back. The newest
+    one is desired again, but a start does not apply it.
+
+    Nothing if `target` did not take effect and is not the newest any more: the newer one was not tried.
     """
     await store.lock(conn)
-    await store.restore_applied(conn, n)
+    by_state = {row["state"]: row["n"] for row in await store.find_current(conn)}
+    if by_state.get("applied", 0) == base and by_state.get("desired") != target:
+        return
+    await store.restore_applied(conn, base)
 
 
 def revision_tag(n: int) -> str:
