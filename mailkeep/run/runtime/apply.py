@@ -8,12 +8,9 @@ configuration, `Applier.recover` in the process `node`.
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from time import monotonic
 from uuid import UUID
 
@@ -30,7 +27,7 @@ from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.actions import Action
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.run.runtime import certificate, configuration, control, generations, watch
+from mailkeep.run.runtime import certificate, configuration, control, generations, rspamd_reload, watch
 from mailkeep.run.runtime.plan import Draft, Target
 from mailkeep.settings import Settings
 
@@ -41,7 +38,6 @@ INTERRUPTED = "Mailkeep stopped during the operation; the earlier configuration 
 _JOURNAL = "operation.json"
 _READY_SECONDS = 30.0
 _VERIFY_SECONDS = 15.0
-_WORKERS_SECONDS = 15.0
 _POLL_SECONDS = 0.25
 _RETRY_SECONDS = 1.0
 
@@ -337,7 +333,7 @@ async def reload(paths: InstancePaths, service: str, pid: int | None) -> None:
         case "dovecot":
             await tool.run("doveadm", "-c", str(paths.dovecot_conf / "dovecot.conf"), "reload")
         case "rspamd" if pid:
-            await _reload_rspamd(pid)
+            await rspamd_reload.reload(paths, pid)
         case "rspamd":
             raise Failure("rspamd is not running.")
         case _:
@@ -356,18 +352,6 @@ async def _attempt(work: Awaitable[None]) -> str | None:
         log.exception("a step of an operation failed")
         return "The operation failed; see log/node.log."
     return None
-
-
-async def _reload_rspamd(pid: int) -> None:
-    """Send SIGHUP, and wait until the workers of before have ended: until then sessions with them may fail."""
-    workers = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
-    os.kill(pid, signal.SIGHUP)
-    deadline = monotonic() + _WORKERS_SECONDS
-    while any(Path(f"/proc/{worker}").exists() for worker in workers):
-        if monotonic() > deadline:
-            log.warning("workers of Rspamd from before the reload still run")
-            return
-        await asyncio.sleep(_POLL_SECONDS)
 
 
 def _needs_confirmation(application: Application) -> bool:
