@@ -286,7 +286,7 @@ async def _open_to(relay: Relay, host: str, seconds: float) -> SmtpConnection:
             else:
                 _, connection = await loop.create_connection(SmtpConnection, host, relay.port)
     except TimeoutError:
-        raise ConnectionLost(f"no connection within {seconds:g} s", "connect") from None
+        raise ConnectionLost(f"no connection within {seconds:g} s", "connect", timed_out=True) from None
     except ssl.SSLError as error:
         raise ConnectionLost(str(error), "tls") from error
     except OSError as error:

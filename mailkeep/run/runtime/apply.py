@@ -27,7 +27,7 @@ from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.actions import Action
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.run.runtime import certificate, configuration, control, generations, rspamd_reload, watch
+from mailkeep.run.runtime import certificate, configuration, control, generations, recovery, rspamd_reload, watch
 from mailkeep.run.runtime.plan import Draft, Target
 from mailkeep.settings import Settings
 
@@ -220,6 +220,7 @@ class Applier:
         for service in _order(journal.actions):
             await recorder.run(_name_step(journal, service), self._change(journal, service, journal.n))
             failpoint.reach("apply.service_changed")
+        await recovery.retry_deferred(self._app, self._paths)
         baseline = await watch.take_baseline(self._app, self._paths)
         watching = watch.watch(self._app, self._paths, settings, baseline, application.watch_seconds)
         await recorder.run("watch", watching)
@@ -257,6 +258,7 @@ class Applier:
             failpoint.reach("apply.service_restored")
         if problem := await _attempt(recorder.run("check the services", self._verify(before))):
             problems.append(problem)
+        await recovery.retry_deferred(self._app, self._paths)
         if not problems:
             return Outcome("rolled_back", reason)
         log.critical("the earlier configuration could not be restored", problems=problems)

@@ -31,7 +31,7 @@ from mailkeep.features.record.settings_revisions.model import Values
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.run.runtime import apply, configuration, control, generations, plan, service_status
+from mailkeep.run.runtime import apply, configuration, control, generations, plan, recovery, service_status
 from mailkeep.run.runtime.generations import Drift
 
 log = structlog.get_logger("mailkeep.orchestrator")
@@ -153,6 +153,7 @@ class Orchestrator:
         except Exception:
             log.exception("an operation failed", kind=operation.kind, service=operation.service)
             error = "The operation failed; see log/node.log."
+        await recovery.retry_deferred(self._app, self._paths)
         while True:
             with contextlib.suppress(Unavailable):
                 await operations.finish(self._app, operation.id, error)

@@ -53,9 +53,9 @@ async def reload(paths: InstancePaths, pid: int) -> None:
     try:
         os.kill(pid, signal.SIGHUP)
         deadline = monotonic() + _WORKERS_SECONDS
-        while any(each not in waiting and _exists(each) for each in workers):
+        while workers := {each for each in workers if each not in waiting and _exists(each)}:
             if monotonic() > deadline:
-                log.warning("workers of Rspamd from before the reload still run")
+                log.warning("workers of Rspamd from before the reload still run", workers=sorted(workers))
                 break
             await asyncio.sleep(_POLL_SECONDS)
     finally:
@@ -84,7 +84,7 @@ def _has_sessions(worker: int, sockets: Collection[str]) -> bool:
     with suppress(OSError):  # it has ended
         for descriptor in Path(f"/proc/{worker}/fd").iterdir():
             with suppress(OSError):
-                if os.readlink(descriptor) in accepted:
+                if str(descriptor.readlink()) in accepted:
                     return True
     return False
 

@@ -13,7 +13,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -85,12 +85,12 @@ class Stream:
         while not self._ends.wait(0.02):
             try:
                 self._send(self.sent)
-            except Exception as error:
+            except (AssertionError, OSError, smtplib.SMTPException) as error:
                 self.refused.append(repr(error))
                 return
             self.sent += 1
 
-    def __enter__(self) -> Stream:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
