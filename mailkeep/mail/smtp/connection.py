@@ -106,6 +106,7 @@ class SmtpConnection(asyncio.Protocol):
         self._timed_out = False
         self.extensions: dict[str, str] = {}
         self.needs_reset = False
+        self.opened_at = self._loop.time()
         self.idle_since: float | None = None
         """Since when it has been idle (event loop time); None in use. Input while idle ends the connection."""
 

@@ -26,7 +26,7 @@ from mailkeep.mail.smtp.unix_socket import bind_unix_socket
 
 log = structlog.get_logger("mailkeep.rspamd_reload")
 
-_WORKERS_SECONDS = 15.0
+_CHECKS = 60  # at intervals of _POLL_SECONDS
 _LONGEST_SECONDS = 300.0  # Rspamd's own limit is twice its task_timeout, which is set accordingly
 _POLL_SECONDS = 0.25
 _CONNECTED = "03"  # in the column St of /proc/net/unix
@@ -52,12 +52,13 @@ async def reload(paths: InstancePaths, pid: int) -> None:
     server = await asyncio.start_unix_server(keep, sock=listening)
     try:
         os.kill(pid, signal.SIGHUP)
-        deadline = monotonic() + _WORKERS_SECONDS
-        while workers := {each for each in workers if each not in waiting and _exists(each)}:
-            if monotonic() > deadline:
-                log.warning("workers of Rspamd from before the reload still run", workers=sorted(workers))
+        for _ in range(_CHECKS):
+            workers = {each for each in workers if each not in waiting and _exists(each)}
+            if not workers:
                 break
             await asyncio.sleep(_POLL_SECONDS)
+        else:
+            log.warning("workers of Rspamd from before the reload still run", workers=sorted(workers))
     finally:
         server.close()
         paths.drain_socket.unlink(missing_ok=True)

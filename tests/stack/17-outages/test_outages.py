@@ -141,7 +141,7 @@ def test_mail_does_not_wait_for_minutes_after_a_short_outage(patient: Stack, ali
 
 
 def test_mail_is_retried_after_an_operation_on_a_service(patient: Stack, alice: str) -> None:
-    """Also mail for which `Recovery` would not, because it has tried often or waits: here the process `node` is away."""
+    """Also mail that `Recovery` would not retry, because it has tried often: here the process `node` is away."""
     paths, remote = places(patient), defer_at_remote_server(patient, "operation")
     due = due_at(patient, remote)
 

@@ -82,7 +82,7 @@ class Stream:
         self._thread = threading.Thread(target=self._run)
 
     def _run(self) -> None:
-        while not self._ends.wait(0.02):
+        while not self._ends.wait(0.1):
             try:
                 self._send(self.sent)
             except (AssertionError, OSError, smtplib.SMTPException) as error:
@@ -158,7 +158,8 @@ def test_nobody_notices_the_reloads_of_all_daemons(alone: Stack, addresses: list
     with contextlib.suppress(smtplib.SMTPException):
         client.quit()
     lines = log.read_bytes()[offset:].splitlines()
-    assert [each for each in lines if b"status=deferred" in each or b"NOQUEUE: reject: " in each] == []
+    deferrals = [each for each in lines if b"status=deferred" in each or b"NOQUEUE: reject: " in each]
+    assert deferrals == [], (alone.data_dir / "log" / "lmtp.log").read_text()[-4000:]
     assert {name: each["pid"] for name, each in services(alone).items()} == pids
 
 

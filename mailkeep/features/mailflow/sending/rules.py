@@ -232,8 +232,8 @@ def is_mta_failure(result: SubmissionResult) -> bool:
 
 
 def may_pass_with_a_restart(failure: SmtpRefusal | ConnectionLost) -> bool:
-    """Whether a restart of Postfix or of its milter can be the reason. The content was not sent then, so that the message
-    can be submitted again.
+    """Whether a restart of Postfix or its milter can be the reason, and the message can be submitted again, because no
+    content was sent.
     """
     if failure.stage not in (*_CONNECTION_STAGES, "envelope"):
         return False
