@@ -98,6 +98,8 @@ class InstancePaths:
     """The socket of Rspamd's controller, for learning and statistics."""
     keys_socket = _RunPath("filter/keys.sock")
     """The socket where Rspamd requests DKIM keys."""
+    drain_socket = _RunPath("filter/drain.sock")
+    """The socket where Rspamd's old workers wait during a reload (`run/runtime/rspamd_reload`)."""
     redis_socket = _RunPath("redis/redis.sock")
     """Redis' socket; only Rspamd uses it."""
     api_smtp = _RunPath("api-smtp")

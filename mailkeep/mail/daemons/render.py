@@ -144,6 +144,7 @@ def render_rspamd(settings: Settings, config: DaemonConfig) -> Files:
     filtering = settings.filter
     values = _common(config) | {
         "keys_socket": str(config.paths.keys_socket),
+        "drain_socket": str(config.paths.drain_socket),
         "reject_score": f"{filtering.reject_score:g}" if filtering.reject_score else "null",
         "spam_score": f"{filtering.spam_score:g}",
         "greylist_score": "4" if filtering.greylisting else "null",

@@ -106,6 +106,7 @@ class SmtpConnection(asyncio.Protocol):
         self._timed_out = False
         self.extensions: dict[str, str] = {}
         self.needs_reset = False
+        self.opened_at = self._loop.time()
         self.idle_since: float | None = None
         """Since when it has been idle (event loop time); None in use. Input while idle ends the connection."""
 
@@ -286,7 +287,7 @@ async def _open_to(relay: Relay, host: str, seconds: float) -> SmtpConnection:
             else:
                 _, connection = await loop.create_connection(SmtpConnection, host, relay.port)
     except TimeoutError:
-        raise ConnectionLost(f"no connection within {seconds:g} s", "connect") from None
+        raise ConnectionLost(f"no connection within {seconds:g} s", "connect", timed_out=True) from None
     except ssl.SSLError as error:
         raise ConnectionLost(str(error), "tls") from error
     except OSError as error:

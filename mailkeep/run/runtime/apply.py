@@ -8,12 +8,9 @@ the process `node`. The operation's record in the database decides whether it ha
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from time import monotonic
 from typing import Any
 from uuid import UUID
@@ -30,7 +27,17 @@ from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.actions import Action
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.run.runtime import certificate, configuration, control, generations, journal, stored_settings, watch
+from mailkeep.run.runtime import (
+    certificate,
+    configuration,
+    control,
+    generations,
+    journal,
+    recovery,
+    rspamd_reload,
+    stored_settings,
+    watch,
+)
 from mailkeep.run.runtime.journal import ApplyJournal, DamagedJournal
 from mailkeep.run.runtime.operation_record import INTERRUPTED, Outcome, Recorder, end_damaged, find_outcome, persist
 from mailkeep.run.runtime.plan import Draft, Target
@@ -41,7 +48,6 @@ log = structlog.get_logger("mailkeep.apply")
 CONFIRM_SECONDS = 120.0
 _READY_SECONDS = 30.0
 _VERIFY_SECONDS = 15.0
-_WORKERS_SECONDS = 15.0
 _POLL_SECONDS = 0.25
 
 
@@ -156,6 +162,7 @@ class Applier:
         for service in _order(entry.actions):
             await recorder.run(_name_step(entry, service), self._change(entry, service, entry.n))
             failpoint.reach("apply.service_changed")
+        await recovery.retry_deferred(self._app, self._paths)
         baseline = await watch.take_baseline(self._app, self._paths, ill.without(entry.actions))
         watching = watch.watch(self._app, self._paths, settings, baseline, application.watch_seconds)
         await recorder.run("watch", watching)
@@ -212,6 +219,7 @@ class Applier:
             failpoint.reach("apply.service_restored")
         if problem := await _attempt(recorder.run("check the services", self._verify(before, entry.silent))):
             problems.append(problem)
+        await recovery.retry_deferred(self._app, self._paths)
         if not problems:
             return Outcome("rolled_back", reason)
         log.critical("the earlier configuration could not be restored", problems=problems)
@@ -301,7 +309,7 @@ async def reload(paths: InstancePaths, service: str, pid: int | None) -> None:
         case "dovecot":
             await tool.run("doveadm", "-c", str(paths.dovecot_conf / "dovecot.conf"), "reload")
         case "rspamd" if pid:
-            await _reload_rspamd(pid)
+            await rspamd_reload.reload(paths, pid)
         case "rspamd":
             raise Failure("rspamd is not running.")
         case _:
@@ -322,18 +330,6 @@ async def _attempt(work: Awaitable[None]) -> str | None:
         log.exception("a step of an operation failed")
         return "The operation failed; see log/node.log."
     return None
-
-
-async def _reload_rspamd(pid: int) -> None:
-    """Send SIGHUP, and wait until the workers of before have ended: until then sessions with them may fail."""
-    workers = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
-    os.kill(pid, signal.SIGHUP)
-    deadline = monotonic() + _WORKERS_SECONDS
-    while any(Path(f"/proc/{worker}").exists() for worker in workers):
-        if monotonic() > deadline:
-            log.warning("workers of Rspamd from before the reload still run")
-            return
-        await asyncio.sleep(_POLL_SECONDS)
 
 
 def _needs_confirmation(application: Application) -> bool:

@@ -29,7 +29,7 @@ from mailkeep.features.record.settings_revisions import rules as revision_rules,
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.run.runtime import apply, configuration, control, generations, journal, plan, service_status
+from mailkeep.run.runtime import apply, configuration, control, generations, journal, plan, recovery, service_status
 from mailkeep.run.runtime.generations import Drift
 from mailkeep.run.runtime.operation_record import end_damaged, persist
 
@@ -181,6 +181,7 @@ class Orchestrator:
         except Exception:
             log.exception("an operation failed", kind=operation.kind, service=operation.service)
             error = "The operation failed; see log/node.log."
+        await recovery.retry_deferred(self._app, self._paths)
         await persist(lambda: operations.finish(self._app, operation.id, error))
 
     async def _reload(self, service: str) -> None:

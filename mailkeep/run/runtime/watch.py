@@ -111,7 +111,7 @@ async def _list_deferred(app: App, paths: InstancePaths) -> Sequence[str]:
         return ()
     listing = await postfix_queue.list_queue(paths.postfix_conf)
     try:
-        return await queue.list_local_deferrals(app, listing, str(paths.lmtp_socket))
+        return await queue.list_local_deferrals(app, listing, paths.lmtp_socket, paths.relay_socket)
     except Unavailable:
         return ()  # the database's outage is no result of the change
 

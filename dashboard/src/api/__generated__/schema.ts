@@ -1602,7 +1602,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message
-         * @description 200 means that the mail transfer agent has accepted the message.
+         * @description 200 means that the mail transfer agent has accepted the message. While it restarts, the response waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once.
          */
         post: operations["postSend"];
         delete?: never;
@@ -1622,7 +1622,7 @@ export interface paths {
         put?: never;
         /**
          * Send up to 100 messages
-         * @description An error in one message does not affect the others; the response is 200 even if all of them fail.
+         * @description An error in one message does not affect the others; the response is 200 even if all of them fail. While the mail transfer agent restarts, the response waits up to 10 seconds in all.
          */
         post: operations["postSendBatch"];
         delete?: never;
