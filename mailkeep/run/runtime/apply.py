@@ -30,7 +30,7 @@ from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.actions import Action
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.run.runtime import certificate, configuration, control, generations, watch
+from mailkeep.run.runtime import certificate, configuration, control, generations, probe, watch
 from mailkeep.run.runtime.plan import Draft, Target
 from mailkeep.settings import Settings
 
@@ -126,16 +126,16 @@ class Recorder:
         self._app, self._id = app, operation.id
         self._steps = list(operation.steps)
 
-    async def run(self, name: str, work: Awaitable[None]) -> None:
-        """Run a step. Raises what it raises."""
+    async def run(self, name: str, work: Awaitable[str | None]) -> None:
+        """Run a step, whose output is what `work` returns. Raises what it raises."""
         self._steps.append(Step(name, "running", self._app.clock()))
         await self._save()
         try:
-            await work
+            output = await work
         except Exception as error:
             await self._end("failed", str(error))
             raise
-        await self._end("succeeded", "")
+        await self._end("succeeded", output or "")
 
     async def _end(self, state: StepState, output: str) -> None:
         step = self._steps[-1]
@@ -218,6 +218,7 @@ class Applier:
 
     async def _put_in_place(self, journal: ApplyJournal, application: Application, recorder: Recorder) -> None:
         settings = application.target.settings
+        probed = await probe.probe(self._app, self._paths, application.before)
         if journal.target != journal.base:
             await recorder.run("use the settings", self._use_settings(journal, settings))
         failpoint.reach("apply.settings_used")
@@ -225,7 +226,7 @@ class Applier:
             await recorder.run(_name_step(journal, service), self._change(journal, service, journal.n))
             failpoint.reach("apply.service_changed")
         baseline = await watch.take_baseline(self._app, self._paths)
-        watching = watch.watch(self._app, self._paths, settings, baseline, application.watch_seconds)
+        watching = watch.watch(self._app, self._paths, settings, baseline, application.watch_seconds, probed)
         await recorder.run("watch", watching)
         failpoint.reach("apply.watched")
         if _needs_confirmation(application):

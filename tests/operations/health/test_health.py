@@ -224,7 +224,7 @@ async def test_health_details_explain_each_component(api: Api):
     answer = await api.sue.get("/health/details")
     assert answer.status == 200
     found = {each["component"]: each for each in answer.data["components"]}
-    assert set(found) == {"database", "mta", "filter", "mailboxes", "queue", "disk", "certificates", "dns"}
+    assert set(found) == {"database", "mta", "filter", "mailboxes", "queue", "disk", "certificates", "dns", "probe"}
     assert found["database"]["status"] == "ok"
     assert found["database"]["latency_ms"] >= 0
     assert found["database"]["version"]
