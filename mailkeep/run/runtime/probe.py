@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
@@ -132,8 +133,10 @@ async def _limit(stage: ProbeStage, what: str) -> AsyncGenerator[None]:
             yield
     except TimeoutError as error:
         raise _ProbeFailure(stage, f"{what} did not end within {SECONDS:.0f} seconds.") from error
+    except ConnectionError as error:
+        raise _ProbeFailure(stage, f"{what} failed: {os.strerror(error.errno) if error.errno else error}.") from error
     except (imap.ImapRefusal, OSError) as error:
-        raise _ProbeFailure(stage, f"{what} failed: {error}.") from error
+        raise _ProbeFailure(stage, f"{what} failed: {error}") from error
 
 
 async def _send_and_find(
@@ -149,9 +152,7 @@ async def _send_and_find(
                 if uids := await session.search(f'HEADER Message-ID "{message_id}"'):
                     return uids
             if monotonic() > deadline:
-                text = (
-                    f"The message (queue ID {queue_id}) was accepted, but not delivered within {SECONDS:.0f} seconds."
-                )
+                text = f"The message {queue_id} was accepted, but not delivered within {SECONDS:.0f} seconds."
                 raise _ProbeFailure("delivery", text)
             await asyncio.sleep(_POLL_SECONDS)
     except _ProbeFailure:
