@@ -110,6 +110,8 @@ class InstancePaths:
     """The spool of messages that Sieve sends (`sieve_spool`)."""
     mail_root = _DataPath("mail")
     """The folder of all mailboxes, each named by its ID."""
+    probe_home = _DataPath("dovecot/probe")
+    """The home folder of the probe's mailbox."""
 
     def conf(self, service: str) -> Path:
         """A daemon's configuration folder, by its name."""

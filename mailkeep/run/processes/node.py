@@ -11,7 +11,8 @@
 - removes the mail of deleted mailboxes, and the first administrator's password file when it was emptied;
 - lets Dovecot count mailboxes (`mailbox_usage/jobs`) and Postfix retry mail that waits for our own services
   (`run/runtime/recovery`);
-- rotates the logs (`run/runtime/log_rotation`), and reports on the node for health (`run/runtime/node_health`).
+- rotates the logs (`run/runtime/log_rotation`), and reports on the node for health (`run/runtime/node_health`), with
+  the result of a probe message (`run/runtime/probe`).
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ from mailkeep.run.processes import logs_agent
 from mailkeep.run.runtime import node_health, tasks
 from mailkeep.run.runtime.log_rotation import Rotation, RotationLimits
 from mailkeep.run.runtime.orchestrator import Orchestrator
+from mailkeep.run.runtime.probe import Prober
 from mailkeep.run.runtime.process import Process
 from mailkeep.run.runtime.recovery import Recovery
 from mailkeep.run.runtime.services import reload_daemons
@@ -211,6 +213,7 @@ async def serve(app: App, process: Process) -> None:
     """Run all tasks of the agent until asked to stop."""
     node = NodeAgent(app, process.paths)
     usage = UsageCounter(app, process.paths)
+    prober = Prober(app, process.paths)
     loops = (
         node.watch_database(),
         node.session_ender.run(),
@@ -220,7 +223,8 @@ async def serve(app: App, process: Process) -> None:
         repeat(_REMOVE_MAIL_SECONDS, "mail of deleted mailboxes", lambda: mailboxes.remove_mail(app)),
         Recovery(app, process.paths).run(),
         create_rotation(app, process.paths).run(),
-        node_health.keep_reporting(app, process.paths),
+        prober.run(),
+        node_health.keep_reporting(app, process.paths, prober),
         usage.keep_counting_due(),
         usage.keep_counting_all(),
         tasks.run_sealing(app),

@@ -33,6 +33,7 @@ from mailkeep.run.runtime import (
     control,
     generations,
     journal,
+    probe,
     recovery,
     rspamd_reload,
     stored_settings,
@@ -156,6 +157,7 @@ class Applier:
         self, entry: ApplyJournal, application: Application, recorder: Recorder, ill: watch.Ill
     ) -> None:
         settings = application.target.settings
+        probed = await probe.probe(self._app, self._paths, application.before)
         if entry.target != entry.base:
             await recorder.run("use the settings", self._use_settings(entry, settings))
         failpoint.reach("apply.settings_used")
@@ -164,7 +166,7 @@ class Applier:
             failpoint.reach("apply.service_changed")
         await recovery.retry_deferred(self._app, self._paths)
         baseline = await watch.take_baseline(self._app, self._paths, ill.without(entry.actions))
-        watching = watch.watch(self._app, self._paths, settings, baseline, application.watch_seconds)
+        watching = watch.watch(self._app, self._paths, settings, baseline, application.watch_seconds, probed)
         await recorder.run("watch", watching)
         failpoint.reach("apply.watched")
         if _needs_confirmation(application):

@@ -53,6 +53,7 @@ def make_config(paths: InstancePaths, settings: Settings, vault: Vault, logins_p
         logins_token=make_logins_token(vault),
         senders_mark=_derive_name(vault, _SENDERS_MARK),
         double_bounce=_derive_name(vault, _DOUBLE_BOUNCE),
+        probe_hash=_hash_probe_password(vault),
         certificate_file=certificate.find_served_file(paths.tls),
         lmtp_socket=paths.lmtp_socket if "lmtp" in present_processes else paths.dovecot_lmtp,
         policy_socket=paths.policy_socket if "policy" in present_processes else None,
@@ -65,10 +66,20 @@ def make_logins_token(vault: Vault) -> str:
     return vault.sign("reports of logins", b"token")
 
 
+def make_probe_password(vault: Vault) -> str:
+    """The password of the probe's mailbox."""
+    return vault.sign("login of the probe", b"password")
+
+
+def _hash_probe_password(vault: Vault) -> str:
+    # A fast hash is enough for a password with 256 random bits, and is the same at each start.
+    return hashlib.sha256(make_probe_password(vault).encode()).hexdigest()
+
+
 def list_secrets(vault: Vault) -> list[str]:
     """The secrets in the daemons' files, which must not be shown."""
     names = [_derive_name(vault, purpose) for purpose in (_SENDERS_MARK, _DOUBLE_BOUNCE)]
-    return [make_logins_token(vault), *names]
+    return [make_logins_token(vault), *names, _hash_probe_password(vault)]
 
 
 def _derive_name(vault: Vault, purpose: str) -> str:

@@ -62,7 +62,8 @@ def _create_for_content(paths: InstancePaths) -> None:
     mail_account, mailkeep = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
     separate_homes(paths.mail_root)
     content_folders = [(paths.data / name, mailkeep) for name in ("tmp", "content")]
-    for folder, owner in ((paths.mail_root, mail_account), *content_folders, (paths.lmtp_journal.parent, mailkeep)):
+    mail_folders = [(folder, mail_account) for folder in (paths.mail_root, paths.probe_home)]
+    for folder, owner in (*mail_folders, *content_folders, (paths.lmtp_journal.parent, mailkeep)):
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
         change_owner_of_tree(folder, owner)

@@ -38,16 +38,16 @@ class Recorder:
         self._app, self._id = app, operation_id
         self._steps = list(steps)
 
-    async def run(self, name: str, work: Awaitable[None]) -> None:
-        """Run a step. Raises what it raises."""
+    async def run(self, name: str, work: Awaitable[str | None]) -> None:
+        """Run a step, whose output is what `work` returns. Raises what it raises."""
         self._steps.append(Step(name, "running", self._app.clock()))
         await self._save()
         try:
-            await work
+            output = await work
         except Exception as error:
             await self._end("failed", str(error))
             raise
-        await self._end("succeeded", "")
+        await self._end("succeeded", output or "")
 
     async def _end(self, state: StepState, output: str) -> None:
         step = self._steps[-1]

@@ -12,14 +12,16 @@ from mailkeep.app import App
 from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.features.mailflow.queue import service as queue
+from mailkeep.mail.daemons.node_report import ProbeResult
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.run.runtime import control
+from mailkeep.run.runtime import control, probe
 from mailkeep.run.runtime.supervisor import ServiceState
 from mailkeep.settings import Settings
 
 _STATE_SECONDS = 1.0
 _GREETINGS_SECONDS = 5.0
+_PROBE_SECONDS = 10.0
 _TIMEOUT_SECONDS = 10.0
 _STABLE_SECONDS = 60.0
 _GREETINGS: Mapping[str, tuple[bytes, bool]] = {
@@ -76,10 +78,15 @@ async def take_baseline(app: App, paths: InstancePaths, ill: Ill) -> Baseline:
     return Baseline({each.name: each for each in states}, frozenset(await _list_deferred(app, paths)), ill)
 
 
-async def watch(app: App, paths: InstancePaths, settings: Settings, baseline: Baseline, seconds: float) -> None:
-    """Failure as soon as a service stops working. `settings` name the ports."""
+async def watch(
+    app: App, paths: InstancePaths, settings: Settings, baseline: Baseline, seconds: float, probed: ProbeResult
+) -> str:
+    """Failure as soon as a service stops working; returns what was not checked. `settings` name the ports. `probed`:
+    the result of the probe before the change; if it failed then, its failure is no result of the change.
+    """
     deadline = monotonic() + seconds
-    greetings_due = monotonic()
+    greetings_due = probe_due = monotonic()
+    note = ""
     while True:
         await _check_states(paths, baseline)
         await _check_deferred(app, paths, baseline)
@@ -87,9 +94,25 @@ async def watch(app: App, paths: InstancePaths, settings: Settings, baseline: Ba
             if problems := await check_greetings(settings, baseline.ill.ports):
                 raise Failure("; ".join(problems))
             greetings_due = monotonic() + _GREETINGS_SECONDS
+        if monotonic() >= probe_due:
+            note = await _check_probe(app, paths, settings, baseline, probed)
+            probe_due = monotonic() + _PROBE_SECONDS
         if monotonic() >= deadline:
-            return
+            return note
         await asyncio.sleep(_STATE_SECONDS)
+
+
+async def _check_probe(
+    app: App, paths: InstancePaths, settings: Settings, baseline: Baseline, probed: ProbeResult
+) -> str:
+    """Failure if the probe fails, unless it failed before the change already; returns what was not checked."""
+    found = await probe.probe(app, paths, settings)
+    if found.status != "failed":
+        return found.problem or ""
+    if probed.status == "failed":
+        return f"The probe message failed before the change too. Before: {probed.problem} Now: {found.problem}"
+    await _check_deferred(app, paths, baseline)  # other mail says more
+    raise Failure(f"The probe message failed. {found.problem}")
 
 
 async def _check_states(paths: InstancePaths, baseline: Baseline) -> None:

@@ -155,7 +155,7 @@ def test_a_change_that_stops_delivery_is_rolled_back(clean: Stack) -> None:
 
     outcome = asyncio.run(apply_and_deliver())
     assert outcome.state == "rolled_back", outcome
-    assert "deferred because of this server" in outcome.error
+    assert "deferred because of this server" in outcome.error or "The probe message failed" in outcome.error
     assert clean.do("GET", "/orchestrator")["generation"]["n"] == before
     eventually(lambda: len(clean.mail_of(address)) == 1, 60, "the mail that came meanwhile")
 

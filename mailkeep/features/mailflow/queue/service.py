@@ -85,7 +85,7 @@ def task_handlers(conf: Path, queue: Path, restore_sender: Callable[[str], str |
     """
 
     async def list_queue() -> list[PostqueueEntry]:
-        messages = await postfix_queue.list_queue(conf)
+        messages = [each for each in await postfix_queue.list_queue(conf) if not each.is_probe]
         return [msgspec.structs.replace(each, sender=restore_sender(each.sender) or each.sender) for each in messages]
 
     return {"queue.list": partial(_list, list_queue, queue), "queue.act": partial(_act, list_queue, conf)}
