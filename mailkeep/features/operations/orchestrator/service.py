@@ -17,7 +17,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Conflict, Forbidden, NotFound, OrchestratorBusy, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
-from mailkeep.core.principal import Principal
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.operations.orchestrator import rules, store
@@ -47,6 +47,7 @@ from mailkeep.settings import SettingsError
 _PLAN_SECONDS = 60.0
 _LIFETIME = timedelta(minutes=15)
 _ABANDONED = timedelta(minutes=5)
+_SYSTEM = Principal(None, "an apply that did not succeed", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
 async def read_overview(app: App) -> Overview:
@@ -248,7 +249,7 @@ async def take_effect(app: App, n: int) -> bool:
 async def restore(app: App, n: int) -> None:
     """Let all processes use the values of the earlier revision `n` again."""
     async with app.db.tx() as conn:
-        await revisions.restore_applied(conn, n)
+        await revisions.restore_applied(conn, app.vault, _SYSTEM, app.clock(), n)
         await _apply_to_routing(conn, app)
 
 
