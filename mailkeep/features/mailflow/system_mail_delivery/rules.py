@@ -27,7 +27,7 @@ def outgoing(mail: SystemMail, host: str, at: datetime) -> OutgoingMessage:
         message_id=f"<{mail.id}@{host}>",
         date=at,
         text_body=text.body,
-        headers={"Auto-Submitted": "auto-generated"},
+        auto_generated=True,
     )
 
 
