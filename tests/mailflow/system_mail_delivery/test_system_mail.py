@@ -54,7 +54,7 @@ async def send(post: Post) -> list[tuple[str, EmailMessage]]:
     mails: list[tuple[str, EmailMessage]] = []
     for row in rows:
         raw = (await post.api.sue.get(f"/sandbox/messages/{row['id']}/raw")).body
-        mails.append((row["rcpt_to"][0], message_from_bytes(raw, policy=policy.default)))  # pyright: ignore[reportArgumentType]
+        mails.append((row["rcpt_to"][0], message_from_bytes(raw, policy=policy.default)))
         assert (row["mail_from"], len(row["rcpt_to"])) == ("", 1)
     return mails
 

@@ -15,7 +15,7 @@ SystemMailItem = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SuperAdminNotice:
-    """What all super_admins are told, and `also` these addresses, but not those in `without`."""
+    """What the mail to all super_admins reports; `also` these addresses get it, and those in `without` do not."""
 
     kind: SystemMailKind
     item: SystemMailItem
