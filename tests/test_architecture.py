@@ -19,6 +19,7 @@ OTHER_FILES = {
     "mailkeep/features/mailflow/delivery_status/log_updates.py": "applies log lines to the history; service reads them",
     "mailkeep/features/mailflow/receiving/rejections.py": "records refused recipients, at a limited rate",
     "mailkeep/features/record/messages/content.py": "its store is the file system",
+    "mailkeep/features/record/system_mail/texts.py": "all texts of the server's own mail, apart from its rules",
     "mailkeep/features/mailflow/sending/writes.py": "writes the sends of many calls in one statement",
     "mailkeep/features/mailflow/webhooks/delivery_store.py": "the SQL of deliveries; `store` has that of webhooks",
     "mailkeep/features/mailflow/webhooks/signature.py": "a published contract of its own: `listen` signs alike",

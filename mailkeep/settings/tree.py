@@ -225,6 +225,11 @@ class AuthSettings:
     allowed_networks: tuple[str, ...] = _setting(
         (), "Networks from which administrators and API keys may send requests; empty: all.", NETWORKS
     )
+    confirm_admin_changes: bool = _setting(
+        False,
+        "Whether creating administrators, and changing the role, email, password or domains of others, needs a sign-in "
+        "within the last 10 minutes (or the password again), and is refused with API keys.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -106,6 +106,8 @@ class InstancePaths:
     """Postfix's SMTP socket for the API: a short name for a socket below the queue directory."""
     reinjection_smtp = _RunPath("reinjection-smtp")
     """Postfix's SMTP socket for `reinjection`: a short name for a socket below the queue directory."""
+    system_smtp = _RunPath("system-smtp")
+    """Postfix's SMTP socket for mail of Mailkeep itself: a short name for a socket below the queue directory."""
     sieve_spool = _DataPath("sieve-spool")
     """The spool of messages that Sieve sends (`sieve_spool`)."""
     mail_root = _DataPath("mail")

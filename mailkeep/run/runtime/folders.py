@@ -134,6 +134,7 @@ def remove_runtime_files(paths: InstancePaths) -> None:
         paths.control_socket,
         paths.api_smtp,
         paths.reinjection_smtp,
+        paths.system_smtp,
         paths.dovecot_lmtp,
         paths.dovecot_lmtp_verified,
     )

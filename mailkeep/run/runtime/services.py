@@ -119,7 +119,7 @@ def _define_postfix(config: DaemonConfig) -> Service:
     # The command that `postfix start-fg` runs, without its shell, so that signals reach it.
     argv = ["/usr/lib/postfix/sbin/master", "-s", "-c", str(paths.postfix_conf)]
     watch = PostlogWatch(paths)
-    sockets = {paths.api_smtp: "api", paths.reinjection_smtp: "reinjection"}
+    sockets = {paths.api_smtp: "api", paths.reinjection_smtp: "reinjection", paths.system_smtp: "system"}
 
     async def prepare() -> None:
         for link, service in sockets.items():

@@ -74,7 +74,10 @@ export interface paths {
          */
         get: operations["getAdmins"];
         put?: never;
-        /** Create an administrator */
+        /**
+         * Create an administrator
+         * @description All other super_admins get mail about a new admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         */
         post: operations["postAdmins"];
         delete?: never;
         options?: never;
@@ -102,7 +105,7 @@ export interface paths {
         head?: never;
         /**
          * Change an administrator
-         * @description A new password or role ends the administrator's sessions, except the caller's own. To change their own email or password, callers need a session (with an API key FORBIDDEN) and `current_password` (missing: MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login).
+         * @description A new password or role ends the administrator's sessions, except the caller's own. To change their own email or password, callers need a session (with an API key FORBIDDEN) and `current_password` (missing: MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login). All super_admins get mail about a new role, email or password of another admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         patch: operations["patchAdminsById"];
         trace?: never;
@@ -2037,8 +2040,13 @@ export interface components {
             /** @default  */
             name?: string;
         };
-        /** @description An administrator to create; `domain_ids` are the domains assigned to a domain_admin. */
+        /**
+         * @description An administrator to create; `domain_ids` are the domains assigned to a domain_admin. `current_password` is needed
+         *         if `auth.confirm_admin_changes` is set and the session is older than ten minutes.
+         */
         AdminCreate: {
+            /** @description The caller's current password. */
+            current_password?: string;
             domain_ids?: string[];
             /** Format: email */
             email: string;
@@ -2058,7 +2066,8 @@ export interface components {
         };
         /**
          * @description Changes; a new password or role ends the administrator's other sessions. `current_password` is required for
-         *         the caller's own email or password.
+         *         the caller's own email or password, and for changes of others if `auth.confirm_admin_changes` is set and the session
+         *         is older than ten minutes.
          */
         AdminPatch: {
             /** @description The caller's current password. */
@@ -3073,7 +3082,7 @@ export interface components {
             recipients: components["schemas"]["MessageRecipientResponse"][];
             size: number;
             /** @enum {string} */
-            source: "api" | "smtp" | "system";
+            source: "api" | "mailkeep" | "smtp" | "system";
             spam: components["schemas"]["Spam"];
             /** @enum {string} */
             status: "bounced" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "submitting" | "unknown";
@@ -5139,7 +5148,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS.WEAK_PASSWORD"];
-            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.DOMAIN_NOT_FOUND"];
             409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];

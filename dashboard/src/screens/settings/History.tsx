@@ -8,7 +8,7 @@ import { EmptyState } from '../../ui/Empty'
 import { Time } from '../../ui/Time'
 import { useApiMutation } from '../../ui/useForm'
 import { ChangeTable } from './ChangeTable'
-import { RecentSignIn, useRecentSignIn } from './RecentSignIn'
+import { RecentSignIn, useRecentSignIn } from '../../ui/RecentSignIn'
 import { describeChanges, listRolledBack, type Revision, type Setting } from './values'
 
 const STATES: Readonly<Record<Revision['state'], { label: string; tone: Tone }>> = {

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Form } from '../../ui/Form'
 import { pluralize } from '../../units'
 import { ChangeTable } from './ChangeTable'
-import { RecentSignIn, useRecentSignIn } from './RecentSignIn'
+import { RecentSignIn, useRecentSignIn } from '../../ui/RecentSignIn'
 import type { ReviewedChange } from './values'
 
 interface Props {

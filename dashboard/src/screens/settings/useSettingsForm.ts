@@ -6,7 +6,7 @@ import { useVersion } from '../../ui/ConflictDialog'
 import { notify } from '../../ui/notify'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { keepEdits, takeKeptEdits } from './keptEdits'
-import { needsRecentSignIn } from './RecentSignIn'
+import { needsRecentSignIn } from '../../ui/RecentSignIn'
 import { collectChanges, type Drafts, type Kind, kindOf, listEdited, type Setting, toDraft, type ValueSchema, whyFixed } from './values'
 
 const PATH = '/config'

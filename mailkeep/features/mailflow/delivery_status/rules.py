@@ -38,7 +38,12 @@ from mailkeep.mail.message.header_text import decode_words, parse_addresses
 from mailkeep.mail.postfix import log
 
 # By the last component of each port's `syslog_name` in master.cf.
-_ORIGINS: dict[str, Origin] = {"api": "api", "submission": "submission", "submissions": "submission"}
+_ORIGINS: dict[str, Origin] = {
+    "api": "api",
+    "system": "api",  # mail of Mailkeep itself, which has attempts and Message-IDs like mail of the API
+    "submission": "submission",
+    "submissions": "submission",
+}
 # By the last component of `syslog_name` of the cleanup services behind the other ports. Their smtpd services are not
 # used, since they also log connections without a message.
 _FORWARDING_ORIGINS: dict[str, Origin] = {"inbound": "inbound", "reinjection": "reinjection"}

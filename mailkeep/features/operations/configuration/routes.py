@@ -31,7 +31,7 @@ async def _change(app: App, call: Call) -> HttpResponse:
     body: wire.ConfigPatch = call.body
     changes = wire.read_changes(body)
     if revision_rules.needs_recent_sign_in(changes) and not body.dry_run:
-        await service.require_recent_sign_in(app, call, _password(body))
+        await call.require_recent_sign_in(app.clock(), _password(body), "config.update")
     changed = await service.change(
         app, call.caller(), changes, comment=body.comment, if_match=call.if_match, dry_run=body.dry_run
     )
@@ -49,7 +49,7 @@ async def _roll_back(app: App, call: Call) -> HttpResponse:
     body: wire.ConfigRollback = call.body
     n = service.parse_number(call.path["n"])
     if revision_rules.needs_recent_sign_in(await service.list_changes_to(app, n)):
-        await service.require_recent_sign_in(app, call, _password(body))
+        await call.require_recent_sign_in(app.clock(), _password(body), "config.update")
     return _result(await service.roll_back(app, call.caller(), n, comment=body.comment), dry_run=False)
 
 

@@ -18,7 +18,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Conflict, Forbidden, NotFound, OrchestratorBusy, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
-from mailkeep.core.principal import Principal
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.delivery_status.model import SystemAlert
@@ -49,6 +49,7 @@ from mailkeep.settings import SettingsError
 _PLAN_SECONDS = 60.0
 _LIFETIME = timedelta(minutes=15)
 _ABANDONED = timedelta(minutes=5)
+_SYSTEM = Principal(None, "an apply that did not succeed", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
 async def read_overview(app: App) -> Overview:
@@ -259,7 +260,7 @@ async def restore(app: App, base: int, target: int) -> None:
     if base == target:
         return
     async with app.db.tx() as conn:
-        await revisions.restore_applied(conn, base, target)
+        await revisions.restore_applied(conn, app.vault, _SYSTEM, app.clock(), base, target)
         # If the values don't fit file and environment any more, the next start says so.
         with contextlib.suppress(SettingsError):
             await _apply_to_routing(conn, app)

@@ -12,8 +12,13 @@ _SENSITIVE = ("auth.", "oidc.", "cors.", "dns.", "overlays.", "webhooks.allowed_
 
 
 def needs_recent_sign_in(changes: Iterable[str]) -> bool:
-    """Whether one of these settings decides who may do what, or what the server connects to."""
-    return any(key.startswith(_SENSITIVE) for key in changes)
+    """Whether one of these settings is sensitive."""
+    return bool(list_sensitive(changes))
+
+
+def list_sensitive(changes: Iterable[str]) -> list[str]:
+    """Those of these settings that decide who may do what, or what the server connects to."""
+    return sorted(key for key in changes if key.startswith(_SENSITIVE))
 
 
 def list_pending(stored: StoredSettings) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +24,8 @@ from mailkeep.features.record.settings_revisions.model import (
     StoredSettings,
     Values,
 )
+from mailkeep.features.record.system_mail import service as system_mail
+from mailkeep.features.record.system_mail.model import SuperAdminNotice
 
 _PURPOSE = "stored settings"
 
@@ -61,7 +63,8 @@ async def read_values(conn: Conn, vault: Vault, n: int) -> Values:
 async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: SettingsChange) -> StoredSettings:
     """Add a revision with the values that `change.edit` returns, unless nothing changes; returns what is stored then.
 
-    PRECONDITION_FAILED with the keys in `changed` if the newest revision is not the expected one.
+    PRECONDITION_FAILED with the keys in `changed` if the newest revision is not the expected one. All super_admins get
+    mail about changes of sensitive settings.
     """
     await store.lock(conn)
     current = await read(conn, vault)
@@ -86,7 +89,15 @@ async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: Se
     await audit.record(
         conn, who, at, AuditAction(action, AuditTarget("config", None), *before_and_after, details=details)
     )
+    await _notify(conn, who, at, "rollback" if change.is_rollback else "update", changes)
     return StoredSettings(after.n, values, values, after.n) if state == "applied" else after
+
+
+async def _notify(conn: Conn, who: Principal, at: datetime, action: str, changes: Iterable[str]) -> None:
+    """Tell all super_admins which sensitive settings were changed, without their values."""
+    if sensitive := rules.list_sensitive(changes):
+        item = {"action": action, "settings": sensitive}
+        await system_mail.notify_super_admins(conn, who, at, SuperAdminNotice("settings_changed", item))
 
 
 async def mark_applied(conn: Conn, n: int) -> bool:
@@ -95,9 +106,10 @@ async def mark_applied(conn: Conn, n: int) -> bool:
     return await store.mark_applied(conn, n)
 
 
-async def restore_applied(conn: Conn, base: int, target: int) -> None:
+async def restore_applied(conn: Conn, vault: Vault, who: Principal, at: datetime, base: int, target: int) -> None:
     """Record that revision `base` (0: none) is in effect again after an apply of `target` was rolled back. The newest
-    one is desired again, but a start does not apply it.
+    one is desired again, but a start does not apply it. All super_admins get mail if sensitive settings have other
+    values now.
 
     Nothing if `target` did not take effect and is not the newest any more: the newer one was not tried.
     """
@@ -105,7 +117,11 @@ async def restore_applied(conn: Conn, base: int, target: int) -> None:
     by_state = {row["state"]: row["n"] for row in await store.find_current(conn)}
     if by_state.get("applied", 0) == base and by_state.get("desired") != target:
         return
+    before = await read(conn, vault)
     await store.restore_applied(conn, base)
+    after = await read(conn, vault)
+    changes = rules.describe_changes(rules.select_effective(before), rules.select_effective(after))
+    await _notify(conn, who, at, "restore", changes)
 
 
 def revision_tag(n: int) -> str:
