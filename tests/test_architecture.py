@@ -18,6 +18,7 @@ OTHER_FILES = {
     "mailkeep/features/mailflow/local_delivery/journal.py": "its store is a file, which must outlive the agent",
     "mailkeep/features/mailflow/delivery_status/log_updates.py": "applies log lines to the history; service reads them",
     "mailkeep/features/mailflow/receiving/rejections.py": "records refused recipients, at a limited rate",
+    "mailkeep/features/operations/orchestrator/plan_json.py": "its JSON is part of the configuration's too",
     "mailkeep/features/record/messages/content.py": "its store is the file system",
     "mailkeep/features/mailflow/sending/writes.py": "writes the sends of many calls in one statement",
     "mailkeep/features/mailflow/webhooks/delivery_store.py": "the SQL of deliveries; `store` has that of webhooks",

@@ -114,15 +114,12 @@ def rollback(
 
 @asynccontextmanager
 async def _open_settings(data_dir: Path | None) -> AsyncGenerator[App]:
-    """The App, with the settings of the profile that runs."""
+    """The App; without a running instance, changes are written to the copy of the stored settings too."""
     from mailkeep.run.runtime import state, stored_settings
     from mailkeep.run.runtime.context import resolve_data_dir
-    from mailkeep.settings import load_settings
 
     async with open_app(data_dir) as app:
         instance = state.read(resolve_data_dir(data_dir))
-        if instance is not None and instance.profile == "full":
-            app.loaded = load_settings(app.data_dir, options={"mta.mode": "postfix"})
         yield app
         if instance is None:  # a running instance does it itself
             async with app.db.autocommit() as conn:

@@ -117,21 +117,21 @@ def report_errors(as_json: bool) -> Generator[None]:
 
 @asynccontextmanager
 async def open_app(data_dir: Path | None, *, create: bool = False) -> AsyncGenerator[App]:
-    """The App for a command; without `create` the data directory must exist.
+    """The App for a command, in the profile that runs; without `create` the data directory must exist.
 
     The Failure is temporary if another command has locked the data directory since this one started.
     """
     import os
 
     from mailkeep.db.instance import lock_holder
-    from mailkeep.run.runtime import context
+    from mailkeep.run.runtime import context, state
 
     path = context.resolve_data_dir(data_dir)
     if not create:
         require_data_dir(path)
     was_unlocked, is_open = not path.is_dir() or lock_holder(path) is None, False
     try:
-        async with context.open_app(path) as app:
+        async with context.open_app(path, state.list_options(path)) as app:
             is_open = True
             yield app
     except Failure as failure:
@@ -195,12 +195,9 @@ def _silence_libraries() -> None:
 
 @asynccontextmanager
 async def open_full_instance(data_dir: Path | None) -> AsyncGenerator[App]:
-    """The App of a running instance of the full profile, with the state of its services.
-
-    `mta.mode` is set, because the profile is an option of `up`, not a setting. Failure if no instance is running;
-    permanent if it has the embedded profile.
+    """The App of a running instance of the full profile, with the state of its services. Failure if no instance is
+    running; permanent if it has the embedded profile.
     """
-    from dataclasses import replace
     from functools import partial
 
     from mailkeep.db.instance import run_folder
@@ -215,6 +212,5 @@ async def open_full_instance(data_dir: Path | None) -> AsyncGenerator[App]:
     if instance.profile != "full":
         raise Failure(f"Mailkeep on {path} has the embedded profile, which has no daemons.", permanent=True)
     async with open_app(path) as app:
-        app.settings = replace(app.settings, mta=replace(app.settings.mta, mode="postfix"))
         app.running_services = partial(service_status.read_running, run_folder(path))
         yield app

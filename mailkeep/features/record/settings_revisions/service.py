@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -28,13 +29,13 @@ from mailkeep.features.record.settings_revisions.model import (
 _PURPOSE = "stored settings"
 
 
-async def read(conn: Conn, vault: Vault) -> StoredSettings:
-    """The stored settings. Failure if they were sealed with another master secret."""
+async def read(conn: Conn, vault: Vault, *, is_full_profile: bool) -> StoredSettings:
+    """The stored settings for a profile. Failure if they were sealed with another master secret."""
     by_state = {row["state"]: row for row in await store.find_current(conn)}
     applied = by_state.get("applied")
     newest = by_state.get("desired") or applied
     if newest is None:
-        return StoredSettings()
+        return StoredSettings(is_full_profile=is_full_profile)
     applied_values: Values = unseal(vault, applied["stored"]) if applied else {}
     return StoredSettings(
         newest["n"],
@@ -42,6 +43,7 @@ async def read(conn: Conn, vault: Vault) -> StoredSettings:
         applied_values,
         applied["n"] if applied else 0,
         newest["use_at_start"],
+        is_full_profile,
     )
 
 
@@ -58,13 +60,15 @@ async def read_values(conn: Conn, vault: Vault, n: int) -> Values:
     return unseal(vault, sealed)
 
 
-async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: SettingsChange) -> StoredSettings:
+async def add(
+    conn: Conn, vault: Vault, who: Principal, at: datetime, change: SettingsChange, *, is_full_profile: bool
+) -> StoredSettings:
     """Add a revision with the values that `change.edit` returns, unless nothing changes; returns what is stored then.
 
     PRECONDITION_FAILED with the keys in `changed` if the newest revision is not the expected one.
     """
     await store.lock(conn)
-    current = await read(conn, vault)
+    current = await read(conn, vault, is_full_profile=is_full_profile)
     try:
         change.if_match.check_tag(revision_tag(current.n))
     except PreconditionFailed as error:
@@ -75,7 +79,7 @@ async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: Se
     changes = rules.describe_changes(current.values, values)
     if not changes and not change.is_rollback:
         return current
-    after = StoredSettings(current.n + 1, values, current.applied, current.applied_n, current.use_at_start)
+    after = replace(current, n=current.n + 1, values=values)
     state: RevisionState = "desired" if rules.list_pending(after) else "applied"
     revision = SettingsRevision(after.n, who.admin_id, who.label, change.comment, changes, state, at)
     use_at_start = after.use_at_start or state == "applied"
@@ -86,7 +90,7 @@ async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: Se
     await audit.record(
         conn, who, at, AuditAction(action, AuditTarget("config", None), *before_and_after, details=details)
     )
-    return StoredSettings(after.n, values, values, after.n) if state == "applied" else after
+    return replace(after, applied=values, applied_n=after.n, use_at_start=True) if state == "applied" else after
 
 
 async def mark_applied(conn: Conn, n: int) -> bool:
