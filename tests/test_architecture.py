@@ -18,6 +18,7 @@ OTHER_FILES = {
     "mailkeep/features/mailflow/local_delivery/journal.py": "its store is a file, which must outlive the agent",
     "mailkeep/features/mailflow/delivery_status/log_updates.py": "applies log lines to the history; service reads them",
     "mailkeep/features/mailflow/receiving/rejections.py": "records refused recipients, at a limited rate",
+    "mailkeep/features/operations/orchestrator/plan_json.py": "its JSON is part of the configuration's too",
     "mailkeep/features/record/messages/content.py": "its store is the file system",
     "mailkeep/features/record/system_mail/texts.py": "all texts of the server's own mail, apart from its rules",
     "mailkeep/features/mailflow/sending/writes.py": "writes the sends of many calls in one statement",

@@ -14,7 +14,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
-from mailkeep.core.errors import Forbidden, NotFound, Refusal
+from mailkeep.core.errors import Forbidden, NotFound, PreconditionFailed, Refusal
 from mailkeep.core.ids import parse_uuid
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
@@ -90,6 +90,11 @@ class Endpoint:
     )
     """What webhooks created by this endpoint receive: by kind of event, the type of its data and an example."""
     secrets: tuple[str, ...] = ()  # fields of `data` that are shown once: null in a replayed response
+
+    @property
+    def takes_if_match(self) -> bool:
+        """Whether a request may have the field If-Match."""
+        return self.method in ("PATCH", "PUT", "DELETE") or PreconditionFailed in self.refusals
 
 
 @dataclass(slots=True)

@@ -200,7 +200,7 @@ def create_rotation(app: App, paths: InstancePaths) -> Rotation:
 
     return Rotation(
         paths.log,
-        RotationLimits.from_settings(app.settings),
+        lambda: RotationLimits.from_settings(app.settings),
         own_rotation={paths.mail_log.name: partial(postfix_queue.rotate_log, paths.postfix_conf)},
         reopen={
             "dovecot.log": partial(run, "doveadm", "-c", str(paths.dovecot_conf / "dovecot.conf"), "log", "reopen")

@@ -26,6 +26,7 @@ from mailkeep.features.operations.orchestrator.model import (
 )
 from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
+from mailkeep.features.record.settings_revisions.model import Values
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.daemons.paths import InstancePaths
@@ -259,15 +260,18 @@ class Orchestrator:
         drift = generations.find_drift(self._paths, manifest) if manifest else []
         return {f"{each.service}/{each.path}": each.sha256 for each in drift}
 
-    async def _plan(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
-        target = await self.read_target()
+    async def _plan(self, argument: Mapping[str, Any]) -> Mapping[str, Any]:
+        sealed = argument.get("stored")
+        proposed = revisions.unseal(self._app.vault, bytes.fromhex(sealed)) if sealed else None
+        target = await self.read_target(proposed)
         draft = await asyncio.to_thread(plan.draft_plan, self._paths, self._app.vault, target, self._app.clock())
         return {"plan": draft.plan}
 
-    async def read_target(self) -> plan.Target:
-        """The newest settings."""
+    async def read_target(self, proposed: Values | None = None) -> plan.Target:
+        """The newest settings, or those with `proposed` stored values."""
         async with self._app.db.autocommit() as conn:
-            stored = await revisions.read(conn, self._app.vault)
+            stored = await revisions.read(conn, self._app.vault, is_full_profile=True)
+        stored = revision_rules.propose(stored, proposed)
         settings = self._app.loaded.with_stored(stored.values).settings
         before = self._app.loaded.with_stored(revision_rules.select_effective(stored)).settings
         pending = revision_rules.list_pending(stored)

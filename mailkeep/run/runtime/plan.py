@@ -22,7 +22,7 @@ from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig, Files
 from mailkeep.run.runtime import configuration, generations, ports, process, service_status
 from mailkeep.run.runtime.generations import Drift, Manifest
-from mailkeep.settings import MASK, Settings
+from mailkeep.settings import MASK, SETTING_FIELDS, Settings
 
 _LIFETIME = timedelta(minutes=15)
 _DIFF_BYTES = 64 << 10
@@ -34,8 +34,6 @@ _INTERRUPTS = {
     ("redis", "restart"): "The filter works without statistics for a moment.",
     ("api", "restart"): "Requests wait for about a second.",
 }
-_READ_AT_START = ("server.", "dns.", "limits.", "mta.")
-"""What our own processes read only at their start; `node` reads it at each use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,7 @@ def draft_plan(paths: InstancePaths, vault: Vault, target: Target, at: datetime)
         target=target.revision,
         expires_at=at + _LIFETIME,
         files=files,
-        actions=[*_decide(paths, current, rendered), *_decide_processes(target.changed_keys)],
+        actions=decide_actions(paths, current, rendered, target.changed_keys),
         checks=[
             *(_check(paths, manifest, rendered, drift, config) if has_changes else ()),
             *_check_listeners(target),
@@ -154,6 +152,13 @@ def _read(path: Path) -> str:
         return ""
 
 
+def decide_actions(
+    paths: InstancePaths, current: Manifest, rendered: Mapping[str, Files], changed_keys: Sequence[str]
+) -> list[PlannedAction]:
+    """What the daemons and our own processes must do when these files and settings change."""
+    return [*_decide(paths, current, rendered), *_decide_processes(changed_keys)]
+
+
 def _decide(paths: InstancePaths, current: Manifest, rendered: Mapping[str, Files]) -> list[PlannedAction]:
     planned: list[PlannedAction] = []
     for service, texts in rendered.items():
@@ -170,9 +175,15 @@ def _decide(paths: InstancePaths, current: Manifest, rendered: Mapping[str, File
 
 def _decide_processes(changed_keys: Sequence[str]) -> list[PlannedAction]:
     """Our own processes that read one of the settings only at their start."""
-    because = [key for key in changed_keys if key.startswith(_READ_AT_START)]
-    names = [name for name in process.list_names() if name != "node"] if because else []
-    return [PlannedAction(name, "restart", because, _INTERRUPTS.get((name, "restart"))) for name in names]
+    reasons = {
+        name: [key for key in changed_keys if name in SETTING_FIELDS[key].read_at_start]
+        for name in process.list_names()
+    }
+    return [
+        PlannedAction(name, "restart", because, _INTERRUPTS.get((name, "restart")))
+        for name, because in reasons.items()
+        if because
+    ]
 
 
 def _check_listeners(target: Target) -> list[PlannedCheck]:

@@ -509,7 +509,9 @@ def test_stored_settings_are_changed_beside_a_running_instance(running: Running)
     assert dry.splitlines() == [
         "abuse.sender_per_hour: 321 -> (not stored)",
         "Nothing was stored.",
-        "Restart Mailkeep to apply: smtp.max_sessions.",
+        "Settings: revision 0 -> 2",
+        "mailkeep: restart (smtp.max_sessions). The API and the SMTP listener do not answer meanwhile.",
+        "Takes effect: smtp.max_sessions",
     ]
     refused = inside("config", "set", "abuse.sender_per_hour=lots", "filter.spam_scor=1", "--json", data=data)
     assert (refused.code, refused.json["error"]["code"]) == (1, "INVALID_FIELD")

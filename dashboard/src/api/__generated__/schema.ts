@@ -717,7 +717,7 @@ export interface paths {
         head?: never;
         /**
          * Change settings
-         * @description Adds a revision. Settings with effect `none` apply to all processes at once, others with the next apply or start. INVALID_FIELD names each setting that is not valid, is set by the file or the environment, or can't be stored. With `If-Match` and another newest revision: PRECONDITION_FAILED, with the settings that have changed since in `details.changed`. A relay's password is removed if its host, port, encryption or user name changes, unless it is in the same request. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         * @description Adds a revision. Settings with effect `none` apply to all processes at once, others with the next apply or start. INVALID_FIELD names each setting that is not valid, is set by the file or the environment, or can't be stored. With `If-Match` and another newest revision: PRECONDITION_FAILED, with the settings that have changed since in `details.changed`. With `dry_run` nothing is stored, and `plan` has the files that would change and what the services would do; null with a warning if the process `node` does not answer within 30 seconds. A relay's password is removed if its host, port, encryption or user name changes, unless it is in the same request. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         patch: operations["patchConfig"];
         trace?: never;
@@ -750,7 +750,7 @@ export interface paths {
         put?: never;
         /**
          * Roll back to a revision
-         * @description Adds a revision with the stored settings of revision `n` (0: none stored), checked like a change. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         * @description Adds a revision with the stored settings of revision `n` (0: none stored), checked like a change. With `If-Match` and another newest revision: PRECONDITION_FAILED as for PATCH /config. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         post: operations["postConfigRevisionsByNRollback"];
         delete?: never;
@@ -2369,7 +2369,8 @@ export interface components {
         };
         /**
          * @description The result of a change, or with `dry_run` what it would be: the number of the newest revision, the changed
-         *         settings, and those that apply with the next apply or start.
+         *         settings, and those that apply with the next apply or start. Only with `dry_run`: `plan`, as of GET
+         *         /orchestrator/plan, if the changes were stored; null if the process `node` does not answer, which is in `warnings`.
          */
         ConfigChangeResponse: {
             changes: {
@@ -2377,10 +2378,13 @@ export interface components {
             };
             dry_run: boolean;
             needs_restart: string[];
+            plan?: components["schemas"]["PlanResponse"] | null;
             revision: number;
+            warnings: string[];
         };
         /**
-         * @description Changes by key; null: the value is no longer stored. `dry_run` only checks them. `current_password` is needed for
+         * @description Changes by key; null: the value is no longer stored. A secret that is written as `********` is refused. `dry_run`
+         *         only checks them, and returns a plan. `current_password` is needed for
          *         sensitive settings if the session is older than ten minutes.
          */
         ConfigPatch: {
@@ -3666,18 +3670,20 @@ export interface components {
         };
         /**
          * @description A setting. `source`: who set `value`; options of the command line count as `env`. `pending`: the stored value
-         *         that applies with the next apply or start, absent without one. `storable`: whether PATCH accepts it if neither file
-         *         nor environment sets it.
+         *         that applies with the next apply or start, absent without one. `effect`: what `services` must do before a stored
+         *         change applies, the strongest if they differ; `mailkeep`: all of Mailkeep. `storable`: whether PATCH accepts it if
+         *         neither file nor environment sets it.
          */
         SettingResponse: {
             default: unknown;
             description: string;
             /** @enum {string} */
-            effect: "none" | "restart";
+            effect: "none" | "reload" | "restart";
             expected: string;
             key: string;
             pending?: unknown;
             secret: boolean;
+            services: string[];
             /** @enum {string} */
             source: "database" | "default" | "env" | "file";
             storable: boolean;
@@ -6803,7 +6809,10 @@ export interface operations {
     postConfigRevisionsByNRollback: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
             path: {
                 n: string;
             };
@@ -6818,6 +6827,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -6836,6 +6846,7 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

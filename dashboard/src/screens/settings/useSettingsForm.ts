@@ -34,9 +34,8 @@ export function useSettingsForm(settings: readonly Setting[], updatedAt: number,
   const save = useApiMutation({
     request: (fields: Saving): Promise<Schema['ConfigChangeResponse']> =>
       fetchData(patch({ changes: readChanges(form.values), ...fields })),
-    invalidates: ['config'],
-    message: (answer) =>
-      answer.needs_restart.length ? 'Saved. Some settings apply with the next apply or start.' : 'Saved. The settings apply now.',
+    invalidates: ['config', 'orchestrator'],
+    message: (answer) => (answer.needs_restart.length ? 'Saved. Some settings do not apply yet.' : 'Saved. The settings apply now.'),
     onSuccess: () => {
       form.markSaved()
       version.refresh()

@@ -15,7 +15,7 @@ from mailkeep.core.errors import (
     OrchestratorBusy,
     Unavailable,
 )
-from mailkeep.features.operations.orchestrator import service, wire
+from mailkeep.features.operations.orchestrator import plan_json, service, wire
 from mailkeep.features.operations.orchestrator.model import ApplyRefusal, ApplyRequest, Operation, ServiceAction
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
@@ -33,7 +33,7 @@ async def _drift(app: App, call: Call) -> HttpResponse:
 
 
 async def _plan(app: App, call: Call) -> HttpResponse:
-    return HttpResponse(wire.to_plan(await service.make_plan(app)))
+    return HttpResponse(plan_json.to_plan(await service.make_plan(app)))
 
 
 async def _operations(app: App, call: Call) -> HttpResponse:
@@ -129,7 +129,7 @@ ENDPOINTS = (
             "files in the embedded profile." + _AVAILABILITY
         ),
         tag=_TAG,
-        data=wire.PlanResponse,
+        data=plan_json.PlanResponse,
         refusals=(ApiKeyDomainScope, Unavailable),
         examples=(Example(),),
     ),

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from mailkeep.core.errors import Conflict, NotFound
-from mailkeep.features.operations.orchestrator.model import ApplyRefusal, ApplyRequest, ConfigurationPlan, ServiceAction
+from mailkeep.features.operations.orchestrator.model import (
+    ApplyRefusal,
+    ApplyRequest,
+    ConfigurationPlan,
+    PlannedAction,
+    ServiceAction,
+)
 
 DATABASE = "database"
 OWN_PROCESS = "mailkeep"
@@ -35,12 +41,21 @@ def refuse(plan: ConfigurationPlan, request: ApplyRequest) -> ApplyRefusal | Non
     return None
 
 
+def plan_embedded(pending: Sequence[str]) -> list[PlannedAction]:
+    """What the embedded profile's one process must do before these settings take effect."""
+    if not pending:
+        return []
+    return [PlannedAction(OWN_PROCESS, "restart", pending, "The API and the SMTP listener do not answer meanwhile.")]
+
+
 def refuse_embedded(plan: ConfigurationPlan, request: ApplyRequest) -> ApplyRefusal | None:
     """Why a plan can't be applied in the embedded profile, where settings wait for the next start."""
     if plan.id != request.plan_id:
         return ApplyRefusal("plan_stale", _PLAN_STALE, plan)
     if plan.settings:
-        text = f"These settings take effect at the next start of Mailkeep: {', '.join(plan.settings)}."
+        text = (
+            f"Restart Mailkeep, then these settings take effect: {', '.join(plan.settings)}. It can't restart itself."
+        )
         return ApplyRefusal("restart_required", text)
     return None
 

@@ -77,17 +77,28 @@ async def report_drift(app: App, files: list[str]) -> None:
         await events.emit(conn, app.clock(), Event(None, None, SystemDrift(files=files)))
 
 
-async def make_plan(app: App) -> ConfigurationPlan:
-    """What would change with the newest settings. UNAVAILABLE."""
+async def make_plan(app: App, proposed: Values | None = None, seconds: float = _PLAN_SECONDS) -> ConfigurationPlan:
+    """What would change with the newest settings, or with `proposed` stored values. UNAVAILABLE, after `seconds` if the
+    process `node` does not answer.
+    """
     if app.settings.is_full_profile:
-        return msgspec.convert(
-            (await node_tasks.run(app, "orchestrator.plan", {}, _PLAN_SECONDS))["plan"], ConfigurationPlan
-        )
+        # Sealed, because the arguments of tasks stay in the database.
+        argument = {} if proposed is None else {"stored": revisions.seal(app.vault, proposed).hex()}
+        result = await node_tasks.run(app, "orchestrator.plan", argument, seconds)
+        return msgspec.convert(result["plan"], ConfigurationPlan)
     async with app.db.autocommit() as conn:
-        stored = await revisions.read(conn, app.vault)
+        stored = await revisions.read(conn, app.vault, is_full_profile=False)
+    stored = revision_rules.propose(stored, proposed)
     pending = revision_rules.list_pending(stored)
     plan_id = hashlib.sha256(f"{stored.applied_n} {stored.n}".encode()).hexdigest()
-    return ConfigurationPlan(plan_id, stored.applied_n, stored.n, app.clock() + _LIFETIME, settings=pending)
+    return ConfigurationPlan(
+        plan_id,
+        stored.applied_n,
+        stored.n,
+        app.clock() + _LIFETIME,
+        actions=rules.plan_embedded(pending),
+        settings=pending,
+    )
 
 
 async def page(app: App, page_request: PageRequest) -> Page[Operation]:
@@ -212,7 +223,7 @@ async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Ge
         return values
 
     change = SettingsChange(edit, f"Rollback to generation {generation.n}")
-    await revisions.add(conn, app.vault, who, app.clock(), change)
+    await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)
 
 
 async def _insert(conn: Conn, operation: Operation) -> None:
@@ -260,14 +271,18 @@ async def restore(app: App, base: int, target: int) -> None:
     if base == target:
         return
     async with app.db.tx() as conn:
-        await revisions.restore_applied(conn, app.vault, _SYSTEM, app.clock(), base, target)
+        await revisions.restore_applied(
+            conn, app.vault, _SYSTEM, app.clock(), base, target, is_full_profile=app.settings.is_full_profile
+        )
         # If the values don't fit file and environment any more, the next start says so.
         with contextlib.suppress(SettingsError):
             await _apply_to_routing(conn, app)
 
 
 async def _apply_to_routing(conn: Conn, app: App) -> None:
-    values = revision_rules.select_effective(await revisions.read(conn, app.vault))
+    values = revision_rules.select_effective(
+        await revisions.read(conn, app.vault, is_full_profile=app.settings.is_full_profile)
+    )
     settings = app.loaded.with_stored(values).settings
     await routing.apply_settings(conn, settings.name_in_routing, settings.limits)
 

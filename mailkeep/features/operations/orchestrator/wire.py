@@ -13,7 +13,6 @@ from mailkeep.core.errors import Conflict
 from mailkeep.features.operations.orchestrator import rules
 from mailkeep.features.operations.orchestrator.model import (
     ApplyRefusal,
-    ConfigurationPlan,
     DriftedFile,
     Generation,
     ManagedService,
@@ -21,11 +20,11 @@ from mailkeep.features.operations.orchestrator.model import (
     OperationKind,
     OperationState,
     Overview,
-    PlannedCheck,
     ServiceAction,
     Step,
     StepState,
 )
+from mailkeep.features.operations.orchestrator.plan_json import to_check, to_plan
 from mailkeep.web.fields import Body, Timestamp
 
 WatchSeconds = Annotated[int, Meta(ge=5, le=600)]
@@ -77,51 +76,6 @@ class DriftResponse(Struct, frozen=True):
     changed_at: Timestamp | None
     owner: int | None
     diff: str
-
-
-class PlannedFileResponse(Struct, frozen=True):
-    """A file that changes: unified diff from the current file, secrets masked, and the SHA-256 of the new file (null:
-    deleted). `drifted`: it was edited by hand, and stays as it is.
-    """
-
-    service: str
-    path: str
-    change: Literal["create", "update", "delete", "drifted"]
-    diff: str
-    sha256: str | None
-
-
-class PlannedActionResponse(Struct, frozen=True):
-    """What a daemon must do, because of which parameters or files, and what users notice."""
-
-    service: str
-    action: Literal["none", "reload", "restart"]
-    because: list[str]
-    interrupts: str | None
-
-
-class PlannedCheckResponse(Struct, frozen=True):
-    """The result of a daemon's own check of the new files."""
-
-    service: str
-    ok: bool
-    output: str
-
-
-class PlanResponse(Struct, frozen=True):
-    """What changes from the applied revision of the settings (`base`) to the newest (`target`); `settings` take effect
-    then.
-    """
-
-    id: str
-    base: int
-    target: int
-    expires_at: Timestamp
-    files: list[PlannedFileResponse]
-    actions: list[PlannedActionResponse]
-    checks: list[PlannedCheckResponse]
-    settings: list[str]
-    warnings: list[str]
 
 
 class StepResponse(Struct, frozen=True):
@@ -209,30 +163,6 @@ def to_drift(drift: DriftedFile) -> DriftResponse:
     return DriftResponse(drift.service, drift.path, drift.kind, iso_or_none(drift.changed_at), drift.owner, drift.diff)
 
 
-def to_plan(plan: ConfigurationPlan) -> PlanResponse:
-    """The response for a plan."""
-    return PlanResponse(
-        id=plan.id,
-        base=plan.base,
-        target=plan.target,
-        expires_at=iso(plan.expires_at),
-        files=[
-            PlannedFileResponse(each.service, each.path, each.change, each.diff, each.sha256) for each in plan.files
-        ],
-        actions=[
-            PlannedActionResponse(each.service, each.action, list(each.because), each.interrupts)
-            for each in plan.actions
-        ],
-        checks=[_to_check(each) for each in plan.checks],
-        settings=list(plan.settings),
-        warnings=list(plan.warnings),
-    )
-
-
-def _to_check(check: PlannedCheck) -> PlannedCheckResponse:
-    return PlannedCheckResponse(check.service, check.ok, check.output)
-
-
 def to_operation(operation: Operation) -> OperationResponse:
     """The response for an operation."""
     return OperationResponse(
@@ -256,7 +186,7 @@ def refuse(refusal: ApplyRefusal) -> Conflict:
     if refusal.plan:
         details["plan"] = msgspec.to_builtins(to_plan(refusal.plan))
     if refusal.checks:
-        details["checks"] = [msgspec.to_builtins(_to_check(each)) for each in refusal.checks]
+        details["checks"] = [msgspec.to_builtins(to_check(each)) for each in refusal.checks]
     if refusal.files:
         details["files"] = list(refusal.files)
     return Conflict(refusal.text, reason=refusal.reason, **details)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -30,13 +31,13 @@ from mailkeep.features.record.system_mail.model import SuperAdminNotice
 _PURPOSE = "stored settings"
 
 
-async def read(conn: Conn, vault: Vault) -> StoredSettings:
-    """The stored settings. Failure if they were sealed with another master secret."""
+async def read(conn: Conn, vault: Vault, *, is_full_profile: bool) -> StoredSettings:
+    """The stored settings for a profile. Failure if they were sealed with another master secret."""
     by_state = {row["state"]: row for row in await store.find_current(conn)}
     applied = by_state.get("applied")
     newest = by_state.get("desired") or applied
     if newest is None:
-        return StoredSettings()
+        return StoredSettings(is_full_profile=is_full_profile)
     applied_values: Values = unseal(vault, applied["stored"]) if applied else {}
     return StoredSettings(
         newest["n"],
@@ -44,6 +45,7 @@ async def read(conn: Conn, vault: Vault) -> StoredSettings:
         applied_values,
         applied["n"] if applied else 0,
         newest["use_at_start"],
+        is_full_profile,
     )
 
 
@@ -60,14 +62,16 @@ async def read_values(conn: Conn, vault: Vault, n: int) -> Values:
     return unseal(vault, sealed)
 
 
-async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: SettingsChange) -> StoredSettings:
+async def add(
+    conn: Conn, vault: Vault, who: Principal, at: datetime, change: SettingsChange, *, is_full_profile: bool
+) -> StoredSettings:
     """Add a revision with the values that `change.edit` returns, unless nothing changes; returns what is stored then.
 
     PRECONDITION_FAILED with the keys in `changed` if the newest revision is not the expected one. All super_admins get
     mail about changes of sensitive settings.
     """
     await store.lock(conn)
-    current = await read(conn, vault)
+    current = await read(conn, vault, is_full_profile=is_full_profile)
     try:
         change.if_match.check_tag(revision_tag(current.n))
     except PreconditionFailed as error:
@@ -78,7 +82,7 @@ async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: Se
     changes = rules.describe_changes(current.values, values)
     if not changes and not change.is_rollback:
         return current
-    after = StoredSettings(current.n + 1, values, current.applied, current.applied_n, current.use_at_start)
+    after = replace(current, n=current.n + 1, values=values)
     state: RevisionState = "desired" if rules.list_pending(after) else "applied"
     revision = SettingsRevision(after.n, who.admin_id, who.label, change.comment, changes, state, at)
     use_at_start = after.use_at_start or state == "applied"
@@ -90,7 +94,7 @@ async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: Se
         conn, who, at, AuditAction(action, AuditTarget("config", None), *before_and_after, details=details)
     )
     await _notify(conn, who, at, "rollback" if change.is_rollback else "update", changes)
-    return StoredSettings(after.n, values, values, after.n) if state == "applied" else after
+    return replace(after, applied=values, applied_n=after.n, use_at_start=True) if state == "applied" else after
 
 
 async def _notify(conn: Conn, who: Principal, at: datetime, action: str, changes: Iterable[str]) -> None:
@@ -106,7 +110,9 @@ async def mark_applied(conn: Conn, n: int) -> bool:
     return await store.mark_applied(conn, n)
 
 
-async def restore_applied(conn: Conn, vault: Vault, who: Principal, at: datetime, base: int, target: int) -> None:
+async def restore_applied(
+    conn: Conn, vault: Vault, who: Principal, at: datetime, base: int, target: int, *, is_full_profile: bool
+) -> None:
     """Record that revision `base` (0: none) is in effect again after an apply of `target` was rolled back. The newest
     one is desired again, but a start does not apply it. All super_admins get mail if sensitive settings have other
     values now.
@@ -117,9 +123,9 @@ async def restore_applied(conn: Conn, vault: Vault, who: Principal, at: datetime
     by_state = {row["state"]: row["n"] for row in await store.find_current(conn)}
     if by_state.get("applied", 0) == base and by_state.get("desired") != target:
         return
-    before = await read(conn, vault)
+    before = await read(conn, vault, is_full_profile=is_full_profile)
     await store.restore_applied(conn, base)
-    after = await read(conn, vault)
+    after = await read(conn, vault, is_full_profile=is_full_profile)
     changes = rules.describe_changes(rules.select_effective(before), rules.select_effective(after))
     await _notify(conn, who, at, "restore", changes)
 
