@@ -71,7 +71,9 @@ async def _end_without_sessions(paths: InstancePaths, worker: int, writer: async
     sockets = {str(each) for each in (paths.scan_socket, paths.sign_socket, paths.controller_socket)}
     deadline = monotonic() + _LONGEST_SECONDS
     try:
-        while monotonic() < deadline and await asyncio.to_thread(_has_sessions, worker, sockets):
+        while await asyncio.to_thread(_has_sessions, worker, sockets):
+            if monotonic() > deadline:
+                break
             await asyncio.sleep(_POLL_SECONDS)
         writer.write(b"\n")
     finally:

@@ -140,7 +140,9 @@ def test_allowed_parameters_are_none_of_our_templates_and_exist():
         "smtpd_client_connection_count_limit"  # no limit on the sockets of our own processes
     }
     dovecot = actions.list_parameters("dovecot", ours["dovecot"]["dovecot.conf"])
-    assert ALLOWED.dovecot.parameters & dovecot.keys() == {"protocol/mail_max_userip_connections"}
+    assert ALLOWED.dovecot.parameters & dovecot.keys() == {
+        "protocol/mail_max_userip_connections", "service/process_limit"
+    }  # fmt: skip
 
 
 def test_the_documentation_has_all_allowed_parameters():

@@ -1,4 +1,4 @@
-"""Reloads of all daemons while people use them: no session ends, no sender is told to try again, nothing is lost."""
+"""Reloads of all daemons while people use them: no session ends, no sender must try again, nothing is lost."""
 
 from __future__ import annotations
 
