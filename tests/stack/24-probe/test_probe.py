@@ -6,7 +6,7 @@ import asyncio
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, LiteralString, cast
@@ -23,6 +23,7 @@ from mailkeep.run.runtime import configuration, generations, plan, probe
 from mailkeep.run.runtime.context import attach
 from tests.stack.applying import apply_draft, paths_of
 from tests.stack.harness import ADDRESS, Stack, eventually, letter
+from tests.support.instance import PROGRAM
 
 pytestmark = pytest.mark.timeout(300)
 STRANGER = "203.0.113.66"
@@ -30,14 +31,13 @@ MAILBOX = probe_mailbox.ADDRESS
 
 
 @pytest.fixture
-def ours(alone: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
+def ours(alone: Stack, monkeypatch: pytest.MonkeyPatch) -> Stack:
     """The instance, whose environment the test has too."""
     pid = (run_folder(alone.data_dir) / "pids" / "node.pid").read_text().split()[0]
     for entry in Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0"):
         if entry.startswith("MAILKEEP_"):
             monkeypatch.setenv(*entry.split("=", 1))
-    yield alone
-    assert apply(alone)["state"] == "succeeded" if alone.do("GET", "/orchestrator/plan")["actions"] else True
+    return alone
 
 
 def run_probe(stack: Stack, **ports: int) -> ProbeResult:
@@ -97,12 +97,6 @@ def queued(stack: Stack) -> list[str]:
 def finished(stack: Stack, operation_id: str) -> dict[str, Any] | None:
     operation = stack.do("GET", f"/orchestrator/operations/{operation_id}")
     return operation if operation["state"] != "running" else None
-
-
-def apply(stack: Stack) -> dict[str, Any]:
-    body = {"plan_id": stack.do("GET", "/orchestrator/plan")["id"], "watch_seconds": 5}
-    operation_id = stack.do("POST", "/orchestrator/apply", body)["operation_id"]
-    return eventually(lambda: finished(stack, operation_id), 120, "the apply")
 
 
 def perform(stack: Stack, action: str, service: str) -> None:
@@ -200,14 +194,16 @@ def test_a_probe_that_failed_before_does_not_undo_an_apply(ours: Stack) -> None:
         failed = eventually(lambda: health(ours)["status"] == "down" and health(ours), 60, "the failure in health")
         assert failed["details"]["stage"] == "envelope"
         assert "refused the sender or recipient: 451" in failed["advice"]
-        ours.do("PATCH", "/config", {"changes": {"outbound.hide_client": False}})
-        operation = apply(ours)
-        assert operation["state"] == "succeeded", operation
+        doctor = [*PROGRAM, "doctor", "--data-dir", str(ours.data_dir)]
+        found = subprocess.run(doctor, capture_output=True, text=True, timeout=120, check=False)
+        assert "A message from port 25 did not arrive in a mailbox." in found.stdout
+        outcome = asyncio.run(apply_draft(ours.data_dir))
+        assert outcome.state == "succeeded", outcome
+        (operation,) = ours.do("GET", "/orchestrator/operations?limit=1")
         (watching,) = [each for each in operation["steps"] if each["name"] == "watch"]
         assert watching["output"].startswith("The probe message failed before the change too.")
     finally:
         perform(ours, "start", "rspamd")
-        ours.do("PATCH", "/config", {"changes": {"outbound.hide_client": None}})
     eventually(lambda: health(ours)["status"] == "ok", 60, "the probe in health")
 
 
