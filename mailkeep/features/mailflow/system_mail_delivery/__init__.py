@@ -8,7 +8,8 @@ has no DNS records, so its mail is not signed.
 In the full profile the process `reinjection` submits it to Postfix's service `system`, which uses no filter: the mail
 leaves while Rspamd is down. In the embedded profile it takes the way of all sends: sandbox or `mta.host`. A submission
 that fails is repeated after 5 seconds, then after growing pauses, for as long as Postfix retries deliveries
-(`outbound.give_up_hours`). A repeated mail has the same Message-ID.
+(`outbound.give_up_hours`); without a mail server (`mta.mode` none) it waits as long. A repeated mail has the same
+Message-ID.
 
 The history has it with source `mailkeep`; only roles that see all domains see it there. It has no `mail.*` events, is
 not counted in limits and metrics, and creates no suppressions. A mailbox of this server that receives it has its
