@@ -36,7 +36,6 @@ export function PlanDetails({ plan }: { plan: Plan }) {
       ))}
       {failed.length > 0 && <Checks checks={failed} />}
       {plan.actions.length > 0 && <PlannedActions actions={plan.actions} />}
-      {passed.length > 0 && <Checks checks={passed} />}
       {plan.settings.length > 0 && (
         <section className="stack">
           <h3>{pluralize(plan.settings.length, 'setting')} will take effect</h3>
@@ -64,6 +63,7 @@ export function PlanDetails({ plan }: { plan: Plan }) {
           ))}
         </section>
       )}
+      {passed.length > 0 && <Checks checks={passed} />}
     </div>
   )
 }

@@ -48,13 +48,13 @@ export function Editor({ settings, updatedAt, schemas }: Props) {
   const shown = tab ? [] : filterSettings(settings, { q, section, show }).map((each) => each.key)
   return (
     <Page title="Settings" lead={LEAD}>
+      <Pending settings={settings} isEditing={edited.length > 0} />
       <DetailTabs
         tabs={[
           { value: 'settings', label: 'Settings', content: <SettingsTab settings={settings} editor={editor} /> },
           { value: 'history', label: 'History', content: <History settings={settings} /> },
         ]}
       />
-      <Pending settings={settings} isEditing={edited.length > 0} />
       {edited.length > 0 && <Unsaved editor={editor} />}
       {!reviewed && <ErrorBar error={editor.error} besides={shown} />}
       <Review

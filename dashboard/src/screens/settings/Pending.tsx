@@ -30,17 +30,17 @@ export function Pending({ settings, isEditing }: { settings: readonly Setting[];
             <p>
               {needsRestart
                 ? 'Restart Mailkeep on the server, for example with “systemctl restart mailkeep”; then they apply.'
-                : 'An apply reloads or restarts the services that use them.'}{' '}
+                : `An apply reloads or restarts the services that use ${pending.length === 1 ? 'it' : 'them'}.`}{' '}
               <Link to={PATHS.settings} search={{ show: 'pending' }}>
                 View {pending.length === 1 ? 'this setting' : 'these settings'}
               </Link>
             </p>
+            {!needsRestart && (
+              <Allowed action="orchestrator.write">
+                <ApplyNow isDisabled={isEditing} />
+              </Allowed>
+            )}
           </div>
-          {!needsRestart && (
-            <Allowed action="orchestrator.write">
-              <ApplyNow isDisabled={isEditing} />
-            </Allowed>
-          )}
         </div>
       )}
       <OperationModal id={operation} onClose={() => change({ operation: undefined })} />
@@ -62,8 +62,8 @@ function ApplyNow({ isDisabled }: { isDisabled: boolean }) {
     setOpen(true)
   }
   return (
-    <div>
-      <Button loading={isOpen && isFetching && !data} disabled={isDisabled} onClick={() => void open()}>
+    <div className="row row-tight">
+      <Button size="xs" loading={isOpen && isFetching && !data} disabled={isDisabled} onClick={() => void open()}>
         Apply now
       </Button>
       {isDisabled && <p className="muted small">Save or discard your changes first.</p>}

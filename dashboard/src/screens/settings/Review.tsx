@@ -65,7 +65,6 @@ function ReviewForm({ changes, plan, warnings, error, isPending, onClose, onSave
           {changes.some((change) => change.after.startsWith('default')) && (
             <p className="muted small">A default applies unless mailkeep.toml or the environment sets another value.</p>
           )}
-          <PlanOfChange plan={plan} warnings={warnings} />
           <TextInput
             label="Comment"
             description="Shown in the history, for example the reason"
@@ -75,6 +74,7 @@ function ReviewForm({ changes, plan, warnings, error, isPending, onClose, onSave
             autoComplete="off"
             data-autofocus
           />
+          <PlanOfChange plan={plan} warnings={warnings} />
         </>
       )}
     </Form>
