@@ -52,6 +52,7 @@ STEPS: dict[str, tuple[str, int, bool]] = {
 _CHANGED = ("filter.spam_score", "overlays.dovecot", "overlays.postfix")
 _RECOVERED_WITHIN = 180.0
 _FLOWS_WITHIN = 60.0
+_RECONCILED_AFTER = 5.0
 
 
 @dataclass
@@ -89,7 +90,7 @@ class Applies:
             await asking
             state = await self._recovered()
             await stream.recovery(killed_at, _FLOWS_WITHIN)
-        await stream.settle()
+        await stream.settle(_RECONCILED_AFTER)
         assert self.stack.pid("node") != node
         left = {name: pid for name, (pid, started) in old.items() if child.started_at(pid) == started}
         assert not left, f"processes of the dead supervisor: {left}"

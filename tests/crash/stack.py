@@ -412,8 +412,10 @@ class Stream:
             await asyncio.sleep(_LOOK)
         return took
 
-    async def settle(self) -> None:
-        """Wait until every accepted message has an outcome event, and the queue is empty."""
+    async def settle(self, reconciled_after: float = _RECONCILED_AFTER) -> None:
+        """Wait until every accepted message has an outcome event, and the queue is empty. What is in neither queue nor
+        log is looked for after `reconciled_after` seconds.
+        """
 
         async def settled() -> bool:
             events = await self._events()
@@ -424,7 +426,7 @@ class Stream:
             )
 
         deadline = time.monotonic() + _SETTLED_WITHIN
-        reconciled_at = time.monotonic() + _RECONCILED_AFTER
+        reconciled_at = time.monotonic() + reconciled_after
         while not await settled():
             if time.monotonic() > reconciled_at and await asyncio.to_thread(self.stack.queued) == 0:
                 await harness.reconcile(self.stack.data)
