@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 import tempfile
@@ -22,8 +23,10 @@ from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.run.runtime import child, generations, journal
 from tests.crash.stack import ADMIN, PASSWORD, Stack, Stream, launch, running
 from tests.crash.wire import Cut, NeverAsked, call
+from tests.support.ports import free_port
 
 Victim = Literal["node", "supervisor"]
+Then = Literal["confirm", "kill", "nothing"]
 STEPS: dict[str, tuple[str, int, bool]] = {
     "the generation is staged": ("apply.staged", 1, False),
     "it is published": ("apply.published", 1, False),
@@ -48,7 +51,8 @@ STEPS: dict[str, tuple[str, int, bool]] = {
 """By the name of a step: its failpoint, at which time it is reached, and whether the apply fails before."""
 _CHANGED = ("filter.spam_score", "overlays.dovecot", "overlays.postfix")
 _RECOVERED_WITHIN = 180.0
-_FLOWS_WITHIN = 90.0
+_FLOWS_WITHIN = 60.0
+_RECONCILED_AFTER = 5.0
 
 
 @dataclass
@@ -59,6 +63,7 @@ class Applies:
     program: Sequence[str]
     armed: Path
     number: int = 0
+    pop3: int = 0
     outcomes: list[str] = field(default_factory=list[str])
 
     @property
@@ -85,7 +90,7 @@ class Applies:
             await asking
             state = await self._recovered()
             await stream.recovery(killed_at, _FLOWS_WITHIN)
-        await stream.settle()
+        await stream.settle(_RECONCILED_AFTER)
         assert self.stack.pid("node") != node
         left = {name: pid for name, (pid, started) in old.items() if child.started_at(pid) == started}
         assert not left, f"processes of the dead supervisor: {left}"
@@ -96,6 +101,36 @@ class Applies:
         assert stream.inbound.succeeded
         self.outcomes.append(state)
         return state
+
+    async def change_port(self, then: Then) -> str:
+        """Move POP3 to a free port; when it greets there, confirm, kill `node`, or do nothing. How the apply ended."""
+        old, new = self.pop3, free_port()
+        changed = await self._ask("PATCH", "/config", {"changes": {"ports.pop3": new}})
+        assert changed["status"] == 200, changed
+        plan = (await self._ask("GET", "/orchestrator/plan"))["data"]
+        body = {"plan_id": plan["id"], "watch_seconds": 5}
+        started = await self._ask("POST", "/orchestrator/apply", body)
+        assert started["status"] == 202, started
+        deadline = time.monotonic() + _RECOVERED_WITHIN
+        while not await self._confirm_until(started["data"]["operation_id"]):
+            assert time.monotonic() < deadline, "the apply does not wait for a confirmation"
+            await asyncio.sleep(0.1)
+        assert (await greets(old), await greets(new)) == (False, True)
+        if then == "kill":
+            os.kill(self.stack.pid("node"), signal.SIGKILL)
+        elif then == "confirm":
+            assert (await self._ask("POST", "/orchestrator/confirm"))["status"] == 200
+        state = await self._recovered()
+        assert (await greets(old), await greets(new)) == (state == "rolled_back" and old != 0, state == "succeeded")
+        if state == "succeeded":
+            self.pop3 = new
+        return state
+
+    async def _confirm_until(self, operation_id: str) -> str | None:
+        operation = (await self._ask("GET", f"/orchestrator/operations/{operation_id}"))["data"]
+        assert operation["state"] == "running", operation
+        until: str | None = operation["confirm_until"]
+        return until
 
     async def _change_settings(self) -> None:
         changes = {
@@ -183,6 +218,18 @@ class Applies:
             await asyncio.sleep(0.05)
 
 
+async def greets(port: int) -> bool:
+    """Whether POP3 answers on this port."""
+    try:
+        async with asyncio.timeout(10):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            line = await reader.readline()
+            writer.close()
+    except (OSError, TimeoutError):
+        return False
+    return line.startswith(b"+OK")
+
+
 @contextlib.asynccontextmanager
 async def applies() -> AsyncIterator[Applies]:
     """A new full instance."""
@@ -190,5 +237,5 @@ async def applies() -> AsyncIterator[Applies]:
         armed = Path(folder) / "armed"
         armed.write_text("")
         program = (sys.executable, str(Path(__file__).with_name("trapped.py")), str(armed))
-        async with running(program) as stack:
+        async with running(program, {"ports.pop3": 0}) as stack:
             yield Applies(stack, program, armed)

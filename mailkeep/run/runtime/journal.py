@@ -69,7 +69,8 @@ def write(paths: InstancePaths, journal: ApplyJournal) -> None:
         write_atomically(file_of(paths), msgspec.json.encode(journal).decode(), 0o600)
         generations.sync(paths.generations)
     except OSError as error:
-        file_of(paths).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            remove(paths)
         raise Failure(f"{file_of(paths)} can't be written: {error.strerror}. Nothing was changed.") from error
 
 

@@ -142,7 +142,7 @@ async def test_every_way_to_change_a_sensitive_setting_is_reported(api: Api, pat
             await api.sue.post("/config/revisions/0/rollback", {"current_password": PASSWORD})
         else:  # the orchestrator restores what was in effect before an apply
             await orchestrator.take_effect(api.app, 1)
-            await orchestrator.restore(api.app, 0)
+            await orchestrator.restore(api.app, 0, 1)
     (job,) = await jobs(api)
     (item,) = job["items"]
     expected = {"cli": ("update", "cli"), "rollback": ("rollback", "session"), "restore": ("restore", "system")}[path]

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from mailkeep.features.operations.orchestrator import service as operations
+from mailkeep.features.record.settings_revisions import service as revisions
 from mailkeep.run.runtime import stored_settings
 from mailkeep.settings import SETTING_FIELDS, SettingsError, is_storable, load_settings
 from tests.support.caller import Answer
@@ -298,3 +300,30 @@ async def test_processes_take_over_a_change_when_notified(api: Api):
         assert 429 in answers  # rate limits are live too
     finally:
         watching.cancel()
+
+
+async def test_an_apply_that_is_rolled_back_keeps_newer_revisions(api: Api):
+    async def restart_uses() -> bool:
+        async with api.app.db.autocommit() as conn:
+            return (await revisions.read(conn, VAULT)).use_at_start
+
+    await patch(api, {RESTART: 8})
+    await patch(api, {RESTART: 9})
+    # A newer revision came before the apply began: nothing took effect, and the newer one was not tried.
+    assert not await operations.take_effect(api.app, 1)
+    await operations.restore(api.app, 0, 1)
+    assert (await states(api), await restart_uses()) == ([(2, "desired"), (1, "superseded")], True)
+    # While the apply runs, a live setting and another one change: both stay the newest, and the live one in effect.
+    assert await operations.take_effect(api.app, 2)
+    await patch(api, {LIVE: 7})
+    await patch(api, {RESTART: 8.5})
+    await operations.restore(api.app, 0, 2)
+    assert await states(api) == [(4, "desired"), (3, "superseded"), (2, "superseded"), (1, "superseded")]
+    assert not await restart_uses()
+    await take_over(api)
+    assert (api.app.settings.abuse.sender_per_hour, api.app.settings.filter.spam_score) == (7, 6)
+    assert (await setting(api, RESTART))["pending"] == 8.5
+    await operations.restore(api.app, 0, 2)  # again, after a kill
+    assert (await states(api))[0] == (4, "desired")
+    assert await operations.take_effect(api.app, 4)
+    assert (await restart_uses(), (await states(api))[0]) == (True, (4, "applied"))

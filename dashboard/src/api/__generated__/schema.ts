@@ -1955,6 +1955,8 @@ export interface webhooks {
         /**
          * system.alert
          * @description Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined.
+         *     `apply_rolled_back`: an apply of settings did not succeed, and the earlier configuration is in use again.
+         *     `apply_failed`: an apply did not succeed, and the earlier configuration may not be in use.
          */
         post: operations["onSystemAlert"];
         delete?: never;
@@ -3771,24 +3773,30 @@ export interface components {
             id: string;
             reason: string;
         };
-        /** @description Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined. */
+        /**
+         * @description Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined.
+         *         `apply_rolled_back`: an apply of settings did not succeed, and the earlier configuration is in use again.
+         *         `apply_failed`: an apply did not succeed, and the earlier configuration may not be in use.
+         */
         SystemAlert: {
-            /** @description The kind of alert: `outcome_unknown`. */
+            /** @description The kind of alert: `outcome_unknown`, `apply_rolled_back` or `apply_failed`. */
             alert: string;
             /** @description The managed domain that it is from, or for. */
-            domain: string;
+            domain?: string | null;
             /** @description The address of its sender. */
-            from: string;
-            /** @description Its Message-ID header. */
-            message_id: string;
+            from?: string | null;
+            /** @description The Message-ID header of the message. */
+            message_id?: string | null;
+            /** @description The apply: GET /orchestrator/operations/{id}. */
+            operation_id?: string | null;
             /** @description The mail server's queue ID, if it has one. */
-            queue_id: string | null;
+            queue_id?: string | null;
             /** @description Why, in words. */
             reason: string;
             /** @description Its subject, decoded. */
-            subject: string;
+            subject?: string | null;
             /** @description The recipients without a known outcome. */
-            to: string[];
+            to?: string[] | null;
         };
         /** @description A file of the daemons' configuration was edited by hand. */
         SystemDrift: {
