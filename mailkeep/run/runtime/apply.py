@@ -30,7 +30,7 @@ from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.actions import Action
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.run.runtime import certificate, configuration, control, generations, watch
+from mailkeep.run.runtime import certificate, checks, control, generations, watch
 from mailkeep.run.runtime.plan import Draft, Target
 from mailkeep.settings import Settings
 
@@ -175,7 +175,9 @@ class Applier:
         folder = generations.stage(
             self._paths, draft.manifest, draft.rendered, generations.read_files(self._paths, edited)
         )
-        configuration.require_valid(configuration.check_all(folder, draft.config))
+        addresses = application.target.settings.server.addresses
+        checks.require_valid(checks.check_all(folder, draft.config, addresses))
+        checks.compile_tables(folder)
         generations.publish(self._paths, draft.manifest.n)
 
     def _find_changed(self, application: Application) -> dict[str, int]:
@@ -287,8 +289,7 @@ class Applier:
             await asyncio.to_thread(generations.switch, self._paths, service, n)
             failpoint.reach("apply.link_switched")
         if service == "dovecot" and service in journal.links:
-            # With another path of the source, Dovecot would compile the scripts at every delivery.
-            await asyncio.to_thread(configuration.compile_scripts, self._paths.dovecot_conf)
+            await asyncio.to_thread(checks.compile_scripts, self._paths.dovecot_conf)
         state = {each.name: each for each in await control.ask(self._paths.control_socket, "status")}[service]
         action = journal.actions[service]
         if state.state == "stopped" or action == "none":

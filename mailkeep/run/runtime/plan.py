@@ -20,7 +20,7 @@ from mailkeep.features.operations.orchestrator.model import ConfigurationPlan, P
 from mailkeep.mail.daemons import actions, render
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig, Files
-from mailkeep.run.runtime import configuration, generations, ports, process, service_status
+from mailkeep.run.runtime import checks, configuration, generations, ports, process, service_status
 from mailkeep.run.runtime.generations import Drift, Manifest
 from mailkeep.settings import MASK, Settings
 
@@ -86,7 +86,7 @@ def draft_plan(paths: InstancePaths, vault: Vault, target: Target, at: datetime)
         files=files,
         actions=[*_decide(paths, current, rendered), *_decide_processes(target.changed_keys)],
         checks=[
-            *(_check(paths, manifest, rendered, drift, config) if has_changes else ()),
+            *(_check(paths, manifest, rendered, drift, config, target.settings.server.addresses) if has_changes else ()),
             *_check_listeners(target),
         ],
         settings=target.changed_keys,
@@ -195,11 +195,12 @@ def _check(
     rendered: Mapping[str, Files],
     drift: Sequence[Drift],
     config: DaemonConfig,
+    addresses: Sequence[str],
 ) -> list[PlannedCheck]:
     """Check the new files, with the edits by hand, in a temporary folder."""
     draft = generations.stage(paths, manifest, rendered, generations.read_files(paths, drift))
     try:
-        return [PlannedCheck(each.service, each.ok, each.output) for each in configuration.check_all(draft, config)]
+        return [PlannedCheck(each.service, each.ok, each.output) for each in checks.check_all(draft, config, addresses)]
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
