@@ -33,7 +33,7 @@ from typing import Any
 from mailkeep.core import confinement
 
 _ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/tmp", "TMPDIR": "/tmp"}
-_PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from mailkeep.core.sandbox import main; main()"
+PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from mailkeep.core.sandbox import main; main()"
 _HIDDEN = ("/dev/shm", "/home", "/media", "/mnt", "/root", "/run", "/srv", "/tmp", "/var/tmp")
 """Always hidden: other accounts' files, and all sockets of daemons."""
 _STARTING_SECONDS = 15
@@ -42,11 +42,10 @@ _MEMORY = 4 << 30  # of address space: Rspamd reserves much and uses little
 _FILE_BYTES = 32 << 20
 _PROCESSES = 256
 _OUTPUT_BYTES = 64 << 10
-_PLACEHOLDER = b"placeholder\n"
 
 # linux/sched.h, linux/mount.h, asm/unistd.h
 _NEWNS, _NEWUTS, _NEWIPC, _NEWPID, _NEWNET = 0x20000, 0x4000000, 0x8000000, 0x20000000, 0x40000000
-_NOSUID, _NODEV, _NOEXEC, _BIND, _REC, _PRIVATE = 2, 4, 8, 0x1000, 0x4000, 0x40000
+_NOSUID, _NODEV, _NOEXEC, _REC, _PRIVATE = 2, 4, 8, 0x4000, 0x40000
 _MOUNT_SETATTR, _ATTR_RDONLY, _ATTR_NOSUID, _AT_RECURSIVE = 442, 1, 2, 0x8000
 _PR_SET_PDEATHSIG = 1
 _SIOCSIFFLAGS, _SIOCSIFADDR, _IFF_UP, _LOOPBACK_INDEX = 0x8914, 0x8916, 1, 1
@@ -63,14 +62,12 @@ class Result:
 @dataclass(frozen=True, slots=True)
 class Files:
     """What the commands see besides the machine's public files. `copies`: the folder to copy for each path. `hidden`:
-    folders that are empty. `writable`: further folders, empty at first. `placeholders`: files that exist but whose content
-    the commands must not see; another text is in their place.
+    folders that are empty. `writable`: further folders, empty at first.
     """
 
     copies: Mapping[Path, Path]
     hidden: Sequence[Path] = ()
     writable: Sequence[Path] = ()
-    placeholders: Sequence[Path] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +87,7 @@ def run(jobs: Sequence[Job], seconds: int, addresses: Sequence[str] = ()) -> lis
     interface is the loopback, which has the IP addresses `addresses` too. Blocks. SandboxError.
     """
     request = {"jobs": [_encode(job) for job in jobs], "seconds": seconds, "addresses": list(addresses)}
-    argv = [sys.executable, "-I", "-c", _PROGRAM, str(Path(__file__).parents[2])]
+    argv = [sys.executable, "-I", "-c", PROGRAM, str(Path(__file__).parents[2])]
     result = subprocess.run(
         argv, input=json.dumps(request).encode(), capture_output=True, check=False, cwd="/", env=_ENVIRONMENT
     )
@@ -108,7 +105,6 @@ def _encode(job: Job) -> Mapping[str, Any]:
         "copies": {str(target): str(source) for target, source in files.copies.items()},
         "hidden": [os.path.realpath(path) for path in files.hidden],
         "writable": [str(path) for path in files.writable],
-        "placeholders": [str(path) for path in files.placeholders],
     }
 
 
@@ -181,7 +177,6 @@ def _set_up_loopback(addresses: Sequence[str]) -> None:
 def _prepare(library: ctypes.CDLL, job: Mapping[str, Any]) -> None:
     """Make all files read-only, hide folders, and write the copies."""
     copies = [(target, _read_folder(source)) for target, source in job["copies"].items()]
-    placeholders = [path for path in job["placeholders"] if Path(path).is_file()]
     _mount(library, None, "/", None, _REC | _PRIVATE)
     attributes = (ctypes.c_uint64 * 4)(_ATTR_RDONLY | _ATTR_NOSUID, 0, 0, 0)
     setattr_result = library.syscall(_MOUNT_SETATTR, -1, b"/", _AT_RECURSIVE, attributes, ctypes.sizeof(attributes))
@@ -197,14 +192,6 @@ def _prepare(library: ctypes.CDLL, job: Mapping[str, Any]) -> None:
     for path in job["writable"]:
         Path(path).mkdir(parents=True, exist_ok=True)
         os.chown(path, confinement.NOBODY, confinement.NOBODY)
-    source = "/run/placeholder"
-    Path(source).write_bytes(_PLACEHOLDER)
-    for path in placeholders:
-        if Path(path).exists():
-            _mount(library, source, os.path.realpath(path), None, _BIND)
-        else:  # in a hidden folder
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            Path(path).write_bytes(_PLACEHOLDER)
 
 
 def _read_folder(source: str) -> list[tuple[str, int, bytes]]:
