@@ -1,9 +1,10 @@
 """Confines a child process that reads untrusted input: without root, capabilities, or connections.
 
-A child that root started changes to the account `nobody`. The child has no capabilities and can gain none. `confine` is
-for our own code, which can't open sockets or run programs either, so that compromised code reaches neither the database
-nor the network; sockets and files that are already open stay open. `confine_program` is for other programs: they may run
-programs and create sockets, but not connect them.
+A child that root started changes to the account `nobody`. The child has no capabilities and can gain none.
+
+`confine` is for our own code, which can't open sockets or run programs either, so that compromised code reaches neither
+the database nor the network; sockets and files that are already open stay open. `confine_program` is for other
+programs: they may run programs and create sockets, but not connect them.
 """
 
 from __future__ import annotations

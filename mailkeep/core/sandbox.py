@@ -1,9 +1,9 @@
 """Runs other programs' commands on a copy of files: without root, network, or access to what the instance keeps.
 
-The commands run as `nobody` (`confinement.confine_program`) in namespaces of their own: mounts, network, processes, IPC.
-All files of the machine are read-only, folders that are `hidden` are empty, and the copies are written to a file system in
-memory, at the paths that they will have when they are used. Everything that was written or is still running at the end is
-gone. Needs root with CAP_SYS_ADMIN, and Linux 5.12.
+The commands run as `nobody` (`confinement.confine_program`) in namespaces of their own: mounts, network, processes,
+IPC. All files of the machine are read-only, folders that are `hidden` are empty, and the copies are written to a file
+system in memory, at the paths that they will have when they are used. Everything that was written or is still running
+at the end is gone. Needs root with CAP_SYS_ADMIN, and Linux 5.12.
 
 `run` starts a process that calls `main`, because the caller has threads. For each job a grandchild of that process, the
 first in the job's namespaces, prepares the files and runs the commands. When it ends, the kernel ends all others.
@@ -32,9 +32,10 @@ from typing import Any
 
 from mailkeep.core import confinement
 
-_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/tmp", "TMPDIR": "/tmp"}
 PROGRAM = "import sys; sys.path.insert(0, sys.argv[1]); from mailkeep.core.sandbox import main; main()"
-_HIDDEN = ("/dev/shm", "/home", "/media", "/mnt", "/root", "/run", "/srv", "/tmp", "/var/tmp")
+_TEMPORARY = ("/tmp", "/var/tmp")  # noqa: S108 - in the sandbox
+_ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/", "TMPDIR": _TEMPORARY[0]}
+_HIDDEN = (*_TEMPORARY, "/dev/shm", "/home", "/media", "/mnt", "/root", "/run", "/srv")  # noqa: S108
 """Always hidden: other accounts' files, and all sockets of daemons."""
 _STARTING_SECONDS = 15
 _TIME_IS_UP, _NOT_RUN = 124, 127  # exit statuses, as of timeout(1) and a shell
@@ -114,14 +115,12 @@ def main() -> None:
     seconds = request["seconds"]
     signal.alarm((seconds + _STARTING_SECONDS) * (len(request["jobs"]) + 1))  # in case that the kernel blocks
     library = ctypes.CDLL(None, use_errno=True)
-    results: list[Any] = []
     try:
         # One for all jobs: the kernel takes a second or more to end a network namespace, and new ones wait for that.
         _check(library.unshare(_NEWNET | _NEWUTS), "unshare")
         _set_up_loopback(request["addresses"])
-        for job in request["jobs"]:
-            results.append(_fork(library, partial(_run_job, library, job, seconds)))
-    except Exception as error:
+        results = [_fork(library, partial(_run_job, library, job, seconds)) for job in request["jobs"]]
+    except OSError as error:
         raise SystemExit(str(error)) from None
     sys.stdout.write(json.dumps(results))
 
@@ -145,7 +144,7 @@ def _fork(library: ctypes.CDLL, work: Callable[[], Any]) -> Any:
         try:
             _check(library.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
             answer["result"] = work()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - reported to the parent
             answer["error"] = str(error)
         with os.fdopen(writer, "w") as file:
             file.write(json.dumps(answer))
@@ -162,13 +161,13 @@ def _fork(library: ctypes.CDLL, work: Callable[[], Any]) -> Any:
 
 def _set_up_loopback(addresses: Sequence[str]) -> None:
     """Some programs refuse to work without a network interface, or without one that has their address."""
-    parsed = [ipaddress.ip_address(address) for address in addresses]
+    parsed = [ipaddress.ip_address(address) for address in addresses if address not in ("127.0.0.1", "::1")]
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", _IFF_UP))
-        for number, address in enumerate(each for each in parsed if each.version == 4 and not each.is_loopback):
+        for number, address in enumerate(each for each in parsed if each.version == 4):
             request = struct.pack("=16sHH4s16x", f"lo:{number}".encode(), socket.AF_INET, 0, address.packed)
             fcntl.ioctl(control, _SIOCSIFADDR, request)
-    if addresses_6 := [each for each in parsed if each.version == 6 and not each.is_loopback]:
+    if addresses_6 := [each for each in parsed if each.version == 6]:
         with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as control:
             for address in addresses_6:
                 fcntl.ioctl(control, _SIOCSIFADDR, struct.pack("=16sIi", address.packed, 128, _LOOPBACK_INDEX))
@@ -184,7 +183,7 @@ def _prepare(library: ctypes.CDLL, job: Mapping[str, Any]) -> None:
     hidden = sorted({os.path.realpath(path) for path in (*_HIDDEN, *job["hidden"])})
     for path in hidden:
         if Path(path).is_dir():
-            options = f"size={_FILE_BYTES * 2},nr_inodes=4096,mode={'1777' if path in ('/tmp', '/var/tmp') else '755'}"
+            options = f"size={_FILE_BYTES * 2},nr_inodes=4096,mode={'1777' if path in _TEMPORARY else '755'}"
             _mount(library, "tmpfs", path, "tmpfs", _NOSUID | _NODEV | _NOEXEC, options)
     _mount(library, "proc", "/proc", "proc", _NOSUID | _NODEV | _NOEXEC)
     for target, content in copies:
@@ -238,9 +237,15 @@ def _run(argv: Sequence[str], seconds: int, deadline: float) -> tuple[int, str]:
 
     try:
         process = subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd="/", env=_ENVIRONMENT, preexec_fn=confine,
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            cwd="/",
+            env=_ENVIRONMENT,
+            preexec_fn=confine,  # noqa: PLW1509 - there are no threads
             start_new_session=True,
-        )  # fmt: skip
+        )
         status = process.wait(max(0.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired:
         return _TIME_IS_UP, f"{argv[0]} took longer than {seconds} s and was ended."

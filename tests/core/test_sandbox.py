@@ -109,7 +109,11 @@ def test_commands_have_limits_and_leave_no_process() -> None:
     mark = f"36{os.getpid()}"
     left = ["sh", "-c", f"sleep {mark} & setsid sleep {mark} & echo done"]
     endless = ["sh", "-c", f"sleep {mark} & while :; do :; done"]
-    large = ["sh", "-c", "head -c 100000000 /dev/zero > /tmp/x; stat -c %s /tmp/x; head -c 200000 /dev/zero | tr '\\0' x"]
+    large = [
+        "sh",
+        "-c",
+        "head -c 100000000 /dev/zero > /tmp/x; stat -c %s /tmp/x; head -c 200000 /dev/zero | tr '\\0' x",
+    ]
     jobs = [sandbox.Job([argv, ["true"]], sandbox.Files({})) for argv in (left, endless, large, ["/no/such"])]
     first, second, third, fourth = sandbox.run(jobs, 3)
     assert [(each.status, each.output) for each in first] == [(0, "done\n"), (0, "")]
@@ -122,7 +126,8 @@ def test_commands_have_limits_and_leave_no_process() -> None:
 
 def test_a_machine_without_namespaces_gets_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     without = "prctl = __import__('ctypes').CDLL(None).prctl; prctl(24, 21, 0, 0, 0);"  # drops CAP_SYS_ADMIN at exec
-    program = f"import os, sys; {without} os.execv(sys.executable, [sys.executable, '-I', '-c', {sandbox.PROGRAM!r}, sys.argv[1]])"
+    argv = f"[sys.executable, '-I', '-c', {sandbox.PROGRAM!r}, sys.argv[1]]"
+    program = f"import os, sys; {without} os.execv(sys.executable, {argv})"
     monkeypatch.setattr(sandbox, "PROGRAM", program)
     with pytest.raises(sandbox.SandboxError, match="can't run in a sandbox: unshare: Operation not permitted"):
         sandbox.run([sandbox.Job([["true"]], sandbox.Files({}))], 5)

@@ -69,13 +69,16 @@ class ApplyJournal(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """A plan to put in place, with the settings before, and the files (`service`, path) whose edits are dropped."""
+    """A plan to put in place, with the settings before, and the files (service, path) that do not keep their edits by
+    hand: those that are dropped, and all (`replaced`), also those that became settings.
+    """
 
     draft: Draft
     target: Target
     before: Settings
     watch_seconds: float
     overwritten: frozenset[tuple[str, str]] = frozenset()
+    replaced: frozenset[tuple[str, str]] = frozenset()
 
 
 def read_journal(paths: InstancePaths) -> ApplyJournal | None:
@@ -171,7 +174,7 @@ class Applier:
         draft = application.draft
         if not self._find_changed(application):
             return
-        edited = [each for each in draft.drift if (each.service, each.path) not in application.overwritten]
+        edited = [each for each in draft.drift if (each.service, each.path) not in application.replaced]
         folder = generations.stage(
             self._paths, draft.manifest, draft.rendered, generations.read_files(self._paths, edited)
         )
@@ -184,12 +187,12 @@ class Applier:
         """The generation in use of each service whose files change."""
         current = generations.find_current(self._paths)
         rendered = application.draft.manifest.services
-        overwritten = {service for service, _ in application.overwritten}
+        replaced = {service for service, _ in application.replaced}
         return {
             service: n
             for service in rendered
             if (n := generations.find_linked(self._paths, service)) is not None
-            and (current is None or service in overwritten or current.services.get(service) != rendered[service])
+            and (current is None or service in replaced or current.services.get(service) != rendered[service])
         }
 
     def make_journal(self, operation: Operation, application: Application) -> ApplyJournal:
@@ -200,7 +203,7 @@ class Applier:
         for service in links:
             if {path for name, path in application.overwritten if name == service}:
                 actions[service] = "restart"
-            elif service == "postfix" and actions.get(service) == "none":
+            elif actions.setdefault(service, "none") == "none" and service == "postfix":
                 actions[service] = "reload"  # its processes hold the compiled tables of the earlier generation
         return ApplyJournal(operation.id, draft.manifest.n, target.base, target.revision, links, actions)
 

@@ -1,7 +1,8 @@
 """Checks the daemons' configuration with their own tools, in a sandbox, and compiles what they need compiled.
 
-A check reads and writes nothing but its copy of the files (`core/sandbox.py`): lines of an administrator may run programs
-or Lua even in a checker. What Postfix and Dovecot need compiled is compiled afterwards, from files that were checked.
+A check reads and writes nothing but its copy of the files (`core/sandbox.py`): lines of an administrator may run
+programs or Lua even in a checker. What Postfix and Dovecot need compiled is compiled afterwards, from files that were
+checked.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from pathlib import Path
 from mailkeep.core import sandbox
 from mailkeep.core.errors import Failure
 from mailkeep.mail.daemons import render
-from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli import install as program
@@ -57,8 +57,7 @@ def check_all(generation: Path, config: DaemonConfig, addresses: Sequence[str]) 
     except sandbox.SandboxError as error:
         return [Check(service, False, str(error)) for service in _CHECKED]
     return [
-        _judge(service, result[-1].status, result[-1].output)
-        for service, result in zip(_CHECKED, results, strict=True)
+        _judge(service, result[-1].status, result[-1].output) for service, result in zip(_CHECKED, results, strict=True)
     ]
 
 
@@ -89,8 +88,8 @@ def _list_commands(service: str, config: DaemonConfig) -> list[Sequence[str]]:
 
 
 def prepare_queue(conf: Path) -> None:
-    """Create the folders of Postfix's queue with the right owners. Failure. Only with files that were checked: this runs
-    as root.
+    """Create the folders of Postfix's queue with the right owners. Failure. Only with files that were checked: this
+    runs as root.
     """
     require_valid([_run("postfix", ["postfix", "-c", str(conf), "check"])])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import ipaddress
-import os
 import pwd
 import re
 from collections.abc import Mapping, Sequence
@@ -81,12 +80,16 @@ def install(settings: Settings, config: DaemonConfig, revision: int, at: datetim
     current = generations.find_current(paths)
     drift = generations.find_drift(paths, current) if current else []
     is_uniform = len({generations.find_linked(paths, service) for service in rendered}) == 1
-    if current and is_uniform and current.has(rendered) and current.versions == versions:
-        if not drift or all(check.ok for check in checks.check_all(generations.folder_of(paths, current.n), config, addresses)):
-            if drift:
-                log.warning("the daemons' configuration was edited by hand", files=_name_files(drift))
-            checks.prepare_queue(paths.postfix_conf)
-            return
+    is_current = current and is_uniform and current.has(rendered) and current.versions == versions
+    if (
+        current
+        and is_current
+        and (not drift or _is_accepted(generations.folder_of(paths, current.n), config, addresses))
+    ):
+        if drift:
+            log.warning("the daemons' configuration was edited by hand", files=_name_files(drift))
+        checks.prepare_queue(paths.postfix_conf)
+        return
     n = max(generations.list_generations(paths), default=0) + 1
     manifest = generations.Manifest(n, at, revision, versions, generations.hash_files(rendered))
     edits = generations.read_files(paths, drift)
@@ -113,6 +116,10 @@ def _is_valid(
     addresses: Sequence[str],
 ) -> bool:
     folder = generations.stage(config.paths, manifest, rendered, edits)
+    return _is_accepted(folder, config, addresses)
+
+
+def _is_accepted(folder: Path, config: DaemonConfig, addresses: Sequence[str]) -> bool:
     return all(check.ok for check in checks.check_all(folder, config, addresses))
 
 

@@ -70,7 +70,10 @@ def test_a_hostile_module_of_rspamd_can_do_nothing(config: DaemonConfig, tmp_pat
 
 WRONG = [
     {
-        "postfix__main_cf": ("default_process_limit = many", "bad numerical configuration: default_process_limit = many"),
+        "postfix__main_cf": (
+            "default_process_limit = many",
+            "bad numerical configuration: default_process_limit = many",
+        ),
         "dovecot": ("no_such_setting = 1", "no_such_setting"),
         "rspamd": ("x = {", "greylist.conf"),
     },
@@ -107,7 +110,8 @@ def test_wrong_lines_are_rejected(config: DaemonConfig, wrong: dict[str, tuple[s
 
 def test_environment_and_programs_of_postfix_have_no_effect(config: DaemonConfig) -> None:
     marker = config.paths.data / "ran"
-    lines = f"import_environment = LD_PRELOAD=/tmp/evil.so MAIL_CONFIG=/etc\nshlib_directory = /tmp\ncommand_directory = {marker.parent}"
+    lines = "import_environment = LD_PRELOAD=/x/evil.so MAIL_CONFIG=/etc\nshlib_directory = /x\n"
+    lines += f"command_directory = {marker.parent}"
     for name in ("postconf", "postmap", "postlog"):
         program = marker.parent / name
         program.write_text(f"#!/bin/sh\ntouch {marker}\n")
@@ -119,8 +123,7 @@ def test_environment_and_programs_of_postfix_have_no_effect(config: DaemonConfig
 def test_a_configuration_that_passes_changes_nothing(config: DaemonConfig) -> None:
     def list_files() -> dict[str, int]:
         return {
-            os.path.relpath(path, config.paths.data): path.lstat().st_mtime_ns
-            for path in config.paths.data.rglob("*")
+            os.path.relpath(path, config.paths.data): path.lstat().st_mtime_ns for path in config.paths.data.rglob("*")
         }
 
     before = list_files()

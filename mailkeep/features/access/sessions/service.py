@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from mailkeep.app import App
-from mailkeep.core.errors import AuthRequired, NotFound, RateLimitExceeded, SessionInvalid
+from mailkeep.core.errors import AuthRequired, Forbidden, NotFound, RateLimitExceeded, SessionInvalid
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.core.secret import new_token, token_hash
@@ -21,6 +21,8 @@ from mailkeep.features.access.sessions.model import COOKIE, AdminSession
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.endpoint import Call, Rate
+
+_RECENT = timedelta(minutes=10)
 
 
 async def authenticate(app: App, call: Call) -> None:
@@ -146,6 +148,24 @@ async def end_all_sessions(conn: Conn, who: Principal, at: datetime) -> int:
 async def end_other_sessions(conn: Conn, who: Principal) -> None:
     """Delete the caller's sessions except the current one."""
     await store.delete_all(conn, admin_rules.own_id(who), who.session_id)
+
+
+async def require_recent_sign_in(app: App, call: Call, current_password: str | None, action: str) -> None:
+    """FORBIDDEN `recent_sign_in_required` unless the caller has a session of the last ten minutes, or this is the
+    password of the session's account; INVALID_CREDENTIALS, recorded for the action, if it is not.
+    """
+    who = call.caller()
+    if who.key_id is None and current_password is not None:
+        await call.verify_password(current_password, action)
+        return
+    async with app.db.autocommit() as conn:
+        opened_at = await find_login_time(conn, who)
+    if opened_at is None or abs(app.clock() - opened_at) > _RECENT:
+        raise Forbidden(
+            "This change needs a sign-in within the last 10 minutes: send `current_password`, or sign in again. "
+            "An API key can't make it.",
+            reason="recent_sign_in_required",
+        )
 
 
 async def find_login_time(conn: Conn, who: Principal) -> datetime | None:

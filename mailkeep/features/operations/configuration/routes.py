@@ -8,6 +8,7 @@ from msgspec import UNSET
 
 from mailkeep.app import App
 from mailkeep.core.errors import Forbidden, InvalidCredentials, InvalidPagination, NotFound, PreconditionFailed
+from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.operations.configuration import service, wire
 from mailkeep.features.operations.configuration.model import ConfigChange
 from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
@@ -31,7 +32,7 @@ async def _change(app: App, call: Call) -> HttpResponse:
     body: wire.ConfigPatch = call.body
     changes = wire.read_changes(body)
     if revision_rules.needs_recent_sign_in(changes) and not body.dry_run:
-        await service.require_recent_sign_in(app, call, _password(body))
+        await sessions.require_recent_sign_in(app, call, _password(body), "config.update")
     changed = await service.change(
         app, call.caller(), changes, comment=body.comment, if_match=call.if_match, dry_run=body.dry_run
     )
@@ -49,7 +50,7 @@ async def _roll_back(app: App, call: Call) -> HttpResponse:
     body: wire.ConfigRollback = call.body
     n = service.parse_number(call.path["n"])
     if revision_rules.needs_recent_sign_in(await service.list_changes_to(app, n)):
-        await service.require_recent_sign_in(app, call, _password(body))
+        await sessions.require_recent_sign_in(app, call, _password(body), "config.update")
     return _result(await service.roll_back(app, call.caller(), n, comment=body.comment), dry_run=False)
 
 

@@ -4,41 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 from mailkeep.app import App
 from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
-from mailkeep.core.errors import Forbidden, NotFound
+from mailkeep.core.errors import NotFound
 from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
-from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.operations.configuration import rules
 from mailkeep.features.operations.configuration.model import ConfigChange, CurrentSettings
 from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
 from mailkeep.features.record.settings_revisions.model import SettingsChange, StoredSettings, Values
-from mailkeep.web.endpoint import Call
-
-_RECENT = timedelta(minutes=10)
-
-
-async def require_recent_sign_in(app: App, call: Call, current_password: str | None) -> None:
-    """FORBIDDEN `recent_sign_in_required` unless the caller has a session of the last ten minutes, or this is the
-    password of the session's account; INVALID_CREDENTIALS if it is not.
-    """
-    who = call.caller()
-    if who.key_id is None and current_password is not None:
-        await call.verify_password(current_password, "config.update")
-        return
-    async with app.db.autocommit() as conn:
-        opened_at = await sessions.find_login_time(conn, who)
-    if opened_at is None or abs(app.clock() - opened_at) > _RECENT:
-        raise Forbidden(
-            "This change needs a sign-in within the last 10 minutes: send `current_password`, or sign in again. "
-            "An API key can't make it.",
-            reason="recent_sign_in_required",
-        )
 
 
 def parse_number(text: str) -> int:

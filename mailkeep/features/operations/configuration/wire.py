@@ -12,12 +12,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from mailkeep.core.clock import iso
 from mailkeep.features.record.settings_revisions.model import RevisionState, SettingsRevision
 from mailkeep.settings import MASK, SETTING_FIELDS, LoadedSettings, is_storable, list_settings
-from mailkeep.web.fields import Body, Text, Timestamp
+from mailkeep.web.fields import Body, OwnPassword, Text, Timestamp
 from mailkeep.web.string_views import StringView
 
-OwnPassword = Annotated[
-    str, Meta(description="The caller's current password.", extra_json_schema={"format": "password"})
-]
 SettingSource = Literal["default", "file", "env", "database"]
 
 
