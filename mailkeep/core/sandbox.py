@@ -84,11 +84,12 @@ class SandboxError(Exception):
 
 
 def run(jobs: Sequence[Job], seconds: int, addresses: Sequence[str] = ()) -> list[list[Result]]:
-    """The results of each job's commands. Jobs don't see each other; `seconds` is the limit for each. The only network
-    interface is the loopback, which has the IP addresses `addresses` too. Blocks. SandboxError.
+    """The results of each job's commands. Jobs run at the same time and don't see each other; `seconds` is the limit
+    for each. The only network interface is the loopback, which has the IP addresses `addresses` too. Blocks.
+    SandboxError.
     """
     request = {"jobs": [_encode(job) for job in jobs], "seconds": seconds, "addresses": list(addresses)}
-    argv = [sys.executable, "-I", "-c", PROGRAM, str(Path(__file__).parents[2])]
+    argv = [sys.executable, "-I", "-S", "-c", PROGRAM, str(Path(__file__).parents[2])]
     result = subprocess.run(
         argv, input=json.dumps(request).encode(), capture_output=True, check=False, cwd="/", env=_ENVIRONMENT
     )
@@ -113,13 +114,14 @@ def main() -> None:
     """The process that `run` starts: reads a request from standard input, writes the results to standard output."""
     request: dict[str, Any] = json.loads(sys.stdin.buffer.read())
     seconds = request["seconds"]
-    signal.alarm((seconds + _STARTING_SECONDS) * (len(request["jobs"]) + 1))  # in case that the kernel blocks
+    signal.alarm(seconds + _STARTING_SECONDS * (len(request["jobs"]) + 1))  # in case that the kernel blocks
     library = ctypes.CDLL(None, use_errno=True)
     try:
         # One for all jobs: the kernel takes a second or more to end a network namespace, and new ones wait for that.
         _check(library.unshare(_NEWNET | _NEWUTS), "unshare")
         _set_up_loopback(request["addresses"])
-        results = [_fork(library, partial(_run_job, library, job, seconds)) for job in request["jobs"]]
+        children = [_fork(library, partial(_run_job, library, job, seconds)) for job in request["jobs"]]
+        results = [_wait(child) for child in children]
     except OSError as error:
         raise SystemExit(str(error)) from None
     sys.stdout.write(json.dumps(results))
@@ -132,11 +134,11 @@ def _run_job(library: ctypes.CDLL, job: Mapping[str, Any], seconds: int) -> Any:
         _prepare(library, job)
         return _run_all(job["commands"], seconds)
 
-    return _fork(library, run_as_first_process)
+    return _wait(_fork(library, run_as_first_process))
 
 
-def _fork(library: ctypes.CDLL, work: Callable[[], Any]) -> Any:
-    """What a child process returns; OSError if it fails. The child is killed if this process ends."""
+def _fork(library: ctypes.CDLL, work: Callable[[], Any]) -> tuple[int, int]:
+    """Start a child process, which is killed if this one ends: its ID, and the file descriptor of its answer."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -150,6 +152,12 @@ def _fork(library: ctypes.CDLL, work: Callable[[], Any]) -> Any:
             file.write(json.dumps(answer))
         os._exit(0)
     os.close(writer)
+    return child, reader
+
+
+def _wait(started: tuple[int, int]) -> Any:
+    """What a child process returns; OSError if it failed."""
+    child, reader = started
     with os.fdopen(reader) as file:
         text = file.read()
     os.waitpid(child, 0)

@@ -65,8 +65,8 @@ def _make_job(service: str, folder: Path, config: DaemonConfig) -> sandbox.Job:
     paths = config.paths
     files = sandbox.Files(
         copies={paths.conf(service): folder},
-        hidden=[paths.data, paths.run, render.HYPERSCAN_CACHE],
-        writable=[paths.log, paths.filter_sockets, paths.rspamd_data, paths.postfix_queue, render.HYPERSCAN_CACHE],
+        hidden=[paths.data, paths.run],
+        writable=[paths.log, paths.filter_sockets, paths.rspamd_data, paths.postfix_queue],
     )
     return sandbox.Job(_list_commands(service, config), files)
 
