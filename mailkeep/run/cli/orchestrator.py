@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mailkeep.features.operations.orchestrator.model import (
         ApplyRefusal,
         ConfigurationPlan,
+        DriftedFile,
         Operation,
         Overview,
         ServiceAction,
@@ -59,7 +60,11 @@ def register(app: typer.Typer) -> None:
     )
     add(
         "apply",
-        epilog=examples("mailkeep orchestrator apply", "mailkeep orchestrator apply --yes --watch 60"),
+        epilog=examples(
+            "mailkeep orchestrator apply",
+            "mailkeep orchestrator apply --yes --watch 60",
+            "mailkeep orchestrator apply --adopt-drift postfix/main.cf",
+        ),
     )(apply)
     add("rollback", epilog=examples("mailkeep orchestrator rollback 12"))(rollback)
     add("confirm", epilog=examples("mailkeep orchestrator confirm"))(confirm)
@@ -96,6 +101,10 @@ def apply(
     overwrite_drift: Annotated[
         list[str] | None, typer.Option("--overwrite-drift", help="A file (SERVICE/PATH) whose edit by hand is dropped.")
     ] = None,
+    adopt_drift: Annotated[
+        list[str] | None,
+        typer.Option("--adopt-drift", help="A file (SERVICE/PATH) whose edit by hand becomes settings (overlays.*)."),
+    ] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
@@ -106,7 +115,7 @@ def apply(
     """
     if not yes and not sys.stdin.isatty():
         raise typer.BadParameter("there is no terminal to ask on, so --yes must be given. `plan` shows the plan.")
-    run_command(as_json, _apply(data_dir, yes, watch_seconds, overwrite_drift or []))
+    run_command(as_json, _apply(data_dir, yes, watch_seconds, overwrite_drift or [], adopt_drift or []))
 
 
 def rollback(
@@ -226,7 +235,11 @@ def describe_plan(made: ConfigurationPlan) -> list[Line]:
     return lines
 
 
-async def _apply(data_dir: Path | None, yes: bool, watch_seconds: int, overwrite_drift: list[str]) -> CommandResult:
+async def _apply(
+    data_dir: Path | None, yes: bool, watch_seconds: int, overwrite_drift: list[str], adopt_drift: list[str]
+) -> CommandResult:
+    if twice := set(overwrite_drift) & set(adopt_drift):
+        raise typer.BadParameter(f"--overwrite-drift and --adopt-drift both name {', '.join(sorted(twice))}.")
     from mailkeep.features.operations.orchestrator import service as orchestrator
     from mailkeep.features.operations.orchestrator.model import ApplyRequest
     from mailkeep.run.cli.accounts import cli_principal
@@ -236,7 +249,7 @@ async def _apply(data_dir: Path | None, yes: bool, watch_seconds: int, overwrite
         if not yes:
             print_lines(describe_plan(made), sys.stderr)
             typer.confirm("Apply this plan?", abort=True, err=True)
-        request = ApplyRequest(made.id, watch_seconds, overwrite_drift)
+        request = ApplyRequest(made.id, watch_seconds, overwrite_drift, adopt_drift)
         return await _wait_for(app, await orchestrator.request_apply(app, cli_principal(), request), watch_seconds)
 
 
@@ -277,8 +290,17 @@ async def _drift(data_dir: Path | None) -> CommandResult:
             + (f" at {iso_or_none(file.changed_at)}" if file.changed_at else "")
         )
         lines += _colour(file.diff)
+        lines += _describe_adoption(file)
     code = REFUSED if files else DONE
     return CommandResult({"files": to_builtins(files)}, lines or ["No file was edited by hand."], code)
+
+
+def _describe_adoption(file: DriftedFile) -> list[str]:
+    adoption = file.adoption
+    if adoption.refused:
+        return ["Can't be adopted into the settings:", *(f"  {reason}" for reason in adoption.refused)]
+    lines = [f"  {line}" for line in adoption.lines.splitlines()]
+    return [f"Can be adopted: {adoption.setting} then has {'these lines:' if lines else 'no lines.'}", *lines]
 
 
 async def _operations(data_dir: Path | None, limit: int) -> CommandResult:

@@ -29,7 +29,7 @@ from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.runtime import (
     certificate,
-    configuration,
+    checks,
     control,
     generations,
     journal,
@@ -54,13 +54,16 @@ _POLL_SECONDS = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """A plan to put in place, with the settings before, and the files (`service`, path) whose edits are dropped."""
+    """A plan to put in place, with the settings before, and the files (service, path) that do not keep their edits by
+    hand: those that are dropped, and all (`replaced`), also those that became settings.
+    """
 
     draft: Draft
     target: Target
     before: Settings
     watch_seconds: float
     overwritten: frozenset[tuple[str, str]] = frozenset()
+    replaced: frozenset[tuple[str, str]] = frozenset()
 
 
 async def recover_at_start(app: App, paths: InstancePaths) -> None:
@@ -98,12 +101,14 @@ class Applier:
         draft = application.draft
         if not self._find_changed(application):
             return
-        edited = [each for each in draft.drift if (each.service, each.path) not in application.overwritten]
+        edited = [each for each in draft.drift if (each.service, each.path) not in application.replaced]
+        addresses = application.target.settings.server.addresses
         try:
             folder = generations.stage(
                 self._paths, draft.manifest, draft.rendered, generations.read_files(self._paths, edited)
             )
-            configuration.require_valid(configuration.check_all(folder, draft.config))
+            checks.require_valid(checks.check_all(folder, draft.config, addresses))
+            checks.compile_tables(folder)
             failpoint.reach("apply.staged")
             generations.publish(self._paths, draft.manifest.n)
             failpoint.reach("apply.published")
@@ -117,12 +122,12 @@ class Applier:
         """The generation in use of each service whose files change."""
         current = generations.find_current(self._paths)
         rendered = application.draft.manifest.services
-        overwritten = {service for service, _ in application.overwritten}
+        replaced = {service for service, _ in application.replaced}
         return {
             service: n
             for service in rendered
             if (n := generations.find_linked(self._paths, service)) is not None
-            and (current is None or service in overwritten or current.services.get(service) != rendered[service])
+            and (current is None or service in replaced or current.services.get(service) != rendered[service])
         }
 
     def make_journal(self, operation: Operation, application: Application, silent: Sequence[str] = ()) -> ApplyJournal:
@@ -133,7 +138,7 @@ class Applier:
         for service in links:
             if {path for name, path in application.overwritten if name == service}:
                 actions[service] = "restart"
-            elif service == "postfix" and actions.get(service) == "none":
+            elif actions.setdefault(service, "none") == "none" and service == "postfix":
                 actions[service] = "reload"  # its processes hold the compiled tables of the earlier generation
         return ApplyJournal(operation.id, draft.manifest.n, target.base, target.revision, links, actions, silent)
 
@@ -261,8 +266,7 @@ class Applier:
             await asyncio.to_thread(generations.switch, self._paths, service, n)
             failpoint.reach("apply.link_switched")
         if service == "dovecot" and service in entry.links:
-            # With another path of the source, Dovecot would compile the scripts at every delivery.
-            await asyncio.to_thread(configuration.compile_scripts, self._paths.dovecot_conf)
+            await asyncio.to_thread(checks.compile_scripts, self._paths.dovecot_conf)
         state = {each.name: each for each in await control.ask(self._paths.control_socket, "status")}[service]
         action = entry.actions[service]
         if state.state == "stopped" or action == "none":

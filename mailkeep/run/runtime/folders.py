@@ -55,6 +55,7 @@ def _create_for_daemons(paths: InstancePaths) -> None:
     for folder, owner in (*owned_folders, (HYPERSCAN_CACHE, rspamd)):
         folder.mkdir(mode=0o700, exist_ok=True)
         os.chown(folder, owner.pw_uid, owner.pw_gid)
+    HYPERSCAN_CACHE.chmod(0o755)  # checks of the configuration would compile all patterns again
 
 
 def _create_for_content(paths: InstancePaths) -> None:

@@ -36,6 +36,8 @@ _GROUPS = {"redis": "_rspamd", "rspamd": "_rspamd", "dovecot": install.MAIL_ACCO
 SERVICES = tuple(_GROUPS)
 """The services that have a configuration."""
 
+_FILE_AGE = 5.0
+
 DriftKind = Literal["changed", "deleted", "added"]
 
 
@@ -242,6 +244,9 @@ def _write_files(folder: Path, files: Files, group: str) -> None:
         path = folder / name
         path.parent.mkdir(mode=0o750, exist_ok=True)
         write_atomically(path, text, 0o750 if text.startswith("#!") else 0o640)
+        # Postfix's processes wait until a file that has just changed is a second old.
+        written_at = path.stat().st_mtime
+        os.utime(path, (written_at, written_at - _FILE_AGE))
         os.chown(path, -1, gid)
         os.chown(path.parent, -1, gid)
     os.chown(folder, -1, gid)

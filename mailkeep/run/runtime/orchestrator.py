@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -17,6 +17,8 @@ from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.db.instance import write_atomically
 from mailkeep.features.operations.orchestrator import rules, service as operations
 from mailkeep.features.operations.orchestrator.model import (
+    Adoption,
+    AdoptionResult,
     ApplyRefusal,
     ApplyRequest,
     DriftedFile,
@@ -26,13 +28,24 @@ from mailkeep.features.operations.orchestrator.model import (
 )
 from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
-from mailkeep.features.record.settings_revisions.model import Values
+from mailkeep.features.record.settings_revisions.model import StoredSettings, Values
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.run.runtime import apply, configuration, control, generations, journal, plan, recovery, service_status
+from mailkeep.run.runtime import (
+    adoption,
+    apply,
+    configuration,
+    control,
+    generations,
+    journal,
+    plan,
+    recovery,
+    service_status,
+)
 from mailkeep.run.runtime.generations import Drift
 from mailkeep.run.runtime.operation_record import end_damaged, persist
+from mailkeep.settings import LoadedSettings
 
 log = structlog.get_logger("mailkeep.orchestrator")
 
@@ -60,6 +73,7 @@ class Orchestrator:
             "orchestrator.plan": self._plan,
             "orchestrator.perform": self._perform,
             "orchestrator.prepare": self._prepare,
+            "orchestrator.adopt": self._adopt,
         }
 
     async def run(self) -> None:
@@ -123,12 +137,14 @@ class Orchestrator:
         is_published = False
         try:
             target = await self.read_target()
-            draft = await asyncio.to_thread(plan.draft_plan, self._paths, self._app.vault, target, self._app.clock())
+            draft = await self._draft(target, request.replaced)
             if operation.kind == "rollback":
                 request = replace(request, plan_id=draft.plan.id)
             refusal = rules.refuse(draft.plan, request)
-            overwritten = frozenset((service, path) for service, _, path in _split(request.overwrite_drift))
-            application = apply.Application(draft, target, target.before, request.watch_seconds, overwritten)
+            overwritten = replace(request, adopt_drift=()).replaced
+            application = apply.Application(
+                draft, target, target.before, request.watch_seconds, overwritten, request.replaced
+            )
             if refusal is None:
                 await asyncio.to_thread(self._applier.publish, application)
                 is_published = True
@@ -146,6 +162,36 @@ class Orchestrator:
         except Unavailable:
             again = persist(lambda: operations.discard(self._app, operation_id, has_begun=True))
             self._run_in_background(operation_id, again)
+
+    async def _adopt(self, argument: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What adopting edits by hand changes in the settings, and the plan with these changes. Changes nothing."""
+        request = msgspec.convert(argument["request"], ApplyRequest)
+        async with self._app.db.autocommit() as conn:
+            stored = await revisions.read(conn, self._app.vault, is_full_profile=True)
+        draft = await self._draft(self._make_target(stored))
+        if refusal := rules.refuse_stale(draft.plan, request):
+            return msgspec.to_builtins(AdoptionResult(refusal))
+        newest = self._app.loaded.with_stored(stored.values)
+        n = draft.current_n
+        adopted = [
+            (each, await asyncio.to_thread(self._propose, each, n, newest))
+            for each in draft.drift
+            if f"{each.service}/{each.path}" in request.adopt_drift
+        ]
+        if refusal := rules.refuse_adoption({f"{each.service}/{each.path}": how for each, how in adopted}):
+            return msgspec.to_builtins(AdoptionResult(refusal))
+        changes = adoption.change_settings(adopted, newest)
+        after = stored
+        if changes:
+            after = replace(stored, n=stored.n + 1, values=revision_rules.merge(stored.values, changes))
+        new_draft = await self._draft(self._make_target(after), request.replaced)
+        refusal = rules.refuse(new_draft.plan, replace(request, plan_id=new_draft.plan.id))
+        return msgspec.to_builtins(AdoptionResult(refusal, stored.n, changes, new_draft.plan.id))
+
+    async def _draft(self, target: plan.Target, replaced: frozenset[tuple[str, str]] = frozenset()) -> plan.Draft:
+        return await asyncio.to_thread(
+            plan.draft_plan, self._paths, self._app.vault, target, self._app.clock(), replaced
+        )
 
     async def _apply(self, operation: Operation, application: apply.Application) -> None:
         try:
@@ -220,14 +266,22 @@ class Orchestrator:
         }
 
     async def _list_drift(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"files": await asyncio.to_thread(self._read_drift)}
+        async with self._app.db.autocommit() as conn:
+            stored = await revisions.read(conn, self._app.vault, is_full_profile=True)
+        newest = self._app.loaded.with_stored(stored.values)
+        return {"files": await asyncio.to_thread(self._read_drift, newest)}
 
-    def _read_drift(self) -> list[DriftedFile]:
+    def _read_drift(self, newest: LoadedSettings) -> list[DriftedFile]:
         manifest = generations.find_current(self._paths)
         found = generations.find_drift(self._paths, manifest) if manifest else []
-        return [self._compare(each, manifest.n) for each in found] if manifest else []
+        return [self._compare(each, manifest.n, newest) for each in found] if manifest else []
 
-    def _compare(self, drift: Drift, n: int) -> DriftedFile:
+    def _propose(self, drift: Drift, n: int, newest: LoadedSettings) -> Adoption:
+        secrets = configuration.list_secrets(self._app.vault)
+        proposed = adoption.propose(self._paths, n, drift, newest)
+        return replace(proposed, refused=[plan.mask(reason, secrets) for reason in proposed.refused])
+
+    def _compare(self, drift: Drift, n: int, newest: LoadedSettings) -> DriftedFile:
         before = generations.read_original(self._paths, n, drift.service, drift.path) or ""
         try:
             after = (self._paths.conf(drift.service) / drift.path).read_text("utf-8", "replace")
@@ -235,7 +289,8 @@ class Orchestrator:
             after = ""
         secrets = configuration.list_secrets(self._app.vault)
         diff = plan.diff_texts(f"{drift.service}/{drift.path}", before, after, secrets)
-        return DriftedFile(drift.service, drift.path, drift.kind, drift.changed_at, drift.owner, diff)
+        proposed = self._propose(drift, n, newest)
+        return DriftedFile(drift.service, drift.path, drift.kind, drift.changed_at, drift.owner, diff, proposed)
 
     async def _report_drift(self) -> None:
         """Emit an event if files were edited since the last time. What was reported is kept in a file, so that a
@@ -263,15 +318,15 @@ class Orchestrator:
     async def _plan(self, argument: Mapping[str, Any]) -> Mapping[str, Any]:
         sealed = argument.get("stored")
         proposed = revisions.unseal(self._app.vault, bytes.fromhex(sealed)) if sealed else None
-        target = await self.read_target(proposed)
-        draft = await asyncio.to_thread(plan.draft_plan, self._paths, self._app.vault, target, self._app.clock())
-        return {"plan": draft.plan}
+        return {"plan": (await self._draft(await self.read_target(proposed))).plan}
 
     async def read_target(self, proposed: Values | None = None) -> plan.Target:
         """The newest settings, or those with `proposed` stored values."""
         async with self._app.db.autocommit() as conn:
             stored = await revisions.read(conn, self._app.vault, is_full_profile=True)
-        stored = revision_rules.propose(stored, proposed)
+        return self._make_target(revision_rules.propose(stored, proposed))
+
+    def _make_target(self, stored: StoredSettings) -> plan.Target:
         settings = self._app.loaded.with_stored(stored.values).settings
         before = self._app.loaded.with_stored(revision_rules.select_effective(stored)).settings
         pending = revision_rules.list_pending(stored)
@@ -281,7 +336,3 @@ class Orchestrator:
 
 def _describe(manifest: generations.Manifest) -> Generation:
     return Generation(manifest.n, manifest.created_at, manifest.revision)
-
-
-def _split(names: Sequence[str]) -> list[tuple[str, str, str]]:
-    return [name.partition("/") for name in names]

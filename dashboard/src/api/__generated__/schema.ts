@@ -1213,7 +1213,7 @@ export interface paths {
         put?: never;
         /**
          * Apply a plan
-         * @description Installs the configuration of the plan, lets the daemons read it, and watches them for `watch_seconds`: they run, greet, and no mail is deferred because of this server. Otherwise the earlier configuration is restored, and the operation ends as `rolled_back`. If the plan changes ports, it must be confirmed within 120 seconds (`confirm_until`). Nothing is changed by CONFLICT: `plan_stale` with the new plan in `details.plan`, `check_failed` with `details.checks`, `drifted` with `details.files` that were edited by hand and would change. In the embedded profile only a plan without settings can be applied, others take effect at the next start (`restart_required`). One operation runs at a time: ORCHESTRATOR_BUSY with `details.operation_id`.
+         * @description Installs the configuration of the plan, lets the daemons read it, and watches them for `watch_seconds`: they run, greet, and no mail is deferred because of this server. Otherwise the earlier configuration is restored, and the operation ends as `rolled_back`. If the plan changes ports, it must be confirmed within 120 seconds (`confirm_until`). Nothing is changed by CONFLICT: `plan_stale` with the new plan in `details.plan`, `check_failed` with `details.checks`, `drifted` with `details.files` that were edited by hand and would change, `not_adoptable` with `details.lines` of edits that can't become settings, each with the reason. Adopting edits (`adopt_drift`) adds a revision of the settings `overlays.*`, and needs a sign-in within the last ten minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`. In the embedded profile only a plan without settings can be applied, others take effect at the next start (`restart_required`). One operation runs at a time: ORCHESTRATOR_BUSY with `details.operation_id`.
          */
         post: operations["postOrchestratorApply"];
         delete?: never;
@@ -1251,7 +1251,7 @@ export interface paths {
         };
         /**
          * List files of the daemons' configuration that were edited by hand
-         * @description Each with its difference from the file that was installed. Such edits are kept, also at the next start, unless the daemon's own check rejects them. Empty in the embedded profile. UNAVAILABLE with `details.reason` node_agent_away if the process `node` does not answer.
+         * @description Each with its difference from the file that was installed, and whether it can be adopted into the settings with POST /orchestrator/apply. Such edits are kept, also at the next start, unless the daemon's own check rejects them. Empty in the embedded profile. UNAVAILABLE with `details.reason` node_agent_away if the process `node` does not answer.
          */
         get: operations["getOrchestratorDrift"];
         put?: never;
@@ -2109,6 +2109,15 @@ export interface components {
              */
             updated_at: string;
         };
+        /**
+         * @description What adopting the edit would mean: the setting that gets the lines, and all `lines` that it would have for this
+         *         file. `refused`: what can't be adopted, each with the reason; then nothing can.
+         */
+        AdoptionResponse: {
+            lines: string;
+            refused: string[];
+            setting: string | null;
+        };
         /** @description An alias to create. */
         AliasCreate: {
             /** @default true */
@@ -2235,9 +2244,16 @@ export interface components {
         };
         /**
          * @description `plan_id`: of the plan that was shown. The services are watched for `watch_seconds` afterwards.
-         *         `overwrite_drift`: files that were edited by hand (`service/path`) whose edits are dropped.
+         *         `overwrite_drift`: files that were edited by hand (`service/path`) whose edits are dropped. `adopt_drift`: files
+         *         whose edits become settings (`overlays.*`), which needs a recent sign-in or `current_password`.
          */
         ApplyBody: {
+            adopt_drift?: string[];
+            /**
+             * Format: password
+             * @description The caller's current password.
+             */
+            current_password?: string;
             overwrite_drift?: string[];
             plan_id: string;
             /** @default 30 */
@@ -2590,6 +2606,7 @@ export interface components {
         };
         /** @description A file that was edited by hand since it was installed. `owner` is a user ID of the system. */
         DriftResponse: {
+            adoption: components["schemas"]["AdoptionResponse"];
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -8055,7 +8072,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
-            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             409: components["responses"]["409.CONFLICT.ORCHESTRATOR_BUSY"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];

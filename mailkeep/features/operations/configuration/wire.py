@@ -14,12 +14,9 @@ from mailkeep.features.operations.configuration.model import ConfigChange
 from mailkeep.features.operations.orchestrator.plan_json import PlanResponse, to_plan
 from mailkeep.features.record.settings_revisions.model import RevisionState, SettingsRevision
 from mailkeep.settings import MASK, SETTING_FIELDS, Effect, LoadedSettings, is_storable, list_settings
-from mailkeep.web.fields import Body, Text, Timestamp
+from mailkeep.web.fields import Body, OwnPassword, Text, Timestamp
 from mailkeep.web.string_views import StringView
 
-OwnPassword = Annotated[
-    str, Meta(description="The caller's current password.", extra_json_schema={"format": "password"})
-]
 SettingSource = Literal["default", "file", "env", "database"]
 
 

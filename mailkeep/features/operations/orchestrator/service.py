@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -24,6 +25,7 @@ from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.delivery_status.model import SystemAlert
 from mailkeep.features.operations.orchestrator import rules, store
 from mailkeep.features.operations.orchestrator.model import (
+    AdoptionResult,
     ApplyRefusal,
     ApplyRequest,
     ConfigurationPlan,
@@ -43,7 +45,7 @@ from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event, SystemDrift
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
-from mailkeep.features.record.settings_revisions.model import SettingsChange, StoredSettings, Values
+from mailkeep.features.record.settings_revisions.model import SettingsChange, StoredSettings, UndoneApply, Values
 from mailkeep.settings import SettingsError
 
 _PLAN_SECONDS = 60.0
@@ -141,8 +143,8 @@ async def request_action(app: App, who: Principal, service: str, action: Service
 
 
 async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Operation | ApplyRefusal:
-    """Apply a plan: the operation, which runs in the background, or why it did not begin. ORCHESTRATOR_BUSY,
-    UNAVAILABLE.
+    """Apply a plan: the operation, which runs in the background, or why it did not begin. Edits that are adopted become
+    a revision of the settings. ORCHESTRATOR_BUSY, UNAVAILABLE.
     """
     at = app.clock()
     operation = Operation(uuid7(at), "apply", None, "running", who.admin_id, who.label, at)
@@ -155,7 +157,20 @@ async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Oper
             await audit.record(conn, who, at, action)
             await store.save_end(conn, operation.id, "succeeded", None, at, ())
         return operation
-    return await _prepare(app, who, operation, action, {"request": request})
+    if not request.adopt_drift:
+        return await _prepare(app, who, operation, action, {"request": request})
+    argument = {"request": msgspec.to_builtins(request)}
+    found = await node_tasks.run(app, "orchestrator.adopt", argument, _PLAN_SECONDS)
+    adopted = msgspec.convert(found, AdoptionResult)
+    if adopted.refusal:
+        return adopted.refusal
+    argument = {"request": replace(request, plan_id=adopted.plan_id)}
+    comment = f"Adopted edits by hand: {', '.join(request.adopt_drift)}"
+    change = partial(_adopt, app=app, who=who, changes=adopted.changes, comment=comment)
+    result = await _prepare(app, who, operation, action, argument, change)
+    if isinstance(result, ApplyRefusal) and adopted.changes:
+        await _undo_adoption(app, who, adopted)
+    return result
 
 
 async def request_rollback(app: App, who: Principal, generation: int, watch_seconds: int) -> Operation | ApplyRefusal:
@@ -173,7 +188,8 @@ async def request_rollback(app: App, who: Principal, generation: int, watch_seco
     target = AuditTarget("config", None)
     action = AuditAction("orchestrator.rollback", target, details={"generation": generation})
     request = ApplyRequest("", watch_seconds)
-    return await _prepare(app, who, operation, action, {"request": request}, found)
+    change = partial(_restore_settings, app=app, who=who, generation=found)
+    return await _prepare(app, who, operation, action, {"request": request}, change)
 
 
 async def _prepare(
@@ -182,13 +198,13 @@ async def _prepare(
     operation: Operation,
     action: AuditAction,
     argument: Mapping[str, Any],
-    back_to: Generation | None = None,
+    change: Callable[[Conn], Awaitable[None]] | None = None,
 ) -> Operation | ApplyRefusal:
     async with app.db.tx() as conn:
         await _insert(conn, operation)
         await audit.record(conn, who, operation.created_at, action)
-        if back_to:
-            await _restore_settings(conn, app, who, back_to)
+        if change:
+            await change(conn)
         argument = {"operation_id": str(operation.id), **argument}
         task = await node_tasks.submit(conn, app, "orchestrator.prepare", msgspec.to_builtins(argument))
     try:
@@ -200,6 +216,20 @@ async def _prepare(
         raise
     refusal = msgspec.convert(result["refusal"], ApplyRefusal | None)
     return refusal or operation
+
+
+async def _adopt(conn: Conn, app: App, who: Principal, changes: Values, comment: str) -> None:
+    """Add a revision with changed settings. If there is another one meanwhile, the plan is another one too."""
+    change = SettingsChange(lambda current: revision_rules.merge(current.values, changes), comment)
+    await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)
+
+
+async def _undo_adoption(app: App, who: Principal, adopted: AdoptionResult) -> None:
+    """Add a revision without the adopted lines, after something else changed at the same moment."""
+    async with app.db.tx() as conn:
+        before = await revisions.read_values(conn, app.vault, adopted.base) if adopted.base else dict[str, Any]()
+        old = {key: before.get(key) for key in adopted.changes}
+        await _adopt(conn, app, who, old, "Edits by hand were not adopted: the plan had changed")
 
 
 async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Generation) -> None:
@@ -271,9 +301,8 @@ async def restore(app: App, base: int, target: int) -> None:
     if base == target:
         return
     async with app.db.tx() as conn:
-        await revisions.restore_applied(
-            conn, app.vault, _SYSTEM, app.clock(), base, target, is_full_profile=app.settings.is_full_profile
-        )
+        undone, is_full = UndoneApply(base, target), app.settings.is_full_profile
+        await revisions.restore_applied(conn, app.vault, _SYSTEM, app.clock(), undone, is_full_profile=is_full)
         # If the values don't fit file and environment any more, the next start says so.
         with contextlib.suppress(SettingsError):
             await _apply_to_routing(conn, app)

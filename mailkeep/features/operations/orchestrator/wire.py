@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.errors import Conflict
@@ -25,7 +25,7 @@ from mailkeep.features.operations.orchestrator.model import (
     StepState,
 )
 from mailkeep.features.operations.orchestrator.plan_json import to_check, to_plan
-from mailkeep.web.fields import Body, Timestamp
+from mailkeep.web.fields import Body, OwnPassword, Timestamp
 
 WatchSeconds = Annotated[int, Meta(ge=5, le=600)]
 DriftName = Annotated[str, Meta(max_length=300)]
@@ -67,6 +67,16 @@ class OverviewResponse(Struct, frozen=True):
     operation_id: UUID | None
 
 
+class AdoptionResponse(Struct, frozen=True):
+    """What adopting the edit would mean: the setting that gets the lines, and all `lines` that it would have for this
+    file. `refused`: what can't be adopted, each with the reason; then nothing can.
+    """
+
+    setting: str | None
+    lines: str
+    refused: list[str]
+
+
 class DriftResponse(Struct, frozen=True):
     """A file that was edited by hand since it was installed. `owner` is a user ID of the system."""
 
@@ -76,6 +86,7 @@ class DriftResponse(Struct, frozen=True):
     changed_at: Timestamp | None
     owner: int | None
     diff: str
+    adoption: AdoptionResponse
 
 
 class StepResponse(Struct, frozen=True):
@@ -108,12 +119,15 @@ class OperationResponse(Struct, frozen=True):
 
 class ApplyBody(Body, frozen=True):
     """`plan_id`: of the plan that was shown. The services are watched for `watch_seconds` afterwards.
-    `overwrite_drift`: files that were edited by hand (`service/path`) whose edits are dropped.
+    `overwrite_drift`: files that were edited by hand (`service/path`) whose edits are dropped. `adopt_drift`: files
+    whose edits become settings (`overlays.*`), which needs a recent sign-in or `current_password`.
     """
 
     plan_id: str
     watch_seconds: WatchSeconds = 30
     overwrite_drift: list[DriftName] = []
+    adopt_drift: list[DriftName] = []
+    current_password: OwnPassword | UnsetType = UNSET
 
 
 class RollbackBody(Body, frozen=True):
@@ -160,7 +174,10 @@ def _to_service(service: ManagedService) -> ServiceResponse:
 
 def to_drift(drift: DriftedFile) -> DriftResponse:
     """The response for a file."""
-    return DriftResponse(drift.service, drift.path, drift.kind, iso_or_none(drift.changed_at), drift.owner, drift.diff)
+    adoption = AdoptionResponse(drift.adoption.setting, drift.adoption.lines, list(drift.adoption.refused))
+    return DriftResponse(
+        drift.service, drift.path, drift.kind, iso_or_none(drift.changed_at), drift.owner, drift.diff, adoption
+    )
 
 
 def to_operation(operation: Operation) -> OperationResponse:
@@ -189,6 +206,8 @@ def refuse(refusal: ApplyRefusal) -> Conflict:
         details["checks"] = [msgspec.to_builtins(to_check(each)) for each in refusal.checks]
     if refusal.files:
         details["files"] = list(refusal.files)
+    if refusal.lines:
+        details["lines"] = list(refusal.lines)
     return Conflict(refusal.text, reason=refusal.reason, **details)
 
 

@@ -56,3 +56,11 @@ class SettingsChange:
     comment: str = ""
     if_match: IfMatch = ANY_VERSION
     is_rollback: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneApply:
+    """An apply that was rolled back: the revisions before it (0: none) and of it."""
+
+    base: int
+    target: int

@@ -53,6 +53,11 @@ def describe_changes(before: Values, after: Values) -> dict[str, Mapping[str, An
     }
 
 
+def merge(values: Values, changes: Values) -> Values:
+    """The values after the changes; None: no longer stored."""
+    return {key: value for key, value in {**values, **changes}.items() if value is not None}
+
+
 def merge_keys(revisions: list[Mapping[str, Mapping[str, Any]]]) -> list[str]:
     """The keys that any of these changes names."""
     return sorted({key for changes in revisions for key in changes})

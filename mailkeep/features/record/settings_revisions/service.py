@@ -23,6 +23,7 @@ from mailkeep.features.record.settings_revisions.model import (
     SettingsChange,
     SettingsRevision,
     StoredSettings,
+    UndoneApply,
     Values,
 )
 from mailkeep.features.record.system_mail import service as system_mail
@@ -111,20 +112,19 @@ async def mark_applied(conn: Conn, n: int) -> bool:
 
 
 async def restore_applied(
-    conn: Conn, vault: Vault, who: Principal, at: datetime, base: int, target: int, *, is_full_profile: bool
+    conn: Conn, vault: Vault, who: Principal, at: datetime, undone: UndoneApply, *, is_full_profile: bool
 ) -> None:
-    """Record that revision `base` (0: none) is in effect again after an apply of `target` was rolled back. The newest
-    one is desired again, but a start does not apply it. All super_admins get mail if sensitive settings have other
-    values now.
+    """Record that the revision before an apply is in effect again. The newest one is desired again, but a start does
+    not apply it. All super_admins get mail if sensitive settings have other values now.
 
-    Nothing if `target` did not take effect and is not the newest any more: the newer one was not tried.
+    Nothing if `undone.target` did not take effect and is not the newest any more: the newer one was not tried.
     """
     await store.lock(conn)
     by_state = {row["state"]: row["n"] for row in await store.find_current(conn)}
-    if by_state.get("applied", 0) == base and by_state.get("desired") != target:
+    if by_state.get("applied", 0) == undone.base and by_state.get("desired") != undone.target:
         return
     before = await read(conn, vault, is_full_profile=is_full_profile)
-    await store.restore_applied(conn, base)
+    await store.restore_applied(conn, undone.base)
     after = await read(conn, vault, is_full_profile=is_full_profile)
     changes = rules.describe_changes(rules.select_effective(before), rules.select_effective(after))
     await _notify(conn, who, at, "restore", changes)
