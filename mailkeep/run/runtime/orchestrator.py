@@ -114,7 +114,7 @@ class Orchestrator:
         if operation.id in self._performing and operation.id != own:
             return
         if operation.service is None:
-            text = "The process `node` stopped before anything was changed."
+            text = "The operation was interrupted before anything was changed."
             await operations.finish(self._app, operation.id, text, "rolled_back")
             return
         is_own_restart = operation.kind == "restart" and operation.service in ("node", "prefork")

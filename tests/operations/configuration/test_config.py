@@ -305,7 +305,7 @@ async def test_processes_take_over_a_change_when_notified(api: Api):
 async def test_an_apply_that_is_rolled_back_keeps_newer_revisions(api: Api):
     async def restart_uses() -> bool:
         async with api.app.db.autocommit() as conn:
-            return (await revisions.read(conn, VAULT)).use_at_start
+            return (await revisions.read(conn, VAULT, is_full_profile=False)).use_at_start
 
     await patch(api, {RESTART: 8})
     await patch(api, {RESTART: 9})

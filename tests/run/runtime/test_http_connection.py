@@ -386,7 +386,7 @@ async def test_a_stopping_listener_answers_what_has_arrived():
     await running.send(request.replace(b"/hello", b"/late"), pause=0.1)
     silent = await connect(listener)
     fresh = await connect(listener)
-    unread.writer.write(request)  # received by the kernel; the server's side reads it only after it was told to stop
+    unread.writer.write(request)  # received by the kernel; the server's side reads it only after it was asked to stop
     stopping = asyncio.create_task(listener.stop())
     closing = HELLO.replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n")
     await asyncio.sleep(0.3)

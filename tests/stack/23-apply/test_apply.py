@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from mailkeep.core.errors import Failure
 from mailkeep.db.instance import run_folder
 from mailkeep.run.runtime import generations, journal, plan
 from tests.stack.applying import apply_draft, paths_of
@@ -63,6 +64,11 @@ def set_spam_score(stack: Stack, score: float) -> None:
 
 def used_spam_score(stack: Stack) -> str:
     return (stack.data_dir / "rspamd" / "conf" / "local.d" / "actions.conf").read_text()
+
+
+def newest_alert(stack: Stack) -> dict[str, Any]:
+    alerts: list[dict[str, Any]] = stack.do("GET", "/events?kind=system.alert&limit=100")
+    return max(alerts, key=lambda alert: alert["id"])
 
 
 def pending(stack: Stack) -> list[str]:
@@ -150,11 +156,25 @@ def test_a_change_that_stops_delivery_is_rolled_back(clean: Stack) -> None:
     outcome = asyncio.run(apply_and_deliver())
     assert outcome.state == "rolled_back", outcome
     assert "deferred because of this server" in outcome.error or "The probe message failed" in outcome.error
-    (alert,) = clean.do("GET", "/events?kind=system.alert&limit=1")
+    alert = newest_alert(clean)
     (operation,) = clean.do("GET", "/orchestrator/operations?limit=1")
     assert (alert["data"]["alert"], alert["data"]["operation_id"]) == ("apply_rolled_back", operation["id"])
     assert clean.do("GET", "/orchestrator")["generation"]["n"] == before
     eventually(lambda: len(clean.mail_of(address)) == 1, 60, "the mail that came meanwhile")
+
+
+def test_a_configuration_that_can_not_be_written_changes_nothing(clean: Stack) -> None:
+    before = clean.do("GET", "/orchestrator")["generation"]["n"]
+
+    def add_file(draft: plan.Draft) -> plan.Draft:
+        rendered = {**draft.rendered, "redis": {**draft.rendered["redis"], "x" * 300: "too long a name"}}
+        manifest = msgspec.structs.replace(draft.manifest, services=generations.hash_files(rendered))
+        return replace(draft, rendered=rendered, manifest=manifest)
+
+    with pytest.raises(Failure, match=r"could not be written: .* Nothing was changed"):
+        asyncio.run(apply_draft(clean.data_dir, add_file))
+    assert list(paths_of(clean.data_dir).generations.glob("*.new")) == []
+    assert clean.do("GET", "/orchestrator")["generation"]["n"] == before
 
 
 def _break_transport(main: str) -> str:
@@ -169,7 +189,7 @@ def test_a_damaged_journal_is_set_aside_with_an_alert(clean: Stack) -> None:
     journal.file_of(paths).write_text('{"operation_id": "01a2')
     os.kill(pid_of_node(clean), signal.SIGKILL)
     eventually(lambda: not journal.file_of(paths).exists(), 60, "the damaged journal to be set aside")
-    (alert,) = clean.do("GET", "/events?kind=system.alert&limit=1")
+    alert = newest_alert(clean)
     assert (alert["data"]["alert"], "can't be read" in alert["data"]["reason"]) == ("apply_failed", True)
     set_spam_score(clean, 5.125)
     assert apply(clean)["state"] == "succeeded"
