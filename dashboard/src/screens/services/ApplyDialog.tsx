@@ -6,7 +6,7 @@ import { ApiError } from '../../api/errors'
 import { useSearchParams } from '../../search'
 import { Confirm } from '../../ui/Confirm'
 import { useApiMutation } from '../../ui/useForm'
-import { RecentSignIn, useRecentSignIn } from '../settings/RecentSignIn'
+import { RecentSignIn, useRecentSignIn } from '../../ui/RecentSignIn'
 import { Checks } from './PlanDetails'
 import { type Plan, planQuery } from './queries'
 
