@@ -54,6 +54,8 @@ class App:
         None  # connects as the role that seals the audit log; None: another process seals it
     )
     mta: SmtpPool | None = None  # where outbound mail is submitted; None: sending is not configured
+    mta_restarts: Callable[[], bool] | None = None
+    """Full profile: whether Postfix is expected to accept mail again soon (an administrator has not stopped it)."""
     relay_pools: RelayPools = field(default_factory=RelayPools)  # connections to relays
     running_services: Callable[[], Mapping[str, bool]] | None = None
     """Full profile: which services run, from the supervisor."""

@@ -11,6 +11,7 @@ assignments has no access, and neither has a key whose scoped domains no longer 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
@@ -142,6 +143,7 @@ class Principal:
     scope: frozenset[UUID] | None = None
     blocked_by: BlockReason | None = None
     session_id: UUID | None = None
+    signed_in_at: datetime | None = None  # when the session was opened
     key_id: UUID | None = None
     ip_address: str | None = None
     user_agent: str | None = None
