@@ -137,13 +137,13 @@ class Orchestrator:
         is_published = False
         try:
             target = await self.read_target()
-            draft = await self._draft(target, request.replaced)
+            draft = await self._draft(target, request.drift_to_replace)
             if operation.kind == "rollback":
                 request = replace(request, plan_id=draft.plan.id)
             refusal = rules.refuse(draft.plan, request)
-            overwritten = replace(request, adopt_drift=()).replaced
+            overwritten = replace(request, adopt_drift=()).drift_to_replace
             application = apply.Application(
-                draft, target, target.before, request.watch_seconds, overwritten, request.replaced
+                draft, target, target.before, request.watch_seconds, overwritten, request.drift_to_replace
             )
             if refusal is None:
                 await asyncio.to_thread(self._applier.publish, application)
@@ -184,7 +184,7 @@ class Orchestrator:
         after = stored
         if changes:
             after = replace(stored, n=stored.n + 1, values=revision_rules.merge(stored.values, changes))
-        new_draft = await self._draft(self._make_target(after), request.replaced)
+        new_draft = await self._draft(self._make_target(after), request.drift_to_replace)
         refusal = rules.refuse(new_draft.plan, replace(request, plan_id=new_draft.plan.id))
         return msgspec.to_builtins(AdoptionResult(refusal, stored.n, changes, new_draft.plan.id))
 

@@ -172,7 +172,7 @@ class ApplyRequest:
     adopt_drift: Sequence[str] = ()
 
     @property
-    def replaced(self) -> frozenset[tuple[str, str]]:
+    def drift_to_replace(self) -> frozenset[tuple[str, str]]:
         """The files (service, path) that do not keep their edits."""
         parts = [name.partition("/") for name in (*self.overwrite_drift, *self.adopt_drift)]
         return frozenset((service, path) for service, _, path in parts)
