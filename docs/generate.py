@@ -18,6 +18,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
 
+import effects
 import msgspec
 import typer
 from typer.main import get_command
@@ -28,7 +29,7 @@ from mailkeep.features.mailflow.webhooks.model import CATALOGUE
 from mailkeep.features.record.events.model import EventPayload
 from mailkeep.run.cli.main import app
 from mailkeep.run.runtime.router import ENDPOINTS
-from mailkeep.settings import FIRST_START_VARIABLES, describe_settings
+from mailkeep.settings import FIRST_START_VARIABLES, describe_settings, find_effect
 from mailkeep.settings.fields import SECTIONS
 from mailkeep.web.openapi import document
 
@@ -45,17 +46,26 @@ def settings() -> str:
         "([how to change settings](../howto/settings.md)), options of the command line. In the environment lists are",
         "JSON. A setting marked *secret* is masked wherever it is shown, and may be in a file:",
         "`MAILKEEP_MTA__PASSWORD_FILE=/run/secrets/mta`. `mailkeep config show --changed` shows what is set and where.",
-        "A stored change applies *at once* to all processes, or with the next *start*; *file only* settings are",
-        "never stored.",
+        "",
+        "A change that is stored applies *at once* to all processes, or with the next apply (`mailkeep orchestrator",
+        "apply`, or the next start), which reloads or restarts the services that are named. That is the full profile;",
+        "in the embedded one a setting applies at once, with the next *start of the one process*, or is *not used*.",
+        "*File only* settings are never stored: they need a restart of Mailkeep.",
     ]
     for section, described in groupby(describe_settings(), lambda setting: setting.key.partition(".")[0]):
         lines += ["", f"## {section}", "", SECTIONS[section].__doc__ or "", ""]
-        lines += ["| key | default | what it takes | change applies | meaning |", "|---|---|---|---|---|"]
+        lines += [
+            "| key | default | what it takes | full profile | embedded profile | meaning |",
+            "|---|---|---|---|---|---|",
+        ]
         for one in described:
             secret = " *Secret.*" if one.secret else ""
             default = json.dumps(one.default, ensure_ascii=False)
-            applies = "at once" if one.effect == "none" else "start"
-            applies = applies if one.storable else f"{applies}, file only"
+            applies = (
+                f"{_applies(one.key, full=True)} | {_applies(one.key, full=False)}"
+                if one.storable
+                else "file only | file only"
+            )
             lines.append(f"| `{one.key}` | `{default}` | {one.type} | {applies} | {one.doc}{secret} |")
     lines += [
         "",
@@ -71,6 +81,14 @@ def settings() -> str:
         *(f"| `{variable}` | {meaning} |" for variable, meaning in FIRST_START_VARIABLES.items()),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _applies(key: str, *, full: bool) -> str:
+    """When a stored change applies."""
+    found = find_effect(key, is_full_profile=full)
+    if full:
+        return f"{found.effect}: {', '.join(found.services)}" if found.services else "at once"
+    return "start" if found.effect == "restart" else "at once"
 
 
 def cli() -> str:
@@ -197,6 +215,7 @@ def dashboard_types() -> str:
 
 
 GENERATED: dict[str, Callable[[], str]] = {
+    "mailkeep/settings/effects.toml": effects.toml,
     "docs/reference/openapi.json": openapi,
     "docs/reference/events.md": events,
     "docs/reference/settings.md": settings,

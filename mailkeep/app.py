@@ -23,6 +23,7 @@ from mailkeep.db.wait_limits import limit_database_waits
 from mailkeep.jobs.batches import BatchWriter
 from mailkeep.mail.daemons.node_report import NodeReport
 from mailkeep.mail.message.parse_process import Parser
+from mailkeep.mail.sieve.checker import SieveChecker
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.relay_pools import RelayPools
 from mailkeep.net.client import OutboundClient
@@ -53,11 +54,14 @@ class App:
         None  # connects as the role that seals the audit log; None: another process seals it
     )
     mta: SmtpPool | None = None  # where outbound mail is submitted; None: sending is not configured
+    mta_restarts: Callable[[], bool] | None = None
+    """Full profile: whether Postfix is expected to accept mail again soon (an administrator has not stopped it)."""
     relay_pools: RelayPools = field(default_factory=RelayPools)  # connections to relays
     running_services: Callable[[], Mapping[str, bool]] | None = None
     """Full profile: which services run, from the supervisor."""
     node_report: Callable[[], NodeReport | None] | None = None  # full profile: the node agent's last report
     parser: Parser = field(default_factory=Parser)  # parses received messages in child processes
+    sieve: SieveChecker = field(default_factory=SieveChecker)  # checks Sieve scripts
     streams: Streams = field(default_factory=Streams)  # event streams
     outbound: OutboundClient = field(default_factory=OutboundClient)  # outbound HTTP
     counters: Counters = field(default_factory=Counters)  # of this process, for the metrics

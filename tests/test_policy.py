@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shutil
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -411,6 +412,12 @@ async def shared_received_message(factory: ObjectFactory, case: str) -> Any:
     return await factory.get_or_create(f"received {case}", make)
 
 
+async def try_with_received(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    """Try a Sieve script with a received message."""
+    message_id = await shared_received_message(factory, case) if case in DOMAINS else domain_id_for(case)
+    return CallArguments(body={"script": "keep;", "message_id": str(message_id)})
+
+
 async def find_event(factory: ObjectFactory, case: str) -> Any:
     await shared_message(factory, case)
     domain_id = DOMAIN_IDS[DOMAINS[case]]
@@ -767,6 +774,12 @@ async def two_messages(factory: ObjectFactory, actor: Actor, case: str) -> CallA
     return CallArguments(body={"messages": [message_from(case), message_from(UNKNOWN)]})
 
 
+def with_program(name: str) -> Outcome:
+    """The outcome of a permitted call that needs a program of Pigeonhole."""
+    return (200, None) if shutil.which(name) else (503, "UNAVAILABLE")
+
+
+NEEDS_FULL_PROFILE: Outcome = (503, "UNAVAILABLE")
 WITH_NONE = (OWN, FOREIGN, NONE, UNKNOWN, MALFORMED)
 LISTED: dict[str, Any] = {"cases": WITH_NONE, "unknown": DOMAIN_NOT_FOUND, "malformed": INVALID_FIELD}
 IN_BODY: dict[str, Any] = {"unknown": DOMAIN_NOT_FOUND, "malformed": INVALID_FIELD}
@@ -823,6 +836,20 @@ ROWS: dict[str, Row] = {
     "GET /mailboxes/{id}/app-passwords": Row(by_id(shared_mailbox)),
     "POST /mailboxes/{id}/app-passwords": Row(by_id(create_mailbox, {"name": "Phone"})),
     "DELETE /mailboxes/{id}/app-passwords/{app_password_id}": Row(by_id(create_app_password)),
+    "GET /mailboxes/{id}/sieve": Row(by_id(shared_mailbox), success=NEEDS_FULL_PROFILE),
+    "POST /mailboxes/{id}/sieve/deactivate": Row(by_id(shared_mailbox), success=NEEDS_FULL_PROFILE),
+    "GET /mailboxes/{id}/sieve/{name}": Row(by_id(shared_mailbox), success=NEEDS_FULL_PROFILE),
+    "PUT /mailboxes/{id}/sieve/{name}": Row(by_id(shared_mailbox, {"script": "keep;"}), success=NEEDS_FULL_PROFILE),
+    "DELETE /mailboxes/{id}/sieve/{name}": Row(by_id(shared_mailbox), success=NEEDS_FULL_PROFILE),
+    "POST /mailboxes/{id}/sieve/{name}/activate": Row(by_id(shared_mailbox), success=NEEDS_FULL_PROFILE),
+    "POST /sieve/validate": Row(
+        by_body(lambda factory, case: {"script": "keep;"}), **NO_OBJECT, success=with_program("sievec")
+    ),
+    "POST /sieve/test": Row(
+        by_body(lambda factory, case: {"script": "keep;", "message": "Subject: Hi"}),
+        **NO_OBJECT,
+        success=with_program("sieve-test"),
+    ),
     "GET /abuse/thresholds": Row(by_scope, **LISTED),
     "GET /abuse/suspensions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /abuse/suspensions/{id}": Row(by_id(shared_suspension)),
@@ -900,6 +927,10 @@ ROWS: dict[str, Row] = {
 FURTHER_ROWS: tuple[tuple[str, Row], ...] = (
     ("PATCH /mailboxes/{id}", Row(move_mailbox, override=both_domains)),
     ("GET /messages/{id}/raw", Row(by_id(shared_received_message), override=admins_only)),
+    (
+        "POST /sieve/test",
+        Row(try_with_received, (OWN, FOREIGN, UNKNOWN), override=admins_only, success=with_program("sieve-test")),
+    ),
 )
 """Further calls of the same routes: a mailbox that moves to another domain, received mail."""
 
@@ -996,13 +1027,13 @@ ACTIONS_BY_ROLE = {
     _DOMAIN: {
         "account.read", "account.change", "admin.list", "api_key.list", "api_key.write", "audit.list", "domain.list",
         "domain.read", "dkim.read", "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
-        "alias.write", "routing.explain", "message.list", "message.read", "send",
+        "alias.write", "routing.explain", "message.list", "message.read", "send", "sieve.check",
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",
     },
     _ADMIN: {
         "domain.create", "domain.write", "message.raw_inbound", "event.list", "event.read", "suspension.list",
         "suspension.read", "suspension.lift", "webhook.list", "webhook.read", "webhook.write", "queue.list",
-        "queue.write",
+        "queue.write", "sieve.read", "sieve.write",
     },
     _SUPER: {"admin.write", "audit.verify", "audit.export", "config.read", "config.write", "health.read",
         "orchestrator.read", "orchestrator.write", "sandbox"},
@@ -1019,7 +1050,7 @@ ACTIONS_BY_SCOPE = {
     ActionScope.ACCOUNT: {"account.read", "session.list", "passkey.list"},
     ActionScope.LISTING: {
         "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list", "message.list",
-        "event.list", "suspension.list", "webhook.list",
+        "event.list", "suspension.list", "webhook.list", "sieve.check",
     },
 }  # fmt: skip
 

@@ -72,7 +72,7 @@ const mailboxes = createRoute({
 const mailbox = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.mailbox,
-  validateSearch: stringParams('tab'),
+  validateSearch: stringParams('tab', 'script'),
   component: lazyRouteComponent(() => import('./screens/mailboxes/Mailbox'), 'Mailbox'),
 })
 
@@ -190,7 +190,7 @@ const sandboxMessage = createRoute({
 const settings = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.settings,
-  validateSearch: stringParams('tab', 'q', 'section', 'show'),
+  validateSearch: stringParams('tab', 'q', 'section', 'show', 'operation'),
   component: lazyRouteComponent(() => import('./screens/settings/Settings'), 'Settings'),
 })
 

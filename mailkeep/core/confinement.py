@@ -1,8 +1,11 @@
-"""Confines a child process that reads untrusted input: without root, capabilities, new sockets or other programs.
+"""Confines a child process that reads untrusted input: without root, capabilities, or connections.
 
-A child that root started changes to the account `nobody`. The child has no capabilities and can gain none. It cannot
-open sockets or run programs, so compromised code reaches neither the database nor the network. Sockets and files that
-are already open stay open.
+A child that root started changes to the account `nobody`. The child has no capabilities and can gain none.
+
+`confine` is for our own code, which can't open sockets, send signals or run programs (unless it is allowed to), so that
+compromised code reaches neither the database nor the network; sockets and files that are already open stay open.
+`core/isolation` confines a program of others in the same way. `confine_program` is for programs that create sockets:
+they may run programs and create sockets, but not connect them.
 """
 
 from __future__ import annotations
@@ -12,44 +15,90 @@ import math
 import os
 import platform
 import resource
+import signal
 import struct
+from collections.abc import Mapping
+
+_DeniedCalls = Mapping[str, tuple[int, tuple[int, ...]]]
 
 NOBODY = 65534
 
-_PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 4, 22, 38, 47, 4
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
+_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
 _SECCOMP_MODE_FILTER = 2
 _CAPABILITY_VERSION = 0x20080522
 
 # linux/seccomp.h and linux/bpf_common.h
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
-_NUMBER_OFFSET, _ARCHITECTURE_OFFSET = 0, 4  # in struct seccomp_data
+_NUMBER_OFFSET, _ARCHITECTURE_OFFSET, _SIXTH_ARGUMENT_OFFSET = 0, 4, 56  # in struct seccomp_data
 _ALLOW, _DENY, _KILL = 0x7FFF0000, 0x00050001, 0x80000000  # deny: EPERM
 _X32 = 0x40000000  # the same system calls with other numbers
 
-# Audit architecture and system call numbers: socket, socketpair, connect, bind, listen, execve, execveat, ptrace,
-# process_vm_readv, process_vm_writev, io_uring_setup, bpf, unshare, mount, keyctl
-_DENIED_CALLS = {
-    "x86_64": (0xC000003E, (41, 53, 42, 49, 50, 59, 322, 101, 310, 311, 425, 321, 272, 165, 250)),
-    "aarch64": (0xC00000B7, (198, 199, 203, 200, 201, 221, 281, 117, 270, 271, 425, 280, 97, 40, 219)),
+# Audit architecture and system call numbers: socket, socketpair, connect, bind, listen, ptrace, process_vm_readv,
+# process_vm_writev, io_uring_setup, bpf, unshare, mount, keyctl, kill, tkill, tgkill, rt_sigqueueinfo,
+# rt_tgsigqueueinfo, pidfd_send_signal
+_DENIED_CALLS: _DeniedCalls = {
+    "x86_64": (
+        0xC000003E, (41, 53, 42, 49, 50, 101, 310, 311, 425, 321, 272, 165, 250, 62, 200, 234, 129, 297, 424),
+    ),
+    "aarch64": (
+        0xC00000B7, (198, 199, 203, 200, 201, 117, 270, 271, 425, 280, 97, 40, 219, 129, 130, 131, 138, 240, 424),
+    ),
+}  # fmt: skip
+_EXECUTE_CALLS = {"x86_64": (59, 322), "aarch64": (221, 281)}  # execve, execveat
+# What other programs may not do: connect, listen, sendmsg, sendmmsg, ptrace, process_vm_readv, process_vm_writev,
+# io_uring_setup, bpf, unshare, setns, mount, keyctl, userfaultfd, perf_event_open
+_DENIED_TO_PROGRAMS = {
+    "x86_64": (0xC000003E, (42, 50, 46, 307, 101, 310, 311, 425, 321, 272, 308, 165, 250, 323, 298)),
+    "aarch64": (0xC00000B7, (203, 201, 211, 269, 117, 270, 271, 425, 280, 97, 268, 40, 219, 282, 241)),
 }
+_SENDTO = {"x86_64": 44, "aarch64": 206}
+_NETLINK_ADDRESS_SIZE = 12  # of the address to which getifaddrs(3) sends
 
 
-def confine(memory: int) -> None:
+def has_call_filter() -> bool:
+    """Whether `confine` can deny system calls on this machine's architecture."""
+    return platform.machine() in _DENIED_CALLS
+
+
+def confine(memory: int, *, account: tuple[int, int] = (NOBODY, NOBODY), may_execute: bool = False) -> None:
     """Confine this process irrevocably. Call it after all imports and before starting threads.
 
-    `memory`: the limit of its address space in bytes. Raises OSError if the kernel refuses.
+    `memory`: the limit of its address space in bytes. `account`: the user and group ID that replace root.
+    `may_execute`: it may run programs, which are confined like it. Raises OSError if the kernel refuses.
     """
+    denied = _DENIED_CALLS
+    if not may_execute:
+        denied = {
+            machine: (architecture, calls + _EXECUTE_CALLS[machine])
+            for machine, (architecture, calls) in denied.items()
+        }
+    _confine(memory, denied, account)
+
+
+def confine_program(memory: int, cpu_seconds: int, file_bytes: int, processes: int) -> None:
+    """Confine this process irrevocably before it runs another program. Limits: address space, CPU time (each per
+    process), the size of a file, and the number of processes of the account `nobody`. OSError.
+    """
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
+    resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
+    _confine(memory, _DENIED_TO_PROGRAMS, (NOBODY, NOBODY))
+
+
+def _confine(memory: int, denied_calls: _DeniedCalls, account: tuple[int, int]) -> None:
     library = ctypes.CDLL(None, use_errno=True)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if os.geteuid() == 0:
         os.setgroups([])
-        os.setresgid(NOBODY, NOBODY, NOBODY)
-        os.setresuid(NOBODY, NOBODY, NOBODY)
+        user, group = account
+        os.setresgid(group, group, group)
+        os.setresuid(user, user, user)
     _drop_capabilities(library)
     _prctl(library, _PR_SET_DUMPABLE, 0)  # other processes of the account can't read its memory
     _prctl(library, _PR_SET_NO_NEW_PRIVS, 1)
-    _deny_calls(library)
+    _deny_calls(library, denied_calls)
 
 
 def limit_cpu_time(seconds: int) -> None:
@@ -59,28 +108,43 @@ def limit_cpu_time(seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used.ru_utime + used.ru_stime) + seconds, hard))
 
 
+def end_with_parent(parent: int) -> None:
+    """Let the kernel kill this process when its parent, the process `parent`, ends. Call it after `confine`, because a
+    change of the account cancels it.
+    """
+    _prctl(ctypes.CDLL(None, use_errno=True), _PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        raise ProcessLookupError("the parent has ended")
+
+
 def _drop_capabilities(library: ctypes.CDLL) -> None:
     _prctl(library, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     _check(library.capset(header, (ctypes.c_uint32 * 6)()))
 
 
-def _deny_calls(library: ctypes.CDLL) -> None:
+def _deny_calls(library: ctypes.CDLL, denied_calls: _DeniedCalls) -> None:
     """Install a seccomp filter, on the machine architectures of `_DENIED_CALLS` only."""
-    calls = _DENIED_CALLS.get(platform.machine())
+    calls = denied_calls.get(platform.machine())
     if calls is None:
         return
     architecture, denied = calls
+    count = len(denied)
     program = [
         _instruction(_LOAD, value=_ARCHITECTURE_OFFSET),
         _instruction(_EQUAL, skip_if_true=1, value=architecture),
         _instruction(_RETURN, value=_KILL),
         _instruction(_LOAD, value=_NUMBER_OFFSET),
-        _instruction(_AT_LEAST, skip_if_true=len(denied) + 1, value=_X32),
+        _instruction(_AT_LEAST, skip_if_true=count + 5, value=_X32),
         *(
-            _instruction(_EQUAL, skip_if_true=len(denied) - position, value=number)
+            _instruction(_EQUAL, skip_if_true=count + 4 - position, value=number)
             for position, number in enumerate(denied)
         ),
+        # A message to an address, which is the sixth argument's size, may go only to the kernel.
+        _instruction(_EQUAL, skip_if_false=3, value=_SENDTO[platform.machine()]),
+        _instruction(_LOAD, value=_SIXTH_ARGUMENT_OFFSET),
+        _instruction(_EQUAL, skip_if_true=1, value=0),
+        _instruction(_EQUAL, skip_if_false=1, value=_NETLINK_ADDRESS_SIZE),
         _instruction(_RETURN, value=_ALLOW),
         _instruction(_RETURN, value=_DENY),
     ]
@@ -91,9 +155,9 @@ def _deny_calls(library: ctypes.CDLL) -> None:
     )
 
 
-def _instruction(code: int, *, skip_if_true: int = 0, value: int) -> bytes:
+def _instruction(code: int, *, skip_if_true: int = 0, skip_if_false: int = 0, value: int) -> bytes:
     """A BPF instruction. `skip_if_true`: how many instructions to skip if the comparison is true."""
-    return struct.pack("HBBI", code, skip_if_true, 0, value)
+    return struct.pack("HBBI", code, skip_if_true, skip_if_false, value)
 
 
 def _prctl(library: ctypes.CDLL, option: int, value: int) -> None:

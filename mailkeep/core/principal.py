@@ -11,6 +11,7 @@ assignments has no access, and neither has a key whose scoped domains no longer 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
@@ -96,6 +97,9 @@ POLICY: dict[str, PolicyRule] = {
     "mailbox.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
     "mailbox.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "mailbox.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "sieve.read": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "sieve.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "sieve.check": PolicyRule(_DOMAIN, ActionScope.LISTING),  # of a script in the body, which belongs to nobody
     "alias.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
     "alias.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "alias.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
@@ -139,6 +143,7 @@ class Principal:
     scope: frozenset[UUID] | None = None
     blocked_by: BlockReason | None = None
     session_id: UUID | None = None
+    signed_in_at: datetime | None = None  # when the session was opened
     key_id: UUID | None = None
     ip_address: str | None = None
     user_agent: str | None = None

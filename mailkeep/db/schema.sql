@@ -278,6 +278,18 @@ TABLE forwards
     CREATE INDEX forwards_due ON forwards USING btree (next_attempt_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE host_dkim_keys
+    host_name text NOT NULL
+    id uuid NOT NULL
+    selector text NOT NULL
+    algorithm text NOT NULL
+    private_key bytea NOT NULL
+    public_key bytea NOT NULL
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT host_dkim_keys_algorithm CHECK ((algorithm = ANY (ARRAY['rsa2048'::text, 'rsa4096'::text, 'ed25519'::text])))
+    CONSTRAINT host_dkim_keys_pkey PRIMARY KEY (host_name)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE idempotency_keys
     caller_id uuid NOT NULL
     route text NOT NULL
@@ -473,7 +485,7 @@ TABLE messages PARTITION BY RANGE (id)
     answered_at timestamp with time zone
     CONSTRAINT messages_direction CHECK ((direction = ANY (ARRAY['outbound'::text, 'inbound'::text])))
     CONSTRAINT messages_pkey PRIMARY KEY (id)
-    CONSTRAINT messages_source CHECK ((source = ANY (ARRAY['api'::text, 'smtp'::text, 'system'::text])))
+    CONSTRAINT messages_source CHECK ((source = ANY (ARRAY['api'::text, 'smtp'::text, 'system'::text, 'mailkeep'::text])))
     CREATE INDEX messages_by_domain ON ONLY messages USING btree (domain_id, id)
     CREATE INDEX messages_by_domain_and_status ON ONLY messages USING btree (domain_id, status, id)
     CREATE INDEX messages_by_mailbox ON ONLY messages USING btree (mailbox_id, id) WHERE (mailbox_id IS NOT NULL)
@@ -761,6 +773,23 @@ TABLE suspensions
     CREATE INDEX suspensions_by_domain ON suspensions USING btree (domain_id, id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE system_mail
+    id uuid NOT NULL
+    kind text NOT NULL
+    recipient text NOT NULL
+    items jsonb NOT NULL
+    item_count integer NOT NULL
+    collects boolean NOT NULL
+    created_at timestamp with time zone NOT NULL
+    next_attempt_at timestamp with time zone
+    claims integer NOT NULL DEFAULT 0
+    CONSTRAINT system_mail_pkey PRIMARY KEY (id)
+    CREATE INDEX system_mail_by_age ON system_mail USING btree (created_at)
+    CREATE UNIQUE INDEX system_mail_collecting ON system_mail USING btree (kind, recipient) WHERE (collects AND (claims = 0))
+    CREATE INDEX system_mail_due ON system_mail USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL)
+    CREATE INDEX system_mail_recent ON system_mail USING btree (kind, recipient, created_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE totp_secrets
     admin_id uuid NOT NULL
     secret bytea NOT NULL
@@ -867,6 +896,7 @@ FUNCTION notify_nodes() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION notify_settings() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION partition_column(p_table regclass) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION publishes_full_mail(p_domain_id uuid, p_always boolean) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION queue_system_mail(p_at timestamp with time zone, p_kind text, p_mails jsonb, p_item jsonb, p_limit integer, p_delay interval, p_max_items integer) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION record_audit_entries(p_entries jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION record_inbound(p_at timestamp with time zone, p_claims jsonb, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb, p_events jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION remember_revoked_api_key() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app

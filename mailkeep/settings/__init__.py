@@ -12,6 +12,7 @@ at once. Only this package reads TOML or the environment; other code receives a 
 from __future__ import annotations
 
 from mailkeep.core.identity_provider import OidcProvider
+from mailkeep.settings.effects import EFFECTS_FILE, WHOLE, Effect, SettingEffect, find_effect
 from mailkeep.settings.fields import FIELDS as SETTING_FIELDS, NEVER_STORED, is_storable
 from mailkeep.settings.formats import parse_dns_servers, parse_endpoint, parse_networks
 from mailkeep.settings.overlays import check as check_overlay, is_allowed as is_overlay_parameter
@@ -36,16 +37,20 @@ from mailkeep.settings.sources import (
 from mailkeep.settings.tree import Settings
 
 __all__ = [
+    "EFFECTS_FILE",
     "FILE_NAME",
     "FIRST_START_VARIABLES",
     "MASK",
     "NEVER_STORED",
     "SETTING_FIELDS",
+    "WHOLE",
+    "Effect",
     "FirstStart",
     "LoadedSettings",
     "OidcProvider",
     "OverlaysSettings",
     "SettingDescription",
+    "SettingEffect",
     "SettingValue",
     "Settings",
     "SettingsError",
@@ -53,6 +58,7 @@ __all__ = [
     "check_overlay",
     "child_environment",
     "describe_settings",
+    "find_effect",
     "is_overlay_parameter",
     "is_storable",
     "list_settings",

@@ -6,7 +6,6 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from mailkeep.settings.declaration import Effect
 from mailkeep.settings.formats import PATH, ValueFormat
 from mailkeep.settings.tree import Settings
 
@@ -22,7 +21,9 @@ class SettingField:
     low: float | None
     high: float | None
     secret: bool
-    effect: Effect
+    read_at_start: tuple[str, ...]
+    embedded: bool | None
+    applies_with: str
     stored: bool
 
     @property

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from mailkeep.settings.declaration import setting as _setting
+from mailkeep.settings.declaration import ALL, setting as _setting
 from mailkeep.settings.formats import ENDPOINT, NETWORKS, PATH, SENDERS, Table
+
+_RELAY = "outbound.relay"
+"""What belongs to the relay takes effect with it, so that no login is sent to another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,44 +22,40 @@ class OutboundSettings:
         "The relay for all outbound mail, as host:port, except of domains with a relay of their own; empty: delivery "
         "by MX records.",
         ENDPOINT,
-        effect="restart",
     )
     relay_tls: Literal["none", "starttls", "tls"] = _setting(
         "starttls",
         "Encryption to `relay`, whose certificate must be valid for its name; `tls`: implicit TLS; `none` only "
         "without a user name.",
-        effect="restart",
+        applies_with=_RELAY,
     )
-    relay_username: str = _setting("", "The user name at `relay`; empty: no authentication.", effect="restart")
-    relay_password: str = _setting("", "The password at `relay`.", secret=True, effect="restart")
+    relay_username: str = _setting("", "The user name at `relay`; empty: no authentication.", applies_with=_RELAY)
+    relay_password: str = _setting("", "The password at `relay`.", secret=True, applies_with=_RELAY)
     relay_networks: tuple[str, ...] = _setting(
         (),
         "Private, loopback or other special-purpose networks in which relays (of the server or of domains) may be.",
         NETWORKS,
-        effect="restart",
+        read_at_start=ALL,
         stored=False,
     )
     extra_ca_file: str = _setting(
-        "", "CA certificates (PEM) that are trusted for relays in addition to the system's.", PATH, effect="restart"
+        "", "CA certificates (PEM) that are trusted for relays in addition to the system's.", PATH, read_at_start=ALL
     )
     tls: Literal["none", "may", "encrypt", "dane"] = _setting(
-        "may", "Encryption to other servers: never, if offered, always, or by DANE (RFC 7672).", effect="restart"
+        "may", "Encryption to other servers: never, if offered, always, or by DANE (RFC 7672)."
     )
     hide_client: bool = _setting(
-        True, "Whether the `Received` field of submitted mail omits the client's name and address.", effect="restart"
+        True, "Whether the `Received` field of submitted mail omits the client's name and address."
     )
     first_retry_seconds: int = _setting(
-        300, "The delay before the first retry of a deferred message.", low=1, high=86_400, effect="restart"
+        300, "The delay before the first retry of a deferred message.", low=1, high=86_400
     )
-    longest_retry_seconds: int = _setting(
-        4000, "The longest delay between retries.", low=1, high=86_400, effect="restart"
-    )
+    longest_retry_seconds: int = _setting(4000, "The longest delay between retries.", low=1, high=86_400)
     give_up_hours: float = _setting(
         120,
         "How long delivery is attempted before the message is returned to its sender (RFC 5321 §4.5.4.1).",
         low=0.001,
         high=2400,
-        effect="restart",
     )
 
 

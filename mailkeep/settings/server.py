@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from mailkeep.settings.declaration import setting as _setting
+from mailkeep.settings.declaration import ALL, setting as _setting
 from mailkeep.settings.formats import (
     ADDRESSES,
     DOVECOT_LINES,
@@ -39,13 +39,15 @@ class ServerSettings:
     """This machine."""
 
     hostname: str = _setting(
-        "", "The name in SMTP greetings and headers; empty: the system's host name.", HOST, effect="restart"
+        "",
+        "The name in SMTP greetings and headers; empty: the system's host name.",
+        HOST,
+        read_at_start=("lmtp", "relay", "policy", "reinjection", "sendmail", "api"),
     )
     addresses: tuple[str, ...] = _setting(
         (),
         "Full profile: the addresses for mail services and outgoing connections; empty: all.",
         ADDRESSES,
-        effect="restart",
     )
 
     @property
@@ -59,23 +61,25 @@ class TlsSettings:
     """Full profile: the certificate for SMTP, submission, IMAP, POP3 and ManageSieve."""
 
     certificate_file: str = _setting(
-        "", "The certificate with its chain, in PEM; empty: a self-signed one.", PATH, effect="restart"
+        "", "The certificate with its chain, in PEM; empty: a self-signed one.", PATH, read_at_start=ALL, embedded=False
     )
-    key_file: str = _setting("", "The private key of `certificate_file`, in PEM.", PATH, effect="restart")
+    key_file: str = _setting(
+        "", "The private key of `certificate_file`, in PEM.", PATH, read_at_start=ALL, embedded=False
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortsSettings:
     """Full profile: ports of mail services on each of `server.addresses`; 0 disables a service."""
 
-    smtp: int = _setting(25, "SMTP from other servers.", low=0, high=65535, effect="restart")
-    submission: int = _setting(587, "Submission with STARTTLS.", low=0, high=65535, effect="restart")
-    submissions: int = _setting(465, "Submission with implicit TLS.", low=0, high=65535, effect="restart")
-    imap: int = _setting(143, "IMAP with STARTTLS.", low=0, high=65535, effect="restart")
-    imaps: int = _setting(993, "IMAP with implicit TLS.", low=0, high=65535, effect="restart")
-    pop3: int = _setting(110, "POP3 with STARTTLS.", low=0, high=65535, effect="restart")
-    pop3s: int = _setting(995, "POP3 with implicit TLS.", low=0, high=65535, effect="restart")
-    sieve: int = _setting(4190, "ManageSieve with STARTTLS.", low=0, high=65535, effect="restart")
+    smtp: int = _setting(25, "SMTP from other servers.", low=0, high=65535)
+    submission: int = _setting(587, "Submission with STARTTLS.", low=0, high=65535)
+    submissions: int = _setting(465, "Submission with implicit TLS.", low=0, high=65535)
+    imap: int = _setting(143, "IMAP with STARTTLS.", low=0, high=65535)
+    imaps: int = _setting(993, "IMAP with implicit TLS.", low=0, high=65535)
+    pop3: int = _setting(110, "POP3 with STARTTLS.", low=0, high=65535)
+    pop3s: int = _setting(995, "POP3 with implicit TLS.", low=0, high=65535)
+    sieve: int = _setting(4190, "ManageSieve with STARTTLS.", low=0, high=65535)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,25 +87,21 @@ class FilterSettings:
     """Full profile: filtering of incoming mail."""
 
     network_checks: bool = _setting(
-        True, "Whether the filter uses the network: SPF, DKIM, DMARC, block lists, fuzzy hashes.", effect="restart"
+        True, "Whether the filter uses the network: SPF, DKIM, DMARC, block lists, fuzzy hashes."
     )
     dns_servers: tuple[str, ...] = _setting(
         (),
         "The filter's DNS servers, each as ip:port; empty: `dns.servers`, else the system's.",
         ENDPOINTS,
-        effect="restart",
     )
-    spam_score: float = _setting(
-        6, "The spam score from which mail is delivered to Junk.", low=0.1, high=1000, effect="restart"
-    )
+    spam_score: float = _setting(6, "The spam score from which mail is delivered to Junk.", low=0.1, high=1000)
     reject_score: float = _setting(
         0,
         "The spam score from which mail is rejected at SMTP; 0: never, it goes to Junk.",
         low=0,
         high=1000,
-        effect="restart",
     )
-    greylisting: bool = _setting(False, "Whether suspicious mail is first deferred for five minutes.", effect="restart")
+    greylisting: bool = _setting(False, "Whether suspicious mail is first deferred for five minutes.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,18 +110,14 @@ class OverlaysSettings:
     possible.
     """
 
-    postfix: str = _setting(
-        "", "Lines for Postfix's main.cf, each `parameter = value`.", MAIN_CF_LINES, effect="restart"
-    )
+    postfix: str = _setting("", "Lines for Postfix's main.cf, each `parameter = value`.", MAIN_CF_LINES)
     dovecot: str = _setting(
         "",
         "Lines for dovecot.conf: settings, also in blocks `protocol` and `service`.",
         DOVECOT_LINES,
-        effect="restart",
     )
     rspamd: Mapping[str, str] = _setting(
         Table(),
         'Lines for files of Rspamd\'s `local.d`, by file, as in `{"greylist.conf": "timeout = 300;"}`.',
         RSPAMD_FILES,
-        effect="restart",
     )

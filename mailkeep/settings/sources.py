@@ -14,7 +14,7 @@ from typing import Any, Literal, cast
 import msgspec
 
 from mailkeep.core.network import covers
-from mailkeep.settings.declaration import Effect
+from mailkeep.settings.effects import Effect, find_effect
 from mailkeep.settings.fields import FIELDS, SECTIONS, SettingField, is_storable
 from mailkeep.settings.providers import SECRET_MEMBERS
 from mailkeep.settings.tree import Settings
@@ -94,13 +94,14 @@ class SettingDescription:
     default: object
     doc: str
     secret: bool
-    effect: Effect
     storable: bool
 
 
 @dataclass(frozen=True, slots=True)
 class SettingValue:
-    """One setting with its value, as shown to administrators: secrets are masked."""
+    """One setting with its value, as shown to administrators: secrets are masked. `effect`: what a stored change needs,
+    of which `services`.
+    """
 
     key: str
     value: object
@@ -108,6 +109,7 @@ class SettingValue:
     source: Source
     doc: str
     effect: Effect
+    services: Sequence[str]
 
 
 class SettingsError(ValueError):
@@ -173,7 +175,7 @@ def _resolve(
 def describe_settings() -> list[SettingDescription]:
     """All settings, in the order of the tree."""
     return [
-        SettingDescription(key, f.expectation, f.default, f.doc, f.secret, f.effect, is_storable(key))
+        SettingDescription(key, f.expectation, f.default, f.doc, f.secret, is_storable(key))
         for key, f in FIELDS.items()
     ]
 
@@ -185,6 +187,7 @@ def list_settings(loaded: LoadedSettings, *, changed_only: bool = False) -> list
         section, _, name = key.partition(".")
         value = getattr(getattr(loaded.settings, section), name)
         source = loaded.sources[key]
+        effect = find_effect(key, is_full_profile=loaded.settings.is_full_profile)
         if not (changed_only and source == "default"):
             values.append(
                 SettingValue(
@@ -193,7 +196,8 @@ def list_settings(loaded: LoadedSettings, *, changed_only: bool = False) -> list
                     setting.default,
                     source,
                     setting.doc,
-                    setting.effect,
+                    effect.effect,
+                    effect.services,
                 )
             )
     return values

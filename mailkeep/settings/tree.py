@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mailkeep.core.identity_provider import OidcProvider
-from mailkeep.settings.declaration import setting as _setting
+from mailkeep.settings.declaration import ALL, setting as _setting
 from mailkeep.settings.formats import (
     DELAYS,
     DNS_SERVERS,
@@ -29,51 +29,51 @@ from mailkeep.settings.server import FilterSettings, OverlaysSettings, PortsSett
 class HttpSettings:
     """The API over HTTP."""
 
-    listen: str = _setting("127.0.0.1:8080", "Address and port of the API.", ENDPOINT, effect="restart")
-    public_url: str = _setting("http://localhost:8080", "The public URL of the API.", URL, effect="restart")
+    listen: str = _setting("127.0.0.1:8080", "Address and port of the API.", ENDPOINT, read_at_start=ALL)
+    public_url: str = _setting("http://localhost:8080", "The public URL of the API.", URL, read_at_start=ALL)
     trusted_proxies: tuple[str, ...] = _setting(
         (),
         "Networks of proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are trusted.",
         NETWORKS,
-        effect="restart",
+        read_at_start=ALL,
     )
     internal: str = _setting(
         "127.0.0.1:8081",
         "Where metrics are served (not public); port 0: a free port, which is also used if this default is in use.",
         ENDPOINT,
-        effect="restart",
+        read_at_start=ALL,
     )
     metrics_token: str = _setting(
         "",
         "The token that `/metrics` requires (`Authorization: Bearer`); empty: only loopback may read the metrics.",
         secret=True,
-        effect="restart",
+        read_at_start=ALL,
     )
     header_timeout_seconds: float = _setting(
-        10, "How long a client may take to send the header section.", low=1, high=300, effect="restart"
+        10, "How long a client may take to send the header section.", low=1, high=300, read_at_start=ALL
     )
     body_timeout_seconds: float = _setting(
-        30, "How long a client may pause while it sends a body.", low=1, high=600, effect="restart"
+        30, "How long a client may pause while it sends a body.", low=1, high=600, read_at_start=ALL
     )
     read_timeout_seconds: float = _setting(
-        30, "How long a client may read almost nothing of a response.", low=1, high=600, effect="restart"
+        30, "How long a client may read almost nothing of a response.", low=1, high=600, read_at_start=ALL
     )
     slowest_bytes_per_second: int = _setting(
-        32_768, "The minimum average rate of a body after its first minute.", low=1, high=10**9, effect="restart"
+        32_768, "The minimum average rate of a body after its first minute.", low=1, high=10**9, read_at_start=ALL
     )
     max_connections: int = _setting(
         4096,
         "Maximum number of connections; further ones get 503 and are closed.",
         low=16,
         high=1_000_000,
-        effect="restart",
+        read_at_start=ALL,
     )
     max_connections_per_address: int = _setting(
         1024,
         "Maximum number of connections of one client address (IPv6: /64 network), except `trusted_proxies`.",
         low=1,
         high=1_000_000,
-        effect="restart",
+        read_at_start=ALL,
     )
 
 
@@ -82,14 +82,14 @@ class DatabaseSettings:
     """PostgreSQL 15 or newer."""
 
     url: str = _setting(
-        "", "The database; empty: a private server in the data directory.", DSN, secret=True, effect="restart"
+        "", "The database; empty: a private server in the data directory.", DSN, secret=True, read_at_start=ALL
     )
     owner_url: str = _setting(
         "",
         "The URL of the database with the role that owns the tables, for migrations; empty: `url`.",
         DSN,
         secret=True,
-        effect="restart",
+        read_at_start=ALL,
     )
     audit_url: str = _setting(
         "",
@@ -97,9 +97,9 @@ class DatabaseSettings:
         "`owner_url`.",
         DSN,
         secret=True,
-        effect="restart",
+        read_at_start=ALL,
     )
-    pool_size: int = _setting(10, "Maximum number of connections per process.", low=2, high=500, effect="restart")
+    pool_size: int = _setting(10, "Maximum number of connections per process.", low=2, high=500, read_at_start=ALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,20 +107,20 @@ class SmtpSettings:
     """The built-in listener for incoming mail."""
 
     listen: str = _setting(
-        "127.0.0.1:2525", "Address and port where mail for the managed domains is received.", ENDPOINT, effect="restart"
+        "127.0.0.1:2525", "Address and port where mail for the managed domains is received.", ENDPOINT, embedded=True
     )
     max_sessions: int = _setting(
-        200, "Maximum number of connections; further ones get 421.", low=1, high=10_000, effect="restart"
+        200, "Maximum number of connections; further ones get 421.", low=1, high=10_000, embedded=True
     )
     max_connections_per_address: int = _setting(
         20,
         "Maximum number of connections from one address (IPv6: /64 network); further ones get 421 4.7.0. 0: no limit.",
         low=0,
         high=10_000,
-        effect="restart",
+        embedded=True,
     )
     timeout_seconds: float = _setting(
-        300, "How long a client may be idle (RFC 5321 §4.5.3.2.7 requires 300).", low=1, high=3600, effect="restart"
+        300, "How long a client may be idle (RFC 5321 §4.5.3.2.7 requires 300).", low=1, high=3600, embedded=True
     )
 
 
@@ -132,18 +132,16 @@ class MtaSettings:
         "sandbox",
         "`sandbox` stores and shows mail, `postfix` sends it (full profile only, its default), `smtp` submits it to "
         "`host`, `none` refuses to send.",
-        effect="restart",
+        embedded=True,
     )
-    host: str = _setting("", "The mail server that accepts outbound mail in mode `smtp`.", HOST, effect="restart")
-    port: int = _setting(587, "The port of `host`.", low=1, high=65535, effect="restart")
+    host: str = _setting("", "The mail server that accepts outbound mail in mode `smtp`.", HOST, embedded=True)
+    port: int = _setting(587, "The port of `host`.", low=1, high=65535, embedded=True)
     tls: Literal["none", "starttls", "tls"] = _setting(
-        "starttls", "Encryption to `host`; `tls`: implicit TLS.", effect="restart"
+        "starttls", "Encryption to `host`; `tls`: implicit TLS.", embedded=True
     )
-    username: str = _setting("", "The user name at `host`; empty: no authentication.", effect="restart")
-    password: str = _setting("", "The password at `host`.", secret=True, effect="restart")
-    sandbox_port: int = _setting(
-        0, "The sandbox's port on loopback; 0: a free port.", low=0, high=65535, effect="restart"
-    )
+    username: str = _setting("", "The user name at `host`; empty: no authentication.", embedded=True)
+    password: str = _setting("", "The password at `host`.", secret=True, embedded=True)
+    sandbox_port: int = _setting(0, "The sandbox's port on loopback; 0: a free port.", low=0, high=65535, embedded=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,14 +153,14 @@ class LimitsSettings:
         "Maximum size of a message with headers and encoded attachments, in units of 2^20 bytes.",
         low=1,
         high=100,
-        effect="restart",
+        read_at_start=("lmtp", "relay"),
     )
     body_budget_mb: int = _setting(
         512,
         "Memory for all current request bodies above 64 KiB, in units of 2^20 bytes; further requests wait or get 503.",
         low=1,
         high=1 << 20,
-        effect="restart",
+        read_at_start=("api",),
     )
     login_per_second: float = _setting(5, "Logins per second and client address; 0: no limit.", low=0, high=10_000)
     requests_per_second: float = _setting(
@@ -230,6 +228,11 @@ class AuthSettings:
         "IMAP, POP3, SMTP and ManageSieve accept only app passwords, not a mailbox's own password. Domains and "
         "mailboxes can override this.",
     )
+    confirm_admin_changes: bool = _setting(
+        False,
+        "Whether creating administrators, and changing the role, email, password or domains of others, needs a sign-in "
+        "within the last 10 minutes (or the password again), and is refused with API keys.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,7 +287,9 @@ class WebhooksSettings:
         (), "Private, loopback or other special-purpose networks that webhooks may reach.", NETWORKS
     )
     allowed_ports: tuple[int, ...] = _setting((), "Ports below 1024 that webhooks may use in addition to 443.", PORTS)
-    extra_ca_file: str = _setting("", "CA certificates (PEM) that webhooks trust in addition to the system's.", PATH)
+    extra_ca_file: str = _setting(
+        "", "CA certificates (PEM) that webhooks trust in addition to the system's.", PATH, read_at_start=ALL
+    )
     retry_seconds: tuple[int, ...] = _setting(
         (30, 120, 900, 3600, 7200), "The delays before each retry of a delivery.", DELAYS
     )
@@ -310,7 +315,7 @@ class OidcSettings:
         NETWORKS,
     )
     extra_ca_file: str = _setting(
-        "", "CA certificates (PEM) that are trusted for providers in addition to the system's.", PATH
+        "", "CA certificates (PEM) that are trusted for providers in addition to the system's.", PATH, read_at_start=ALL
     )
 
 
@@ -322,7 +327,7 @@ class DnsSettings:
         (),
         "The DNS servers for all look-ups, after /etc/hosts, with a timeout of 3 seconds; empty: the system's.",
         DNS_SERVERS,
-        effect="restart",
+        read_at_start=("worker", "api"),
     )
 
 
@@ -343,11 +348,8 @@ class LogSettings:
         "The size at which a log file is rotated, in units of 2^20 bytes; each is also rotated once a day.",
         low=1,
         high=10_000,
-        effect="restart",
     )
-    keep_days: int = _setting(
-        14, "Days for which rotated, compressed logs are kept.", low=1, high=3650, effect="restart"
-    )
+    keep_days: int = _setting(14, "Days for which rotated, compressed logs are kept.", low=1, high=3650)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from msgspec import Struct
 
 from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
-from mailkeep.core.errors import NotFound, Refusal
+from mailkeep.core.errors import Forbidden, NotFound, PreconditionFailed, Refusal
 from mailkeep.core.ids import parse_uuid
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
@@ -22,6 +22,8 @@ from mailkeep.web.fields import OneOf
 from mailkeep.web.string_views import JsonText
 
 PREFIX = "/api/v1"
+RECENT_SIGN_IN = timedelta(minutes=10)
+"""The age of a session up to which it allows changes that need a recent sign-in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,11 @@ class Endpoint:
     """What webhooks created by this endpoint receive: by kind of event, the type of its data and an example."""
     secrets: tuple[str, ...] = ()  # fields of `data` that are shown once: null in a replayed response
 
+    @property
+    def takes_if_match(self) -> bool:
+        """Whether a request may have the field If-Match."""
+        return self.method in ("PATCH", "PUT", "DELETE") or PreconditionFailed in self.refusals
+
 
 @dataclass(slots=True)
 class Call:
@@ -130,6 +137,22 @@ class Call:
         """
         assert self.check_password is not None
         await self.check_password(current, action)
+
+    async def require_recent_sign_in(self, at: datetime, current: str | None, action: str) -> None:
+        """FORBIDDEN `recent_sign_in_required` unless the caller's session was opened within 10 minutes before `at`, or
+        `current` is the password of the session's account; INVALID_CREDENTIALS if it is not. Never with an API key.
+
+        `action`: the audit action that needs it.
+        """
+        who = self.caller()
+        if who.key_id is None and current is not None:
+            await self.verify_password(current, action)
+        elif who.signed_in_at is None or abs(at - who.signed_in_at) > RECENT_SIGN_IN:
+            raise Forbidden(
+                "This change needs a sign-in within the last 10 minutes: send `current_password`, or sign in again. "
+                "An API key can't make it.",
+                reason="recent_sign_in_required",
+            )
 
     def caller(self) -> Principal:
         """The authenticated caller (always set if the endpoint has an `action`)."""

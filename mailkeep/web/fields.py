@@ -18,6 +18,7 @@ __all__ = [
     "MayBeEmpty",
     "MultiLine",
     "OneOf",
+    "OwnPassword",
     "Patch",
     "Query",
     "Text",
@@ -35,6 +36,9 @@ OWN_CODE: dict[str, Any] = {"own_code": True}  # checked by the feature, with an
 Timestamp = Annotated[str, Meta(extra_json_schema={"format": "date-time"}, description="ISO 8601, UTC, milliseconds")]
 Text = Annotated[str, Meta(max_length=1000)]
 Email = Annotated[str, Meta(max_length=320, extra_json_schema={"format": "email"})]
+OwnPassword = Annotated[
+    str, Meta(description="The caller's current password.", extra_json_schema={"format": "password"})
+]
 MultiLine = Annotated[str, Meta(extra=MULTILINE)]
 MayBeEmpty = Annotated[str, Meta(max_length=1000, extra=MAY_BE_EMPTY)]
 

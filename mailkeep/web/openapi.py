@@ -170,7 +170,7 @@ def _parameters(endpoint: Endpoint, schemas: Schemas, example: Example) -> list[
         parameters.append(_parameter("header", name, _path_schema("id") | {"description": meaning}, False, {}))
     if endpoint.recover is not None:
         parameters.append({"$ref": "#/components/parameters/idempotencyKey"})
-    if endpoint.versioned and endpoint.method not in ("GET", "POST"):
+    if endpoint.versioned and endpoint.takes_if_match:
         parameters.append({"$ref": "#/components/parameters/ifMatch"})
     if endpoint.query is not None:
         required = schemas.required_fields(endpoint.query)

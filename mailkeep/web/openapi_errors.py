@@ -46,7 +46,7 @@ def _by_declaration(endpoint: Endpoint) -> Iterable[type[Refusal]]:
         yield errors.MissingFields
     if "{" in endpoint.path:
         yield errors.NotFound
-    if endpoint.method in ("PATCH", "PUT", "DELETE"):
+    if endpoint.takes_if_match:
         yield errors.PreconditionFailed
     if endpoint.recover is not None:
         yield from (errors.InvalidField, errors.IdempotencyMismatch, errors.IdempotencyInProgress)

@@ -53,7 +53,6 @@ log = structlog.get_logger("mailkeep.web")
 
 BODY_LIMIT = 1 << 20
 _ANONYMOUS_BODIES = 16 << 20  # bytes of memory for the bodies of requests to endpoints without credentials
-_CHANGES = frozenset({"PATCH", "PUT", "DELETE"})
 _RESOURCE_ERRORS = {
     errno.ENOSPC: "The disk is full.",
     errno.EDQUOT: "The disk is full.",
@@ -219,7 +218,7 @@ class Pipeline:
         try:
             refuse_cross_site(request, call, settings)
             await self._read_request(request, call, state.reservation, now)
-            if request.method in _CHANGES:
+            if endpoint.takes_if_match:
                 call.if_match = parse_if_match(request.headers.get("if-match"))
                 if not endpoint.versioned:
                     call.if_match.check(None)

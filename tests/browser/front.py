@@ -1,6 +1,7 @@
 """A second address of the scene that behaves as the full profile: same database and sessions, with a queue.
 
-The queue is a list (`tests.mailflow.queue.stand_in`) instead of Postfix. `tests/stack` uses the real one.
+The queue is a list (`tests.mailflow.queue.stand_in`) instead of Postfix, and Sieve scripts are in memory
+(`tests.directory.sieve.stand_in`). `tests/stack` uses the real ones.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.browser.scene import EXAMPLE, Caller, Scene
+from tests.directory.sieve.stand_in import ScriptsInMemory
 from tests.mailflow.queue.stand_in import Waiters, answering
 
 SHOP = f"shop@{EXAMPLE}"
@@ -66,7 +68,8 @@ async def run_front(scene: Scene) -> AsyncIterator[Front]:
         with pytest.MonkeyPatch.context() as patch:
             soon = app.clock() + timedelta(minutes=12)
             patch.setattr(postfix_queue, "next_attempts", lambda queue, ids: dict.fromkeys(ids, soon))
-            async with answering(app, patch, list_queued_messages(int(app.clock().timestamp()))) as waiters:
+            queued = list_queued_messages(int(app.clock().timestamp()))
+            async with answering(app, patch, queued, ScriptsInMemory(app).handlers()) as waiters:
                 await listener.start(Pipeline(app, Router(ENDPOINTS), ACCESS_CONTROL), grace_seconds=1)
                 try:
                     yield Front(listener.url, scene, waiters)

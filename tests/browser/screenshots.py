@@ -27,7 +27,12 @@ FORMS: dict[str, dict[str, Any]] = {
     "phone-light": {"viewport": PHONE, "color_scheme": "light", "is_mobile": True},
     "phone-dark": {"viewport": PHONE, "color_scheme": "dark", "is_mobile": True},
 }
-DIALOGS = (Screen("new-webhook", "/webhooks?new=yes"), Screen("new-key", "/api-keys?new=yes"))
+OTHERS = (
+    Screen("new-webhook", "/webhooks?new=yes"),
+    Screen("new-key", "/api-keys?new=yes"),
+    *(Screen(f"services-{tab}", f"/services?tab={tab}") for tab in ("plan", "drift", "operations", "generations")),
+    Screen("settings-history", "/settings?tab=history"),
+)
 # The mean difference per pixel, of 255.
 _MAX_DIFFERENCE = 0.1
 
@@ -40,6 +45,10 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
         written.append(folder / f"{name}.png")
         written[-1].write_bytes(reduce_colors(await page.screenshot()))
 
+    # Something waits for a restart.
+    await scene.super_admin.call(
+        "PATCH", "/config", {"changes": {"smtp.max_sessions": 400}, "comment": "For the new partner"}
+    )
     for form, options in FORMS.items():
         async with open_context(browser, None, reduced_motion="reduce", **options) as browser_context:
             page = await browser_context.new_page()
@@ -48,7 +57,7 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
         async with open_context(browser, scene.super_admin, reduced_motion="reduce", **options) as browser_context:
             page = await browser_context.new_page()
             await visit(page, scene.http, "/")
-            for screen in (*SCREENS, *DIALOGS):
+            for screen in (*SCREENS, *OTHERS):
                 if screen.name == "queue":
                     continue
                 await navigate(page, screen.path_for(scene.ids))
@@ -58,11 +67,38 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
                     await page.get_by_text("mail.delivered").first.wait_for()
                 await page.wait_for_timeout(150)
                 await save_screenshot(page, f"{screen.name}-{form}")
+            await open_review(page, scene)
+            await save_screenshot(page, f"settings-review-{form}")
             await visit(page, front.http, "/queue")
             await page.get_by_label("Select", exact=False).nth(1).check()
             await page.get_by_label("Select", exact=False).nth(2).check()
             await save_screenshot(page, f"queue-{form}")
+            await show_script(page, front)
+            await save_screenshot(page, f"sieve-{form}")
     return written
+
+
+async def show_script(page: Page, front: Front) -> None:
+    """The editor of a Sieve script with an error."""
+    path = f"/mailboxes/{front.scene.ids['mailbox_id']}"
+    script = 'require "fileinto";\nif header :contains "list-id" "news.example.org" {\n  fileinto "News";\n}\n'
+    await front.caller("super_admin").call("PUT", f"{path}/sieve/main", {"script": script})
+    await visit(page, front.http, f"{path}?tab=sieve&script=main")
+    field = page.get_by_label("Script", exact=True)
+    await field.fill(script + "foo;\n")
+    await page.get_by_role("button", name="Check", exact=True).click()
+    await page.get_by_role("button", name="Line 5").wait_for()
+    await field.scroll_into_view_if_needed()
+
+
+async def open_review(page: Page, scene: Scene) -> None:
+    """The review of a change on the screen Settings, with its plan."""
+    await visit(page, scene.http, "/settings?q=smtp")
+    await page.get_by_role("button", name="Change smtp.timeout_seconds").click()
+    await page.get_by_role("textbox", name="smtp.timeout_seconds").fill("600")
+    await page.get_by_role("button", name="Review", exact=True).click()
+    await page.get_by_role("heading", name="Plan", exact=True).wait_for()
+    await page.wait_for_timeout(150)
 
 
 def reduce_colors(picture: bytes) -> bytes:

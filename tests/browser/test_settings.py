@@ -15,7 +15,7 @@ from tests.browser.screens import PHONE, open_context, open_page, visit, wait_un
 from tests.browser.test_everyday import expect_notification
 from tests.browser.test_screens import AXE, find_violations
 
-LIVE, RESTART, SENSITIVE = "abuse.sender_per_hour", "filter.spam_score", "cors.origins"
+LIVE, RESTART, SENSITIVE = "abuse.sender_per_hour", "smtp.timeout_seconds", "cors.origins"
 SECRET = "outbound.relay_password"
 RELAY = {"outbound.relay": "relay.example:587", "outbound.relay_username": "we", SECRET: "s3cret-word"}
 
@@ -51,8 +51,12 @@ async def change(page: Page, key: str, value: str) -> None:
 async def review(page: Page) -> Locator:
     await page.get_by_role("button", name="Review", exact=True).click()
     dialog = page.get_by_role("dialog", name="Review changes")
-    await expect(dialog.get_by_role("table")).to_be_visible()
+    await expect(changes_in(dialog)).to_be_visible()
     return dialog
+
+
+def changes_in(dialog: Locator) -> Locator:
+    return dialog.get_by_role("table", name="Changes")
 
 
 async def age_session(scene: Scene, caller: Caller) -> None:
@@ -70,8 +74,8 @@ async def test_search_finds_settings_by_name_and_description(browser: Browser, s
         await visit(page, scene.http, "/settings")
         assert await page.locator("[data-setting]").count() == len(await scene.super_admin.call("GET", "/config"))
         await expect(row(page, LIVE)).to_contain_text("default")
-        await expect(row(page, LIVE)).to_contain_text("applies at once")
-        await expect(row(page, RESTART)).to_contain_text("applies with an apply or start")
+        await expect(row(page, LIVE)).to_contain_text("Applies at once")
+        await expect(row(page, RESTART)).to_contain_text("Needs a restart of Mailkeep")
         # The scene starts with options on the command line.
         await expect(row(page, "http.listen")).to_contain_text("environment or option")
         await expect(row(page, "smtp.listen")).to_contain_text("change or remove it there")
@@ -81,7 +85,7 @@ async def test_search_finds_settings_by_name_and_description(browser: Browser, s
         search = page.get_by_label("Search by name or description")
         await search.fill("delivered to junk")
         await expect(page.locator("[data-setting]")).to_have_count(1)
-        await expect(row(page, RESTART)).to_be_visible()
+        await expect(row(page, "filter.spam_score")).to_contain_text("Applies at once")  # no daemons
         await search.fill("no such setting")
         await page.get_by_role("button", name="Clear filters").click()
         await page.get_by_role("combobox", name="Show", exact=True).click()
@@ -107,19 +111,27 @@ async def test_changes_are_reviewed_and_saved_together(browser: Browser, scene: 
         await expect(field(page, LIVE)).to_be_focused()
         await field(page, LIVE).fill("500")
         dialog = await review(page)
-        await expect(dialog.get_by_role("row")).to_have_count(4)
+        await expect(changes_in(dialog).get_by_role("row")).to_have_count(4)
         await expect(dialog.get_by_role("row").filter(has_text=LIVE)).to_contain_text("default: 1000")
         await expect(dialog.get_by_role("row").filter(has_text=LIVE)).to_contain_text("500")
-        await expect(dialog.get_by_role("row").filter(has_text=LIVE)).to_contain_text("at once")
-        await expect(dialog.get_by_role("row").filter(has_text=RESTART)).to_contain_text("with an apply or start")
+        await expect(dialog.get_by_role("row").filter(has_text=LIVE)).to_contain_text("Applies at once")
+        await expect(changes_in(dialog).get_by_role("row").filter(has_text=RESTART)).to_contain_text("Needs a restart")
+        action = dialog.get_by_role("table", name="Actions").get_by_role("row").filter(has_text="mailkeep")
+        await expect(action).to_contain_text("restart")
         await dialog.get_by_label("Comment").fill("After the incident")
         await dialog.get_by_role("button", name="Save 3 changes").click()
-        await expect_notification(page, "Saved. Some settings apply with the next apply or start.")
+        await expect_notification(page, "Saved. Some settings do not apply yet.")
         await expect(page.get_by_text("not saved")).to_have_count(0)
         await page.get_by_label("Search by name or description").fill("")
         await expect(row(page, LIVE)).to_contain_text("500")
         await expect(row(page, LIVE)).to_contain_text("database")
         await expect(row(page, RESTART)).to_contain_text("7.5")
+        note = page.get_by_role("region", name="Settings that are not applied yet")
+        await expect(note).to_contain_text("Restart Mailkeep on the server")
+        await expect(note.get_by_role("button")).to_have_count(0)
+        await note.get_by_role("link", name="View this setting").click()
+        await expect(page.locator("[data-setting]")).to_have_count(1)
+        await visit(page, scene.http, "/settings")
         (newest, *_) = await scene.super_admin.call("GET", "/config/revisions")
         assert (newest["comment"], len(newest["changes"])) == ("After the incident", 3)
 
@@ -192,7 +204,7 @@ async def test_of_two_sessions_the_second_sees_what_changed(browser: Browser, sc
 
         await conflict.get_by_role("button", name="Review").click()
         its_dialog = second.get_by_role("dialog", name="Review changes")
-        await expect(its_dialog.get_by_role("row")).to_have_count(3)
+        await expect(changes_in(its_dialog).get_by_role("row")).to_have_count(3)
         await expect(its_dialog.get_by_role("row").filter(has_text=LIVE)).to_contain_text("300")
         await its_dialog.get_by_role("button", name="Save 2 changes").click()
         await expect_notification(second, "Saved.")
@@ -230,7 +242,7 @@ async def test_history_shows_revisions_and_rolls_back(browser: Browser, scene: S
         changed = dialog.get_by_role("row").filter(has_text=LIVE)
         await expect(changed).to_contain_text("222")
         await expect(changed).to_contain_text("111")
-        await expect(dialog.get_by_role("row").filter(has_text=RESTART)).to_contain_text("default: 6")
+        await expect(dialog.get_by_role("row").filter(has_text=RESTART)).to_contain_text("default: 300")
         await dialog.get_by_label("Comment").fill("Back")
         await dialog.get_by_role("button", name="Roll back").click()
         await expect_notification(page, f"Rolled back: revision {n + 2}.")
@@ -356,6 +368,6 @@ async def test_axe_finds_nothing_while_editing(browser: Browser, scene: Scene, o
         await page.get_by_role("tab", name="History").click()
         await wait_until_loaded(page)
         await page.get_by_role("button", name="Remove all stored settings").click()
-        await expect(page.get_by_role("dialog").get_by_role("table")).to_be_visible()
+        await expect(changes_in(page.get_by_role("dialog"))).to_be_visible()
         assert await find_violations(page) == []
         assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,8 @@ sieve = {sieve}
 network_checks = false
 [outbound]
 relay = "{far}:{far_port}"
+relay_networks = ["{far}/32"]
+relay_tls = "none"
 tls = "none"
 first_retry_seconds = 1
 longest_retry_seconds = 2
@@ -213,25 +215,43 @@ async def _connect(data: Path) -> psycopg.AsyncConnection[Any]:
     return await psycopg.AsyncConnection.connect(url, autocommit=True)
 
 
+_PROGRAM = (sys.executable, "-m", "mailkeep.run.cli.main")
+
+
+async def launch(data: Path, program: Sequence[str] = _PROGRAM) -> subprocess.Popen[bytes]:
+    """Start the instance in this folder with this program, and wait until it has started."""
+    log = data.parent / "up.log"
+    environ = {name: text for name, text in os.environ.items() if not name.startswith("MAILKEEP_")}
+    environ |= {"MAILKEEP_ADMIN_EMAIL": ADMIN, "MAILKEEP_ADMIN_PASSWORD": PASSWORD}
+    command = [*program, "up", "--profile", "full", "--data-dir", str(data)]
+    (data / "run.json").unlink(missing_ok=True)
+    with log.open("ab") as output:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environ)
+    await until(lambda: (data / "run.json").exists() or process.poll() is not None, _STARTED_WITHIN)
+    assert process.poll() is None, log.read_text()[-3000:]
+    return process
+
+
 @contextlib.asynccontextmanager
-async def running() -> AsyncIterator[Stack]:
-    """A new full instance with a domain and a mailbox."""
+async def running(program: Sequence[str] = _PROGRAM, stored: Mapping[str, Any] | None = None) -> AsyncIterator[Stack]:
+    """A new full instance with a domain and a mailbox. `stored` settings are stored, instead of being in the file."""
     ports = {name: free_port() for name in ("http", "smtp", "submission", "imap", "sieve")}
     far = Far()
     sink = await serve(FAR, 0, far, SmtpLimits(sessions_per_source=0), hostname="mx.far.test")
     data = Path(tempfile.mkdtemp(prefix="mailkeep-stack-")) / "data"
     data.parent.chmod(0o711)
     data.mkdir(mode=0o711)
-    (data / "mailkeep.toml").write_text(_CONFIG.format(far=FAR, far_port=sink.port, **ports))
-    log = data.parent / "up.log"
-    environ = {name: text for name, text in os.environ.items() if not name.startswith("MAILKEEP_")}
-    environ |= {"MAILKEEP_ADMIN_EMAIL": ADMIN, "MAILKEEP_ADMIN_PASSWORD": PASSWORD}
-    command = [sys.executable, "-m", "mailkeep.run.cli.main", "up", "--profile", "full", "--data-dir", str(data)]
-    with log.open("wb") as output:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environ)
+    text = _CONFIG.format(far=FAR, far_port=sink.port, **ports)
+    for key, value in (stored or {}).items():
+        text = text.replace(f"\n{key.rpartition('.')[2]} = {value}\n", "\n")
+    (data / "mailkeep.toml").write_text(text)
+    process: subprocess.Popen[bytes] | None = None
+    stack: Stack | None = None
     try:
-        await until(lambda: (data / "run.json").exists() or process.poll() is not None, _STARTED_WITHIN)
-        assert process.poll() is None, log.read_text()[-3000:]
+        for key, value in (stored or {}).items():
+            command = [*_PROGRAM, "config", "set", f"{key}={value}", "--data-dir", str(data)]
+            await asyncio.to_thread(subprocess.run, command, check=True, timeout=120, stdout=subprocess.DEVNULL)
+        process = await launch(data, program)
         http = f"http://127.0.0.1:{ports['http']}"
         smtp = f"127.0.0.1:{ports['smtp']}"
         stack = Stack(data, process, http, smtp, far, await _connect(data))
@@ -239,11 +259,13 @@ async def running() -> AsyncIterator[Stack]:
         yield stack
         await stack.db.close()
     finally:
-        process.send_signal(signal.SIGCONT)
-        process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(30)
-        process.kill()
+        process = stack.process if stack else process
+        if process:
+            process.send_signal(signal.SIGCONT)
+            process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(30)
+            process.kill()
         await sink.close(1)
         subprocess.run(["rm", "-rf", str(data.parent)], check=False, timeout=60)
 
@@ -361,9 +383,17 @@ class Stream:
                 o=max(0, seen - 200),
             )
             seen = max(0, seen - 200) + len(rows)
-            for kind, token in rows:
+            for kind, token in [*rows, *await self._relayed()]:
                 self.reach(kind, token)
             await asyncio.sleep(_LOOK)
+
+    async def _relayed(self) -> list[Any]:
+        """What a relay accepted, which has no event: the relay may still fail to deliver it."""
+        return await self.stack.rows(
+            "SELECT 'mail.delivered', subject FROM messages "
+            "WHERE direction = 'outbound' AND status = 'relayed' AND subject LIKE %(name)s",
+            name=f"{self._name}-%",
+        )
 
     async def recovery(self, killed_at: float, seconds: float) -> dict[str, float]:
         """Seconds by stage from a kill until mail sent after it reached the stage."""
@@ -382,8 +412,10 @@ class Stream:
             await asyncio.sleep(_LOOK)
         return took
 
-    async def settle(self) -> None:
-        """Wait until every accepted message has an outcome event, and the queue is empty."""
+    async def settle(self, reconciled_after: float = _RECONCILED_AFTER) -> None:
+        """Wait until every accepted message has an outcome event, and the queue is empty. What is in neither queue nor
+        log is looked for after `reconciled_after` seconds.
+        """
 
         async def settled() -> bool:
             events = await self._events()
@@ -394,7 +426,7 @@ class Stream:
             )
 
         deadline = time.monotonic() + _SETTLED_WITHIN
-        reconciled_at = time.monotonic() + _RECONCILED_AFTER
+        reconciled_at = time.monotonic() + reconciled_after
         while not await settled():
             if time.monotonic() > reconciled_at and await asyncio.to_thread(self.stack.queued) == 0:
                 await harness.reconcile(self.stack.data)
@@ -412,11 +444,12 @@ class Stream:
     async def _events(self) -> dict[str, Counter[str]]:
         found: dict[str, Counter[str]] = {name: Counter() for name in (*STAGES[2:], "system.alert")}
         # A deferral is not final: Postfix retries.
-        for kind, token in await self.stack.rows(
+        rows = await self.stack.rows(
             "SELECT kind, data->>'subject' FROM events WHERE data->>'subject' LIKE %(name)s "
             "AND data->>'bounce_type' IS DISTINCT FROM 'temporary'",
             name=f"{self._name}-%",
-        ):
+        )
+        for kind, token in [*rows, *await self._relayed()]:
             found.setdefault(kind, Counter())[token] += 1
         return found
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from mailkeep.app import App
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal
 from mailkeep.db.instance import run_folder
-from mailkeep.features.operations.configuration import service as configuration
 from mailkeep.features.operations.orchestrator import service as operations, store
 from mailkeep.features.operations.orchestrator.model import Operation
 from mailkeep.mail.daemons.paths import InstancePaths
@@ -27,12 +25,6 @@ Change = Callable[[plan.Draft], plan.Draft]
 
 def paths_of(data_dir: Path) -> InstancePaths:
     return InstancePaths(data_dir, run_folder(data_dir))
-
-
-async def apply_settings(data_dir: Path, changes: Mapping[str, Any], watch_seconds: float) -> Outcome:
-    async with attach(data_dir, "test") as app:
-        await configuration.change(app, cli_principal(), changes)
-        return await _apply(app, data_dir, Applier(app, paths_of(data_dir)), watch_seconds)
 
 
 async def apply_draft(

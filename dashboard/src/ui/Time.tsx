@@ -18,7 +18,7 @@ export function Time({ at, form = 'short' }: { at: string | null | undefined; fo
   )
 }
 
-function formatTime(date: Date, form: 'short' | 'exact' | 'ago'): string {
+export function formatTime(date: Date, form: 'short' | 'exact' | 'ago'): string {
   const isThisYear = date.getFullYear() === new Date().getFullYear()
   if (form === 'exact') return (isThisYear ? EXACT : LONG_EXACT).format(date)
   if (form === 'ago') {

@@ -57,7 +57,7 @@ $$;
 
 -- Records that the MTA accepted messages. Recipients without a final status get p_status, and the message gets the
 -- status of its recipients (`partial` if they differ). p_accepted is [{id, queue_id, event}]. The event is
--- `mail.sent` as emit_events expects it; it is published unless the acceptance was already known. p_answered: the
+-- `mail.sent` as emit_events expects it, or null; it is published unless the acceptance was already known. p_answered: the
 -- MTA's reply was received, not read from its log. Returns the messages for which this was new. Messages are locked
 -- in the order of their IDs. The planner settings enforce one plan by ID for every size of the table and of
 -- p_accepted: planning each call costs more.
@@ -83,7 +83,9 @@ BEGIN
         IF logged_at IS NULL THEN
             fresh := fresh || accepted.id;
             queue_ids := queue_ids || accepted.queue_id;
-            events := events || accepted.event;
+            IF accepted.event IS NOT NULL THEN
+                events := events || accepted.event;
+            END IF;
         ELSE
             logged := logged || accepted.id;
         END IF;

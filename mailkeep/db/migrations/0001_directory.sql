@@ -56,6 +56,17 @@ CREATE TABLE dkim_keys (
     CONSTRAINT dkim_keys_selector_unique UNIQUE (domain_id, selector)
 );
 
+-- The DKIM key of a host name of the server, with which Mailkeep's own mail is signed unless the name is a managed domain.
+CREATE TABLE host_dkim_keys (
+    host_name     text CONSTRAINT host_dkim_keys_pkey PRIMARY KEY,
+    id            uuid NOT NULL,
+    selector      text NOT NULL,
+    algorithm     text NOT NULL CONSTRAINT host_dkim_keys_algorithm CHECK (algorithm IN ('rsa2048', 'rsa4096', 'ed25519')),
+    private_key   bytea NOT NULL,                                                   -- sealed, bound to the ID
+    public_key    bytea NOT NULL,
+    created_at    timestamptz NOT NULL
+);
+
 CREATE TABLE mailboxes (
     id                   uuid PRIMARY KEY,
     domain_id            uuid NOT NULL REFERENCES domains,

@@ -11,7 +11,7 @@ CREATE TABLE messages (
     domain_id    uuid,
     domain_name  text NOT NULL,
     mailbox_id   uuid,
-    source       text NOT NULL CONSTRAINT messages_source CHECK (source IN ('api', 'smtp', 'system')),
+    source       text NOT NULL CONSTRAINT messages_source CHECK (source IN ('api', 'smtp', 'system', 'mailkeep')),
     admin_id     uuid,
     api_key_id   uuid,
     request_id   uuid,                                                              -- the API request that sent the message
@@ -251,3 +251,21 @@ CREATE TABLE orchestrator_operations (
     confirmed_at timestamptz
 );
 CREATE UNIQUE INDEX orchestrator_operations_running ON orchestrator_operations ((true)) WHERE state = 'running';
+
+-- Mail that Mailkeep itself writes: one row per mail, which is its record and its job (features/record/system_mail).
+-- A row with `collects` takes further items of its kind until it is claimed. Its ID is that of the message in the history.
+CREATE TABLE system_mail (
+    id              uuid PRIMARY KEY,
+    kind            text NOT NULL,
+    recipient       text NOT NULL,
+    items           jsonb NOT NULL,                                                 -- what it reports; the first 50
+    item_count      integer NOT NULL,
+    collects        boolean NOT NULL,
+    created_at      timestamptz NOT NULL,
+    next_attempt_at timestamptz,                                                    -- NULL: finished
+    claims          integer NOT NULL DEFAULT 0
+);
+CREATE UNIQUE INDEX system_mail_collecting ON system_mail (kind, recipient) WHERE collects AND claims = 0;
+CREATE INDEX system_mail_due ON system_mail (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
+CREATE INDEX system_mail_recent ON system_mail (kind, recipient, created_at);
+CREATE INDEX system_mail_by_age ON system_mail (created_at);

@@ -35,13 +35,32 @@ class SendingAddress(msgspec.Struct, frozen=True):
     status: SenderStatus
 
 
+ProbeStage = Literal["login", "connect", "envelope", "content", "delivery"]
+
+
+class ProbeResult(msgspec.Struct, frozen=True):
+    """The result of a probe at `at`. `stage`: where it failed (None: it did not); `problem`: why, or why nothing was
+    checked. `latency_ms`: from the connection to port 25 until the message was in the mailbox.
+    """
+
+    at: datetime
+    status: Literal["ok", "failed", "not_checked"]
+    stage: ProbeStage | None = None
+    problem: str | None = None
+    latency_ms: float | None = None
+
+
 class NodeReport(msgspec.Struct, frozen=True):
-    """Messages in the queue by state, the certificate, and sending addresses (None: not looked up yet)."""
+    """Messages in the queue by state, the certificate, sending addresses (None: not looked up yet), the settings of the
+    running Dovecot for scripts of mailboxes (`mail/sieve/config`), and the last probe (None: none has ended yet).
+    """
 
     created_at: datetime
     queue: dict[str, int]
     certificate: Certificate | None
     sending: list[SendingAddress] | None
+    sieve: dict[str, str] = {}
+    probe: ProbeResult | None = None
 
 
 def save(run: Path, report: NodeReport) -> None:

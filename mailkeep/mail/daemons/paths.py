@@ -98,16 +98,22 @@ class InstancePaths:
     """The socket of Rspamd's controller, for learning and statistics."""
     keys_socket = _RunPath("filter/keys.sock")
     """The socket where Rspamd requests DKIM keys."""
+    drain_socket = _RunPath("filter/drain.sock")
+    """The socket where Rspamd's old workers wait during a reload (`run/runtime/rspamd_reload`)."""
     redis_socket = _RunPath("redis/redis.sock")
     """Redis' socket; only Rspamd uses it."""
     api_smtp = _RunPath("api-smtp")
     """Postfix's SMTP socket for the API: a short name for a socket below the queue directory."""
     reinjection_smtp = _RunPath("reinjection-smtp")
     """Postfix's SMTP socket for `reinjection`: a short name for a socket below the queue directory."""
+    system_smtp = _RunPath("system-smtp")
+    """Postfix's SMTP socket for mail of Mailkeep itself: a short name for a socket below the queue directory."""
     sieve_spool = _DataPath("sieve-spool")
     """The spool of messages that Sieve sends (`sieve_spool`)."""
     mail_root = _DataPath("mail")
     """The folder of all mailboxes, each named by its ID."""
+    probe_home = _DataPath("dovecot/probe")
+    """The home folder of the probe's mailbox."""
 
     def conf(self, service: str) -> Path:
         """A daemon's configuration folder, by its name."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from mailkeep.mail.daemons import overlays
+from mailkeep.mail.daemons import overlays, probe_mailbox
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.dovecot import sieve_spool
 from mailkeep.settings import Settings, parse_dns_servers
@@ -58,8 +58,9 @@ class DaemonConfig:
 
     The same settings and values always give the same files, also after a restart. `certificate_file` holds the private
     key and the certificates. Postfix delivers to `lmtp_socket`. `policy_socket` None: there is no policy service.
-    `senders_mark` and `double_bounce` are secrets of 16 characters or more that are valid in an address. `overlays` are
-    an administrator's lines from files of root, by daemon and file.
+    `senders_mark` and `double_bounce` are secrets of 16 characters or more that are valid in an address. `probe_hash`
+    is the SHA-256 of the probe's password in hexadecimal. `overlays` are an administrator's lines from files of root,
+    by daemon and file.
     """
 
     paths: InstancePaths
@@ -73,6 +74,7 @@ class DaemonConfig:
     logins_token: str
     senders_mark: str
     double_bounce: str
+    probe_hash: str
     certificate_file: str
     lmtp_socket: Path
     policy_socket: Path | None
@@ -131,6 +133,10 @@ def render_dovecot(settings: Settings, config: DaemonConfig) -> Files:
         "pop3_port": str(ports.pop3),
         "pop3s_port": str(ports.pop3s),
         "sieve_port": str(ports.sieve),
+        "probe_home": str(paths.probe_home),
+        "probe_hash": config.probe_hash,
+        "probe_networks": probe_mailbox.IMAP_NETWORKS,
+        "probe_quota": str(probe_mailbox.QUOTA_BYTES),
         "sieve_spool": str(paths.sieve_spool),
         "sieve_spool_messages": str(sieve_spool.MAX_MESSAGES),
         "sieve_spool_bytes": str(sieve_spool.MAX_BYTES),
@@ -144,6 +150,7 @@ def render_rspamd(settings: Settings, config: DaemonConfig) -> Files:
     filtering = settings.filter
     values = _common(config) | {
         "keys_socket": str(config.paths.keys_socket),
+        "drain_socket": str(config.paths.drain_socket),
         "reject_score": f"{filtering.reject_score:g}" if filtering.reject_score else "null",
         "spam_score": f"{filtering.spam_score:g}",
         "greylist_score": "4" if filtering.greylisting else "null",
@@ -197,6 +204,7 @@ def _common(config: DaemonConfig) -> dict[str, str]:
         "controller_socket": str(paths.controller_socket),
         "certificate_file": config.certificate_file,
         "senders_mark": config.senders_mark,
+        "probe": probe_mailbox.ADDRESS,
         "account": config.account,
         "mail_account": config.mail_account,
     }

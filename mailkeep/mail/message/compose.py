@@ -38,7 +38,8 @@ _MAX_JOINED_BASE64 = 1 << 14
 @dataclass(frozen=True, slots=True)
 class OutgoingMessage:
     """A message to compose. `date` is aware; `message_id`, `in_reply_to` and `references` include their angle
-    brackets; at least one of `text_body` and `html_body` is set.
+    brackets; at least one of `text_body` and `html_body` is set. `auto_generated`: a program wrote it, so that no
+    program replies (Auto-Submitted, RFC 3834 §5).
     """
 
     sender: MailboxAddress
@@ -56,6 +57,7 @@ class OutgoingMessage:
     in_reply_to: str = ""
     references: Sequence[str] = ()
     list_unsubscribe: Unsubscribe | None = None
+    auto_generated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,8 @@ def _header(mail: OutgoingMessage) -> str:
         check_header_name(name)
         check_header_value(name, value)
         fields.append(unstructured_field(name, value))
+    if mail.auto_generated:
+        fields.append("Auto-Submitted: auto-generated\r\n")
     fields.append("MIME-Version: 1.0\r\n")
     return "".join(fields)
 

@@ -16,6 +16,7 @@ from typing import Literal
 
 import msgspec
 
+from mailkeep.mail.daemons import probe_mailbox
 from mailkeep.mail.daemons.tool import run
 
 Action = Literal["flush", "hold", "release", "delete"]
@@ -54,6 +55,11 @@ class PostqueueEntry(msgspec.Struct, frozen=True):
     def arrived_at(self) -> datetime:
         """The arrival time."""
         return datetime.fromtimestamp(self.arrival_time, UTC)
+
+    @property
+    def is_probe(self) -> bool:
+        """Whether it is a message to the probe's mailbox."""
+        return bool(self.recipients) and all(probe_mailbox.is_probe(each.address) for each in self.recipients)
 
 
 _decoder = msgspec.json.Decoder(PostqueueEntry)

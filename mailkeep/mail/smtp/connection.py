@@ -44,7 +44,8 @@ class Relay:
 
     With `starttls` and `tls` the certificate must be valid for `server_name` (default: the host) according to
     `ssl_context` (default: the system's); `starttls` never continues unencrypted. `helo` is our name. `addresses`
-    resolves the host before each connection (default: the system resolver); it may raise `ConnectionLost`.
+    resolves the host before each connection (default: the system resolver); it may raise `ConnectionLost`. `source` is
+    our own IP address (default: the system's choice).
     """
 
     host: str
@@ -57,6 +58,7 @@ class Relay:
     helo: str = "localhost"
     timeouts: Timeouts = Timeouts()
     addresses: Callable[[], Awaitable[Sequence[str]]] | None = None
+    source: str | None = None
 
 
 class SmtpRefusal(Failure):
@@ -106,6 +108,7 @@ class SmtpConnection(asyncio.Protocol):
         self._timed_out = False
         self.extensions: dict[str, str] = {}
         self.needs_reset = False
+        self.opened_at = self._loop.time()
         self.idle_since: float | None = None
         """Since when it has been idle (event loop time); None in use. Input while idle ends the connection."""
 
@@ -274,6 +277,7 @@ async def _open(relay: Relay) -> SmtpConnection:
 
 async def _open_to(relay: Relay, host: str, seconds: float) -> SmtpConnection:
     loop = asyncio.get_running_loop()
+    source = (relay.source, 0) if relay.source else None
     try:
         async with asyncio.timeout(seconds):
             if host.startswith("/"):
@@ -281,12 +285,12 @@ async def _open_to(relay: Relay, host: str, seconds: float) -> SmtpConnection:
             elif relay.tls == "tls":
                 name = relay.server_name or relay.host
                 _, connection = await loop.create_connection(
-                    SmtpConnection, host, relay.port, ssl=_context(relay), server_hostname=name
+                    SmtpConnection, host, relay.port, ssl=_context(relay), server_hostname=name, local_addr=source
                 )
             else:
-                _, connection = await loop.create_connection(SmtpConnection, host, relay.port)
+                _, connection = await loop.create_connection(SmtpConnection, host, relay.port, local_addr=source)
     except TimeoutError:
-        raise ConnectionLost(f"no connection within {seconds:g} s", "connect") from None
+        raise ConnectionLost(f"no connection within {seconds:g} s", "connect", timed_out=True) from None
     except ssl.SSLError as error:
         raise ConnectionLost(str(error), "tls") from error
     except OSError as error:

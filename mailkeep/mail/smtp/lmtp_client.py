@@ -1,14 +1,17 @@
 """Delivers messages to an LMTP server (RFC 2033) on a Unix socket, with one reply for each recipient.
 
 MAIL, all RCPT and DATA are sent in one write (RFC 2920), and the content after the 354. Connections are reused. An idle
-one that the server closed is replaced before any content is sent.
+one that the server closed is replaced before any content is sent. A refused connection is tried again for five seconds,
+because a reload of Dovecot replaces its sockets, and resets connections that it had not accepted.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from time import monotonic
 
 from mailkeep.mail.smtp.commands import is_mailbox
 from mailkeep.mail.smtp.connection import ConnectionLost, SmtpConnection, SmtpRefusal, Timeouts, as_refusal
@@ -17,6 +20,9 @@ from mailkeep.mail.smtp.reply import SmtpReply
 
 _WRITE_SIZE = 128 * 1024
 _MAX_IDLE = 50
+_RELOAD_SECONDS, _RETRY_SECONDS = 5.0, 0.1
+# Dovecot 2.3 kills a process 30 s after its start if a reload came just then ("Initial status notification").
+_LONGEST_SECONDS = 20.0
 _BAD_ADDRESS = SmtpReply(501, "5.1.3", "Invalid recipient address")
 TIMEOUTS = Timeouts(connect=5.0, greeting=15.0, command=60.0, body=120.0, acceptance=300.0)
 
@@ -38,8 +44,8 @@ class LmtpClient:
         """
         while self._idle:
             connection = self._idle.pop()
-            if not connection.is_quiet:
-                connection.abort()
+            if not connection.is_quiet or connection.opened_at + _LONGEST_SECONDS < asyncio.get_running_loop().time():
+                connection.quit()
                 continue
             connection.idle_since = None
             try:
@@ -56,12 +62,23 @@ class LmtpClient:
         await asyncio.sleep(0)
 
     async def _connect(self) -> SmtpConnection:
+        deadline = math.inf
+        while True:
+            try:
+                return await self._open()
+            except ConnectionLost as error:
+                deadline = min(deadline, monotonic() + _RELOAD_SECONDS)
+                if error.timed_out or monotonic() >= deadline:
+                    raise
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _open(self) -> SmtpConnection:
         loop, timeouts = asyncio.get_running_loop(), self._timeouts
         try:
             async with asyncio.timeout(timeouts.connect):
                 _, connection = await loop.create_unix_connection(SmtpConnection, str(self._path))
         except TimeoutError:
-            raise ConnectionLost(f"no connection within {timeouts.connect:g} s", "connect") from None
+            raise ConnectionLost(f"no connection within {timeouts.connect:g} s", "connect", timed_out=True) from None
         except OSError as error:
             raise ConnectionLost(str(error), "connect") from error
         try:

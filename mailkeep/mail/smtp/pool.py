@@ -65,7 +65,8 @@ class SmtpPool:
             async with asyncio.timeout(self._wait_seconds):
                 await self._slots.acquire()
         except TimeoutError:
-            raise ConnectionLost(f"no free connection within {self._wait_seconds:g} s", "connect") from None
+            reason = f"no free connection within {self._wait_seconds:g} s"
+            raise ConnectionLost(reason, "connect", timed_out=True) from None
 
     async def _submit(
         self, connection: SmtpConnection, envelope: OutgoingEnvelope, body: Iterable[bytes], *, stuffed: bool

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, open_app, run_command, table
+from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, Line, examples, open_app, run_command, table
 
 if TYPE_CHECKING:
     from mailkeep.app import App
     from mailkeep.features.operations.configuration.model import ConfigChange
 
 Comment = Annotated[str, typer.Option("--comment", help="Why, for the history.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Check the change, and store nothing.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Check the change and show the plan, and store nothing.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -68,7 +68,8 @@ def set_values(
     """Store settings in the database.
 
     They win over mailkeep.toml and the environment; a setting that one of these sets can't be stored. Running processes
-    take over most changes at once; the command says which apply with the next apply or start.
+    take over most changes at once; the command says which apply with the next apply or start. `--dry-run` shows the
+    plan: which files would change, and what the services would do.
     """
     changes: dict[str, Any] = {}
     for assignment in assignments:
@@ -114,19 +115,16 @@ def rollback(
 
 @asynccontextmanager
 async def _open_settings(data_dir: Path | None) -> AsyncGenerator[App]:
-    """The App, with the settings of the profile that runs."""
+    """The App; without a running instance, changes are written to the copy of the stored settings too."""
     from mailkeep.run.runtime import state, stored_settings
     from mailkeep.run.runtime.context import resolve_data_dir
-    from mailkeep.settings import load_settings
 
     async with open_app(data_dir) as app:
         instance = state.read(resolve_data_dir(data_dir))
-        if instance is not None and instance.profile == "full":
-            app.loaded = load_settings(app.data_dir, options={"mta.mode": "postfix"})
         yield app
         if instance is None:  # a running instance does it itself
             async with app.db.autocommit() as conn:
-                await stored_settings.take_over(app, conn, saves_copy=True)
+                await stored_settings.refresh_copy(app, conn)
 
 
 async def _show(data_dir: Path | None, defaults: bool, changed: bool) -> CommandResult:
@@ -157,7 +155,7 @@ async def _change(data_dir: Path | None, changes: dict[str, Any], comment: str, 
 
     async with _open_settings(data_dir) as app:
         change = await service.change(app, cli_principal(), changes, comment=comment, dry_run=dry_run)
-        return _result(change, dry_run=dry_run)
+        return _result(app, change, dry_run=dry_run)
 
 
 async def _roll_back(data_dir: Path | None, number: int, comment: str) -> CommandResult:
@@ -166,20 +164,34 @@ async def _roll_back(data_dir: Path | None, number: int, comment: str) -> Comman
 
     async with _open_settings(data_dir) as app:
         change = await service.roll_back(app, cli_principal(), number, comment=comment)
-        return _result(change, dry_run=False)
+        return _result(app, change, dry_run=False)
 
 
-def _result(change: ConfigChange, *, dry_run: bool) -> CommandResult:
-    lines = [f"{key}: {_format(each['before'])} -> {_format(each['after'])}" for key, each in change.changes.items()]
+def _result(app: App, change: ConfigChange, *, dry_run: bool) -> CommandResult:
+    from msgspec import to_builtins
+
+    from mailkeep.run.cli.orchestrator import describe_plan
+
+    lines: list[Line] = [
+        f"{key}: {_format(each['before'])} -> {_format(each['after'])}" for key, each in change.changes.items()
+    ]
     if not lines:
         lines = [f"Nothing changes: revision {change.n} has these values."]
     elif dry_run:
         lines.append("Nothing was stored.")
     else:
         lines.append(f"Stored as revision {change.n}.")
-    if change.needs_restart:
-        lines.append(f"Restart Mailkeep to apply: {', '.join(change.needs_restart)}.")
+    if change.plan:
+        lines += describe_plan(change.plan)
+    lines += change.warnings
+    if change.needs_restart and not dry_run:
+        how = (
+            "Apply with `mailkeep orchestrator apply`" if app.settings.is_full_profile else "Restart Mailkeep to apply"
+        )
+        lines.append(f"{how}: {', '.join(change.needs_restart)}.")
     data = {"revision": change.n, "changes": change.changes, "needs_restart": change.needs_restart, "dry_run": dry_run}
+    if dry_run:
+        data |= {"plan": to_builtins(change.plan), "warnings": change.warnings}
     return CommandResult(data, lines)
 
 

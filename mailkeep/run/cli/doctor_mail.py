@@ -1,4 +1,4 @@
-"""The checks of `mailkeep doctor` for the full profile: host name, PTR records, certificate, queue.
+"""The checks of `mailkeep doctor` for the full profile: host name, PTR records, certificate, queue, probe.
 
 The rules are those of `GET /health/details` (`features/operations/health/rules`).
 """
@@ -13,6 +13,7 @@ from mailkeep.core.errors import Failure
 from mailkeep.db.instance import run_folder
 from mailkeep.features.operations.health import rules
 from mailkeep.features.operations.health.model import Component
+from mailkeep.mail.daemons import node_report
 from mailkeep.mail.daemons.node_report import Certificate
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
@@ -26,7 +27,7 @@ async def run_checks(data_dir: Path, settings: Settings, at: datetime) -> list[F
     paths = InstancePaths(data_dir, run_folder(data_dir)) if (data_dir / "postfix").is_dir() else None
     findings = [_check_hostname(settings), *await _check_sending_addresses(settings)]
     if paths:
-        findings += [_check_certificate(settings, paths, at), _check_queue(paths)]
+        findings += [_check_certificate(settings, paths, at), _check_queue(paths), *_check_probe(paths, at)]
     elif settings.tls.certificate_file:
         findings.append(_check_first_certificate(settings, at))
     return findings
@@ -89,6 +90,20 @@ def _check_queue(paths: InstancePaths) -> Finding:
         return Finding(name, Level.WARNING, f"The queue can't be read: {error.strerror}.", "Run the command as root.")
     message = ", ".join(f"{count} {state}" for state, count in counts.items())
     return _to_finding(name, f"Messages in the queue: {message}.", rules.queue(counts))
+
+
+def _check_probe(paths: InstancePaths, at: datetime) -> list[Finding]:
+    """The last probe message of a running instance."""
+    report = node_report.load(paths.run)
+    if report is None or report.probe is None or at - report.created_at > rules.MAX_REPORT_AGE:
+        return []
+    result = report.probe
+    message = {
+        "ok": f"A message from port 25 was in a mailbox after {result.latency_ms or 0:.0f} ms.",
+        "failed": "A message from port 25 did not arrive in a mailbox.",
+        "not_checked": "No message was sent.",
+    }[result.status]
+    return [_to_finding("mail flow", message, rules.probe(result, at))]
 
 
 def _to_finding(name: str, message: str, component: Component) -> Finding:

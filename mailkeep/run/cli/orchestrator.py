@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,9 +14,11 @@ from mailkeep.run.cli.output import (
     AsJson,
     CommandResult,
     DataDir,
-    MarkedLine,
+    Line,
+    StyledLine,
     examples,
-    open_full_instance,
+    open_instance,
+    print_lines,
     run_command,
     table,
 )
@@ -25,7 +28,9 @@ if TYPE_CHECKING:
     from mailkeep.features.operations.orchestrator.model import (
         ApplyRefusal,
         ConfigurationPlan,
+        DriftedFile,
         Operation,
+        Overview,
         ServiceAction,
     )
 
@@ -33,7 +38,7 @@ CHANGES = 2
 """The exit code of `plan --detailed-exitcode` if something would change."""
 _WAIT_SECONDS = 120.0
 _POLL_SECONDS = 0.2
-_STYLES = {"+": "green", "-": "red"}
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 Watch = Annotated[
     int, typer.Option("--watch", min=5, max=600, help="How long to watch the services afterwards, in seconds.")
@@ -46,7 +51,7 @@ def register(app: typer.Typer) -> None:
     orchestrator = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode=None,
-        help="Daemons and processes, and their configuration (full profile).",
+        help="Daemons and processes, and their configuration.",
     )
     add = orchestrator.command
     add("status", epilog=examples("mailkeep orchestrator status", "mailkeep orchestrator status --json"))(status)
@@ -55,7 +60,11 @@ def register(app: typer.Typer) -> None:
     )
     add(
         "apply",
-        epilog=examples("mailkeep orchestrator apply", "mailkeep orchestrator apply --yes --watch 60"),
+        epilog=examples(
+            "mailkeep orchestrator apply",
+            "mailkeep orchestrator apply --yes --watch 60",
+            "mailkeep orchestrator apply --adopt-drift postfix/main.cf",
+        ),
     )(apply)
     add("rollback", epilog=examples("mailkeep orchestrator rollback 12"))(rollback)
     add("confirm", epilog=examples("mailkeep orchestrator confirm"))(confirm)
@@ -92,15 +101,21 @@ def apply(
     overwrite_drift: Annotated[
         list[str] | None, typer.Option("--overwrite-drift", help="A file (SERVICE/PATH) whose edit by hand is dropped.")
     ] = None,
+    adopt_drift: Annotated[
+        list[str] | None,
+        typer.Option("--adopt-drift", help="A file (SERVICE/PATH) whose edit by hand becomes settings (overlays.*)."),
+    ] = None,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Apply the newest settings to the daemons, and watch them; what fails is rolled back.
 
-    Shows the plan and asks, unless `--yes` is given. A change of ports must be confirmed within 120 seconds with
-    `mailkeep orchestrator confirm`.
+    Shows the plan and asks, unless `--yes` is given; without a terminal it must be given. A change of ports must be
+    confirmed within 120 seconds with `mailkeep orchestrator confirm`.
     """
-    run_command(as_json, _apply(data_dir, yes, watch_seconds, overwrite_drift or []))
+    if not yes and not sys.stdin.isatty():
+        raise typer.BadParameter("there is no terminal to ask on, so --yes must be given. `plan` shows the plan.")
+    run_command(as_json, _apply(data_dir, yes, watch_seconds, overwrite_drift or [], adopt_drift or []))
 
 
 def rollback(
@@ -151,8 +166,9 @@ async def _status(data_dir: Path | None) -> CommandResult:
     from mailkeep.core.clock import iso_or_none
     from mailkeep.features.operations.orchestrator import service as orchestrator
 
-    async with open_full_instance(data_dir) as app:
+    async with open_instance(data_dir) as app:
         overview = await orchestrator.read_overview(app)
+    overview = _name_process(overview, data_dir)
     lines = table(
         ["SERVICE", "STATE", "PID", "SINCE", "VERSION", "RESTARTS", "MEMORY"],
         [
@@ -173,49 +189,67 @@ async def _status(data_dir: Path | None) -> CommandResult:
     return CommandResult(to_builtins(overview), [*lines, *generation])
 
 
+def _name_process(overview: Overview, data_dir: Path | None) -> Overview:
+    """The embedded profile's one process is that of the instance, not of this command."""
+    from dataclasses import replace
+
+    from mailkeep.run.runtime import state
+    from mailkeep.run.runtime.context import resolve_data_dir
+
+    instance = state.read(resolve_data_dir(data_dir))
+    if instance is None or instance.profile == "full":
+        return overview
+    return replace(overview, services=[replace(each, pid=instance.pid) for each in overview.services])
+
+
 async def _plan(data_dir: Path | None, detailed_exitcode: bool) -> CommandResult:
     from msgspec import to_builtins
 
     from mailkeep.features.operations.orchestrator import service as orchestrator
 
-    async with open_full_instance(data_dir) as app:
+    async with open_instance(data_dir) as app:
         made = await orchestrator.make_plan(app)
     failed = any(not check.ok for check in made.checks)
     code = REFUSED if failed else CHANGES if _has_changes(made) and detailed_exitcode else DONE
-    return CommandResult(to_builtins(made), _describe_plan(made), code)
+    return CommandResult(to_builtins(made), describe_plan(made), code)
 
 
 def _has_changes(made: ConfigurationPlan) -> bool:
     return bool(made.settings) or any(file.change != "drifted" for file in made.files)
 
 
-def _describe_plan(made: ConfigurationPlan) -> list[str | MarkedLine]:
-    lines: list[str | MarkedLine] = [f"Settings: revision {made.base} -> {made.target}"]
+def describe_plan(made: ConfigurationPlan) -> list[Line]:
+    """A plan for people: failed checks first."""
+    failed = [check for check in made.checks if not check.ok]
+    lines: list[Line] = [StyledLine(f"The check of {each.service} fails: {each.output}", "bold red") for each in failed]
+    lines.append(f"Settings: revision {made.base} -> {made.target}")
     for file in made.files:
         lines += [f"{file.change} {file.service}/{file.path}", *_colour(file.diff)]
     for action in made.actions:
         lines.append(
             f"{action.service}: {action.action} ({', '.join(action.because)}). {action.interrupts or ''}".rstrip()
         )
-    lines += [f"The check of {check.service} fails: {check.output}" for check in made.checks if not check.ok]
     lines += [f"Takes effect: {key}" for key in made.settings] + list(made.warnings)
     if not _has_changes(made):
         lines.append("Nothing would change.")
     return lines
 
 
-async def _apply(data_dir: Path | None, yes: bool, watch_seconds: int, overwrite_drift: list[str]) -> CommandResult:
+async def _apply(
+    data_dir: Path | None, yes: bool, watch_seconds: int, overwrite_drift: list[str], adopt_drift: list[str]
+) -> CommandResult:
+    if twice := set(overwrite_drift) & set(adopt_drift):
+        raise typer.BadParameter(f"--overwrite-drift and --adopt-drift both name {', '.join(sorted(twice))}.")
     from mailkeep.features.operations.orchestrator import service as orchestrator
     from mailkeep.features.operations.orchestrator.model import ApplyRequest
     from mailkeep.run.cli.accounts import cli_principal
 
-    async with open_full_instance(data_dir) as app:
+    async with open_instance(data_dir) as app:
         made = await orchestrator.make_plan(app)
         if not yes:
-            for line in _describe_plan(made):
-                typer.echo(str(line), err=True)
+            print_lines(describe_plan(made), sys.stderr)
             typer.confirm("Apply this plan?", abort=True, err=True)
-        request = ApplyRequest(made.id, watch_seconds, overwrite_drift)
+        request = ApplyRequest(made.id, watch_seconds, overwrite_drift, adopt_drift)
         return await _wait_for(app, await orchestrator.request_apply(app, cli_principal(), request), watch_seconds)
 
 
@@ -223,7 +257,7 @@ async def _roll_back(data_dir: Path | None, generation: int, watch_seconds: int)
     from mailkeep.features.operations.orchestrator import service as orchestrator
     from mailkeep.run.cli.accounts import cli_principal
 
-    async with open_full_instance(data_dir) as app:
+    async with open_instance(data_dir) as app:
         operation = await orchestrator.request_rollback(app, cli_principal(), generation, watch_seconds)
         return await _wait_for(app, operation, watch_seconds)
 
@@ -232,15 +266,13 @@ async def _confirm(data_dir: Path | None) -> CommandResult:
     from mailkeep.features.operations.orchestrator import service as orchestrator
     from mailkeep.run.cli.accounts import cli_principal
 
-    async with open_full_instance(data_dir) as app:
+    async with open_instance(data_dir) as app:
         operation_id = await orchestrator.confirm(app, cli_principal())
     return CommandResult({"operation_id": str(operation_id)}, ["Confirmed."])
 
 
-def _colour(diff: str) -> list[str | MarkedLine]:
-    return [
-        MarkedLine(line[0], _STYLES[line[0]], line[1:]) if line[:1] in _STYLES else line for line in diff.splitlines()
-    ]
+def _colour(diff: str) -> list[Line]:
+    return [StyledLine(line, _STYLES[line[0]]) if line[:1] in _STYLES else line for line in diff.splitlines()]
 
 
 async def _drift(data_dir: Path | None) -> CommandResult:
@@ -249,17 +281,26 @@ async def _drift(data_dir: Path | None) -> CommandResult:
     from mailkeep.core.clock import iso_or_none
     from mailkeep.features.operations.orchestrator import service as orchestrator
 
-    async with open_full_instance(data_dir) as app:
+    async with open_instance(data_dir) as app:
         files = await orchestrator.list_drift(app)
-    lines: list[str | MarkedLine] = []
+    lines: list[Line] = []
     for file in files:
         lines.append(
             f"{file.service}/{file.path} was {file.kind}"
             + (f" at {iso_or_none(file.changed_at)}" if file.changed_at else "")
         )
         lines += _colour(file.diff)
+        lines += _describe_adoption(file)
     code = REFUSED if files else DONE
     return CommandResult({"files": to_builtins(files)}, lines or ["No file was edited by hand."], code)
+
+
+def _describe_adoption(file: DriftedFile) -> list[str]:
+    adoption = file.adoption
+    if adoption.refused:
+        return ["Can't be adopted into the settings:", *(f"  {reason}" for reason in adoption.refused)]
+    lines = [f"  {line}" for line in adoption.lines.splitlines()]
+    return [f"Can be adopted: {adoption.setting} then has {'these lines:' if lines else 'no lines.'}", *lines]
 
 
 async def _operations(data_dir: Path | None, limit: int) -> CommandResult:
@@ -269,7 +310,7 @@ async def _operations(data_dir: Path | None, limit: int) -> CommandResult:
     from mailkeep.core.page import PageRequest
     from mailkeep.features.operations.orchestrator import service as orchestrator
 
-    async with open_full_instance(data_dir) as app:
+    async with open_instance(data_dir) as app:
         page = await orchestrator.page(app, PageRequest(limit, "created_at", "desc", None))
     rows = page.rows
     lines = table(
@@ -286,7 +327,7 @@ async def _act(data_dir: Path | None, action: ServiceAction, name: str) -> Comma
     from mailkeep.features.operations.orchestrator import service as orchestrator
     from mailkeep.run.cli.accounts import cli_principal
 
-    async with open_full_instance(data_dir) as app:
+    async with open_instance(data_dir) as app:
         return await _wait_for(app, await orchestrator.request_action(app, cli_principal(), name, action))
 
 
@@ -296,13 +337,14 @@ async def _wait_for(app: App, started: Operation | ApplyRefusal, watch_seconds: 
 
     from msgspec import to_builtins
 
-    from mailkeep.core.errors import Failure
+    from mailkeep.core.errors import Conflict, Failure
     from mailkeep.features.operations.orchestrator import service as orchestrator
     from mailkeep.features.operations.orchestrator.model import ApplyRefusal
 
     if isinstance(started, ApplyRefusal):
         output = [f"{check.service}: {check.output}" for check in started.checks]
-        return CommandResult(to_builtins(started), [started.text, *output], REFUSED)
+        details = {name: value for name, value in to_builtins(started).items() if value and name != "text"}
+        raise Conflict("\n".join([started.text, *output]), **details)
     operation, is_announced = started, False
     try:
         async with asyncio.timeout(_WAIT_SECONDS * 3 + watch_seconds):

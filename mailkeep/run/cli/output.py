@@ -44,11 +44,25 @@ class MarkedLine:
 
 
 @dataclass(frozen=True, slots=True)
+class StyledLine:
+    """A line that a terminal shows in a style of rich."""
+
+    text: str
+    style: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Line = str | MarkedLine | StyledLine
+
+
+@dataclass(frozen=True, slots=True)
 class CommandResult:
     """The result of a command: data for programs, lines for people, and the exit code."""
 
     data: Mapping[str, Any]
-    lines: Sequence[str | MarkedLine]
+    lines: Sequence[Line]
     code: int = DONE
 
 
@@ -73,8 +87,13 @@ def print_result(result: CommandResult, as_json: bool) -> None:
     if as_json:
         print(to_json(result.data))
     else:
-        for line in result.lines:
-            _print(line, sys.stdout)
+        print_lines(result.lines, sys.stdout)
+
+
+def print_lines(lines: Sequence[Line], stream: TextIO) -> None:
+    """Print lines, with colours if the stream is a terminal."""
+    for line in lines:
+        _print(line, stream)
 
 
 def to_json(data: Mapping[str, Any]) -> str:
@@ -96,7 +115,8 @@ def report_errors(as_json: bool) -> Generator[None]:
     try:
         yield
     except Refusal as refusal:
-        code = TRY_AGAIN if refusal.status in (429, 503) else REFUSED
+        is_permanent = (refusal.details or {}).get("reason") == "needs_full_profile"
+        code = TRY_AGAIN if refusal.status in (429, 503) and not is_permanent else REFUSED
         _fail(as_json, code, refusal.code, refusal.message, refusal.details)
     except Failure as failure:
         code, name = (REFUSED, "FAILED") if failure.permanent else (TRY_AGAIN, "UNAVAILABLE")
@@ -117,21 +137,21 @@ def report_errors(as_json: bool) -> Generator[None]:
 
 @asynccontextmanager
 async def open_app(data_dir: Path | None, *, create: bool = False) -> AsyncGenerator[App]:
-    """The App for a command; without `create` the data directory must exist.
+    """The App for a command, in the profile that runs; without `create` the data directory must exist.
 
     The Failure is temporary if another command has locked the data directory since this one started.
     """
     import os
 
     from mailkeep.db.instance import lock_holder
-    from mailkeep.run.runtime import context
+    from mailkeep.run.runtime import context, state
 
     path = context.resolve_data_dir(data_dir)
     if not create:
         require_data_dir(path)
     was_unlocked, is_open = not path.is_dir() or lock_holder(path) is None, False
     try:
-        async with context.open_app(path) as app:
+        async with context.open_app(path, state.list_options(path)) as app:
             is_open = True
             yield app
     except Failure as failure:
@@ -167,17 +187,19 @@ def _fail(as_json: bool, exit_code: int, code: str, message: str, details: Mappi
     raise typer.Exit(exit_code)
 
 
-def _print(line: str | MarkedLine, stream: TextIO) -> None:
+def _print(line: Line, stream: TextIO) -> None:
     _replace_unencodable(stream)
-    if isinstance(line, MarkedLine) and stream.isatty():
+    if isinstance(line, MarkedLine | StyledLine) and stream.isatty():
         from rich.console import Console
         from rich.text import Text
 
         # rich omits colours if NO_COLOR is set or the terminal has none.
-        text = Text.assemble((line.mark, line.style), " ", line.text)
+        marked = isinstance(line, MarkedLine)
+        text = Text.assemble((line.mark, line.style), " ", line.text) if marked else Text(line.text, line.style)
         Console(file=stream, highlight=False).print(text, soft_wrap=True)
     else:
-        print(f"{line.mark} {line.text}" if isinstance(line, MarkedLine) else line, file=stream, flush=True)
+        plain = f"{line.mark} {line.text}" if isinstance(line, MarkedLine) else str(line)
+        print(plain, file=stream, flush=True)
 
 
 def _replace_unencodable(stream: object) -> None:
@@ -194,13 +216,10 @@ def _silence_libraries() -> None:
 
 
 @asynccontextmanager
-async def open_full_instance(data_dir: Path | None) -> AsyncGenerator[App]:
-    """The App of a running instance of the full profile, with the state of its services.
-
-    `mta.mode` is set, because the profile is an option of `up`, not a setting. Failure if no instance is running;
-    permanent if it has the embedded profile.
+async def open_instance(data_dir: Path | None, *, needs_full: bool = False) -> AsyncGenerator[App]:
+    """The App of a running instance, with the state of its services. Failure if no instance is running; permanent if
+    the command needs the full profile, and it has the embedded one.
     """
-    from dataclasses import replace
     from functools import partial
 
     from mailkeep.db.instance import run_folder
@@ -211,10 +230,9 @@ async def open_full_instance(data_dir: Path | None) -> AsyncGenerator[App]:
     require_data_dir(path)
     instance = state.read(path)
     if instance is None:
-        raise Failure(f"Mailkeep is not running on {path}: start it with `mailkeep up --profile full`.")
-    if instance.profile != "full":
+        raise Failure(f"Mailkeep is not running on {path}: start it with `mailkeep up`.")
+    if needs_full and instance.profile != "full":
         raise Failure(f"Mailkeep on {path} has the embedded profile, which has no daemons.", permanent=True)
     async with open_app(path) as app:
-        app.settings = replace(app.settings, mta=replace(app.settings.mta, mode="postfix"))
         app.running_services = partial(service_status.read_running, run_folder(path))
         yield app

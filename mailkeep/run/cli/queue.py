@@ -12,7 +12,7 @@ from mailkeep.run.cli.output import (
     CommandResult,
     DataDir,
     examples,
-    open_full_instance,
+    open_instance,
     run_command,
     table,
 )
@@ -81,7 +81,7 @@ async def _list(data_dir: Path | None, filter_by: QueueFilter, limit: int) -> Co
     from mailkeep.core.page import PageRequest
     from mailkeep.features.mailflow.queue import service
 
-    async with open_full_instance(data_dir) as app:
+    async with open_instance(data_dir, needs_full=True) as app:
         page = await service.page(app, filter_by, PageRequest(limit, "arrived_at", "desc", None))
     rows = [
         {
@@ -122,7 +122,7 @@ async def _act(
     from mailkeep.features.mailflow.queue.model import QueueSelection
     from mailkeep.run.cli.accounts import cli_principal
 
-    async with open_full_instance(data_dir) as app:
+    async with open_instance(data_dir, needs_full=True) as app:
         affected = await service.act(app, cli_principal(), action, QueueSelection(*selection), dry_run=dry_run)
     line = f"{action}: would apply to {affected} messages." if dry_run else f"{action}: done for {affected} messages."
     return CommandResult({"affected": affected, "dry_run": dry_run}, [line])

@@ -29,6 +29,7 @@ async def serve(app: App, process: Process) -> None:
         if app.settings.is_full_profile:
             relay = Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.name)
             app.mta = SmtpPool(relay)
+            app.mta_restarts = lambda: not service_status.is_stopped(process.paths.run, "postfix")
             stack.push_async_callback(app.mta.close)
         await sending.reconcile(app, app.clock() - sending.ABANDONED)
         public, internal = (HttpListener.on_socket(process.sockets[name]) for name in ("public", "internal"))

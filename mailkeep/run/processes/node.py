@@ -11,13 +11,15 @@
 - removes the mail of deleted mailboxes, and the first administrator's password file when it was emptied;
 - lets Dovecot count mailboxes (`mailbox_usage/jobs`) and Postfix retry mail that waits for our own services
   (`run/runtime/recovery`);
-- rotates the logs (`run/runtime/log_rotation`), and reports on the node for health (`run/runtime/node_health`).
+- rotates the logs (`run/runtime/log_rotation`), and reports on the node for health (`run/runtime/node_health`), with
+  the result of a probe message (`run/runtime/probe`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import pwd
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -34,6 +36,7 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.directory.mailbox_usage.jobs import UsageCounter
 from mailkeep.features.directory.mailboxes import jobs as mailboxes
+from mailkeep.features.directory.sieve.jobs import ScriptTasks
 from mailkeep.features.mailflow.delivery_status import service as delivery_status
 from mailkeep.features.mailflow.delivery_status.model import MissingMessage
 from mailkeep.features.mailflow.queue import service as queue
@@ -45,10 +48,12 @@ from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.tool import run
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.run.cli.install import MAIL_ACCOUNT
 from mailkeep.run.processes import logs_agent
 from mailkeep.run.runtime import node_health, tasks
 from mailkeep.run.runtime.log_rotation import Rotation, RotationLimits
 from mailkeep.run.runtime.orchestrator import Orchestrator
+from mailkeep.run.runtime.probe import Prober
 from mailkeep.run.runtime.process import Process
 from mailkeep.run.runtime.recovery import Recovery
 from mailkeep.run.runtime.services import reload_daemons
@@ -125,7 +130,16 @@ class NodeAgent:
             return srs.rewriter(self.app.vault, self.app.settings).restore(sender)
 
         queue_tasks = queue.task_handlers(self.paths.postfix_conf, self.paths.postfix_queue, original)
-        handlers: Mapping[str, TaskHandler] = {**queue_tasks, **self.orchestrator.task_handlers()}
+        mail_account = pwd.getpwnam(MAIL_ACCOUNT)
+        script_tasks = ScriptTasks(
+            self.app, (mail_account.pw_uid, mail_account.pw_gid), partial(node_health.read_sieve_settings, self.paths)
+        )
+        handlers: Mapping[str, TaskHandler] = {
+            **queue_tasks,
+            **script_tasks.handlers(),
+            **self.orchestrator.task_handlers(),
+        }
+        are_earlier_ended = False
         while True:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_CHECK_SECONDS):
@@ -133,6 +147,9 @@ class NodeAgent:
             self._task_requested.clear()
             _remove_if_empty(self.app.data_dir / INITIAL_ADMIN_FILE)
             try:
+                if not are_earlier_ended:
+                    await node_tasks.fail_interrupted(self.app)
+                    are_earlier_ended = True
                 while await node_tasks.run_next(self.app, handlers):
                     pass
             except Unavailable:
@@ -194,7 +211,7 @@ def create_rotation(app: App, paths: InstancePaths) -> Rotation:
 
     return Rotation(
         paths.log,
-        RotationLimits.from_settings(app.settings),
+        lambda: RotationLimits.from_settings(app.settings),
         own_rotation={paths.mail_log.name: partial(postfix_queue.rotate_log, paths.postfix_conf)},
         reopen={
             "dovecot.log": partial(run, "doveadm", "-c", str(paths.dovecot_conf / "dovecot.conf"), "log", "reopen")
@@ -207,6 +224,7 @@ async def serve(app: App, process: Process) -> None:
     """Run all tasks of the agent until asked to stop."""
     node = NodeAgent(app, process.paths)
     usage = UsageCounter(app, process.paths)
+    prober = Prober(app, process.paths)
     loops = (
         node.watch_database(),
         node.session_ender.run(),
@@ -216,7 +234,8 @@ async def serve(app: App, process: Process) -> None:
         repeat(_REMOVE_MAIL_SECONDS, "mail of deleted mailboxes", lambda: mailboxes.remove_mail(app)),
         Recovery(app, process.paths).run(),
         create_rotation(app, process.paths).run(),
-        node_health.keep_reporting(app, process.paths),
+        prober.run(),
+        node_health.keep_reporting(app, process.paths, prober),
         usage.keep_counting_due(),
         usage.keep_counting_all(),
         tasks.run_sealing(app),

@@ -1,4 +1,5 @@
-"""The process `reinjection`: submits Sieve's redirects, replies and rejections to Postfix (`mail/dovecot/sieve_spool`).
+"""The process `reinjection`: submits Sieve's redirects, replies and rejections to Postfix (`mail/dovecot/sieve_spool`),
+and the mail that Mailkeep itself writes (`mailflow/system_mail_delivery`).
 
 Postfix accepts them on a Unix socket that only root and the group postdrop can reach. A file is removed from the spool
 after Postfix has accepted the message. If the process is killed in between, it submits the message again: two copies
@@ -31,6 +32,7 @@ from mailkeep.core.address import AddressError, parse_address
 from mailkeep.core.errors import Failure, Refusal, Unavailable
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorker
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.dovecot import sieve_spool
@@ -49,6 +51,7 @@ _CHECK_SECONDS = 5.0  # in case a program was killed before it wrote to the FIFO
 _FIRST_RETRY, _LAST_RETRY = 1.0, 300.0
 _UNREACHABLE_RETRY = 1.0  # Postfix is not running
 _CLEAN_SECONDS = 3600.0
+_GRACE_SECONDS = 2.0
 _STALE = timedelta(days=1)
 _DATABASE_AWAY = SmtpReply(451, "4.3.0", "The database is not available, try again later")
 
@@ -233,6 +236,8 @@ async def serve(app: App, process: Process) -> None:
     spool, hostname = process.paths.sieve_spool, app.settings.server.name
     pool = SmtpPool(Relay(str(process.paths.reinjection_smtp), 0, helo=hostname), size=_CONNECTIONS)
     submitter = Submitter(app, spool, pool, hostname)
+    system_pool = SmtpPool(Relay(str(process.paths.system_smtp), 0, helo=hostname), size=_CONNECTIONS)
+    system_mail = SystemMailWorker(app, system_pool)
 
     async def clean() -> None:
         await to_thread(sieve_spool.remove_stale, spool, (app.clock() - _STALE).timestamp())
@@ -243,9 +248,12 @@ async def serve(app: App, process: Process) -> None:
                 asyncio.create_task(submitter.keep_submitting()),
                 asyncio.create_task(repeat(_CLEAN_SECONDS, "stale files of the spool", clean)),
             ]
+            sending = asyncio.create_task(system_mail.run())
             process.report_ready()
             await process.stop_requested.wait()
-            await cancel_all(*running)
+            await system_mail.stop(_GRACE_SECONDS)
+            await cancel_all(*running, sending)
     except OSError as error:
         raise Failure(f"The process reinjection can't use the spool {spool}: {error}") from error
     await pool.close()
+    await system_pool.close()

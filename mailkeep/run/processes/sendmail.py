@@ -34,6 +34,7 @@ from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.spool import Spool
 from mailkeep.mail.smtp.unix_socket import listen_unix
+from mailkeep.run.runtime import service_status
 from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.sendmail")
@@ -177,6 +178,7 @@ async def listen(app: App, path: Path) -> AsyncGenerator[None]:
 async def serve(app: App, process: Process) -> None:
     """Serve until stopped."""
     app.mta = SmtpPool(Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.name))
+    app.mta_restarts = lambda: not service_status.is_stopped(process.paths.run, "postfix")
     async with listen(app, process.paths.sendmail_socket):
         process.report_ready()
         await process.stop_requested.wait()

@@ -13,6 +13,7 @@ import structlog
 import uvloop
 
 from mailkeep.app import App
+from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorker
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from mailkeep.run.runtime import logs
 from mailkeep.run.runtime.context import attach
@@ -46,6 +47,18 @@ async def deliver_webhooks(app: App) -> AsyncGenerator[None]:
         yield
     finally:
         await deliveries.stop(_GRACE_SECONDS)
+        await task
+
+
+@contextlib.asynccontextmanager
+async def send_system_mail(app: App) -> AsyncGenerator[None]:
+    """Send the mail of Mailkeep itself while the block lasts, in the embedded profile."""
+    system_mail = SystemMailWorker(app)
+    task = asyncio.create_task(system_mail.run())
+    try:
+        yield
+    finally:
+        await system_mail.stop(_GRACE_SECONDS)
         await task
 
 

@@ -1,160 +1,90 @@
 """Puts a plan in place: switches the daemons to its generation, watches them, and restores the earlier one otherwise.
 
-A journal (`generations/operation.json`) says, from before the first change to the end, what to restore. If the process
-or the whole instance is killed, the next one restores it: `recover_at_start` before an instance installs its
-configuration, `Applier.recover` in the process `node`.
+A journal says, from before the first change to the end, what to restore. If the process or the whole instance is
+killed, the next one restores it: `recover_at_start` before an instance installs its configuration, `Applier.recover` in
+the process `node`. The operation's record in the database decides whether it had ended.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from time import monotonic
+from typing import Any
 from uuid import UUID
 
-import msgspec
 import structlog
 
 from mailkeep.app import App
 from mailkeep.core import failpoint
-from mailkeep.core.errors import Failure, Unavailable
-from mailkeep.db.instance import write_atomically
+from mailkeep.core.errors import Failure, NotFound, Unavailable
 from mailkeep.features.operations.orchestrator import service as operations
-from mailkeep.features.operations.orchestrator.model import Operation, OperationState, Step, StepState
+from mailkeep.features.operations.orchestrator.model import Operation
+from mailkeep.features.record.settings_revisions import service as revisions
 from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.actions import Action
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.run.runtime import certificate, configuration, control, generations, watch
+from mailkeep.run.runtime import (
+    certificate,
+    checks,
+    control,
+    generations,
+    journal,
+    probe,
+    recovery,
+    rspamd_reload,
+    stored_settings,
+    watch,
+)
+from mailkeep.run.runtime.journal import ApplyJournal, DamagedJournal
+from mailkeep.run.runtime.operation_record import INTERRUPTED, Outcome, Recorder, end_damaged, find_outcome, persist
 from mailkeep.run.runtime.plan import Draft, Target
-from mailkeep.settings import Settings
+from mailkeep.settings import Settings, SettingsError
 
 log = structlog.get_logger("mailkeep.apply")
 
 CONFIRM_SECONDS = 120.0
-INTERRUPTED = "Mailkeep stopped during the operation; the earlier configuration was restored."
-_JOURNAL = "operation.json"
 _READY_SECONDS = 30.0
 _VERIFY_SECONDS = 15.0
-_WORKERS_SECONDS = 15.0
 _POLL_SECONDS = 0.25
-_RETRY_SECONDS = 1.0
-
-
-class Outcome(msgspec.Struct, frozen=True):
-    """How an operation ended."""
-
-    state: OperationState
-    error: str | None = None
-
-
-class ApplyJournal(msgspec.Struct, frozen=True):
-    """What to restore: the generation of each switched service and the revision of the settings before. `actions` says
-    what each service must do, in order. `outcome`: the operation has ended, and only its record may be missing.
-    """
-
-    operation_id: UUID
-    n: int
-    base: int
-    target: int
-    links: Mapping[str, int]
-    actions: Mapping[str, Action]
-    outcome: Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """A plan to put in place, with the settings before, and the files (`service`, path) whose edits are dropped."""
+    """A plan to put in place, with the settings before, and the files (service, path) that do not keep their edits by
+    hand: those that are dropped, and all (`replaced`), also those that became settings.
+    """
 
     draft: Draft
     target: Target
     before: Settings
     watch_seconds: float
     overwritten: frozenset[tuple[str, str]] = frozenset()
-
-
-def read_journal(paths: InstancePaths) -> ApplyJournal | None:
-    """The journal of an unfinished operation."""
-    try:
-        return msgspec.json.decode((paths.generations / _JOURNAL).read_bytes(), type=ApplyJournal)
-    except FileNotFoundError:
-        return None
-
-
-def write_journal(paths: InstancePaths, journal: ApplyJournal) -> None:
-    """Write the journal, durably."""
-    write_atomically(paths.generations / _JOURNAL, msgspec.json.encode(journal).decode(), 0o600)
-
-
-def remove_journal(paths: InstancePaths) -> None:
-    """Remove the journal, after the end of the operation was recorded."""
-    (paths.generations / _JOURNAL).unlink(missing_ok=True)
-
-
-def restore_links(paths: InstancePaths, journal: ApplyJournal) -> None:
-    """Let the services use their earlier generations again."""
-    for service, n in journal.links.items():
-        if generations.find_linked(paths, service) != n:
-            generations.switch(paths, service, n)
+    replaced: frozenset[tuple[str, str]] = frozenset()
 
 
 async def recover_at_start(app: App, paths: InstancePaths) -> None:
     """At the start of an instance, before daemons run: restore what an unfinished operation changed."""
-    journal = read_journal(paths)
-    if journal is None:
-        return
-    outcome = journal.outcome
-    if outcome is None:
-        log.warning("an apply was interrupted: restoring the earlier configuration", generation=journal.n)
-        restore_links(paths, journal)
-        if journal.base != journal.target:
-            await operations.restore(app, journal.base)
-        outcome = Outcome("rolled_back", INTERRUPTED)
-    await operations.finish(app, journal.operation_id, outcome.error, outcome.state)
-    remove_journal(paths)
-
-
-class Recorder:
-    """Records the steps of an operation."""
-
-    def __init__(self, app: App, operation: Operation) -> None:
-        self._app, self._id = app, operation.id
-        self._steps = list(operation.steps)
-
-    async def run(self, name: str, work: Awaitable[None]) -> None:
-        """Run a step. Raises what it raises."""
-        self._steps.append(Step(name, "running", self._app.clock()))
-        await self._save()
+    async with journal.lock(paths):
         try:
-            await work
-        except Exception as error:
-            await self._end("failed", str(error))
-            raise
-        await self._end("succeeded", "")
-
-    async def _end(self, state: StepState, output: str) -> None:
-        step = self._steps[-1]
-        self._steps[-1] = Step(step.name, state, step.started_at, self._app.clock(), output)
-        await self._save()
-
-    async def _save(self) -> None:
-        await persist(lambda: operations.save_steps(self._app, self._id, self._steps))
-
-
-async def persist(write: Callable[[], Awaitable[None]]) -> None:
-    """Write to the database or the disk, again and again until it works."""
-    while True:
-        try:
-            await write()
+            entry = journal.read(paths)
+        except DamagedJournal as damaged:
+            await end_damaged(app, paths, str(damaged))
             return
-        except (Unavailable, OSError) as error:
-            log.warning("an operation could not be recorded; trying again", reason=str(error))
-            await asyncio.sleep(_RETRY_SECONDS)
+        if entry is None:
+            return
+        outcome = await find_outcome(app, entry)
+        if outcome is None:
+            log.warning("an apply was interrupted: restoring the earlier configuration", generation=entry.n)
+            if missing := journal.restore_links(paths, entry):
+                log.error("earlier generations are missing; a new one is installed", services=missing)
+            await operations.restore(app, entry.base, entry.target)
+            outcome = Outcome("rolled_back", INTERRUPTED)
+        await operations.finish(app, entry.operation_id, outcome.error, outcome.state)
+        journal.remove(paths)
 
 
 class Applier:
@@ -166,31 +96,41 @@ class Applier:
 
     def publish(self, application: Application) -> None:
         """Write the generation of a plan, completely, and check it; nothing if no file changes. Blocks. Failure if a
-        check fails.
+        check fails, or if it can't be written.
         """
         draft = application.draft
         if not self._find_changed(application):
             return
-        edited = [each for each in draft.drift if (each.service, each.path) not in application.overwritten]
-        folder = generations.stage(
-            self._paths, draft.manifest, draft.rendered, generations.read_files(self._paths, edited)
-        )
-        configuration.require_valid(configuration.check_all(folder, draft.config))
-        generations.publish(self._paths, draft.manifest.n)
+        edited = [each for each in draft.drift if (each.service, each.path) not in application.replaced]
+        addresses = application.target.settings.server.addresses
+        try:
+            folder = generations.stage(
+                self._paths, draft.manifest, draft.rendered, generations.read_files(self._paths, edited)
+            )
+            checks.require_valid(checks.check_all(folder, draft.config, addresses))
+            checks.compile_tables(folder)
+            failpoint.reach("apply.staged")
+            generations.publish(self._paths, draft.manifest.n)
+            failpoint.reach("apply.published")
+        except OSError as error:
+            text = f"The new configuration could not be written: {error.strerror}. Nothing was changed."
+            raise Failure(text) from error
+        finally:
+            generations.remove_draft(self._paths, draft.manifest.n)
 
     def _find_changed(self, application: Application) -> dict[str, int]:
         """The generation in use of each service whose files change."""
         current = generations.find_current(self._paths)
         rendered = application.draft.manifest.services
-        overwritten = {service for service, _ in application.overwritten}
+        replaced = {service for service, _ in application.replaced}
         return {
             service: n
             for service in rendered
             if (n := generations.find_linked(self._paths, service)) is not None
-            and (current is None or service in overwritten or current.services.get(service) != rendered[service])
+            and (current is None or service in replaced or current.services.get(service) != rendered[service])
         }
 
-    def make_journal(self, operation: Operation, application: Application) -> ApplyJournal:
+    def make_journal(self, operation: Operation, application: Application, silent: Sequence[str] = ()) -> ApplyJournal:
         """What to restore if the operation does not succeed."""
         draft, target = application.draft, application.target
         actions: dict[str, Action] = {each.service: each.action for each in draft.plan.actions}
@@ -198,99 +138,137 @@ class Applier:
         for service in links:
             if {path for name, path in application.overwritten if name == service}:
                 actions[service] = "restart"
-            elif service == "postfix" and actions.get(service) == "none":
+            elif actions.setdefault(service, "none") == "none" and service == "postfix":
                 actions[service] = "reload"  # its processes hold the compiled tables of the earlier generation
-        return ApplyJournal(operation.id, draft.manifest.n, target.base, target.revision, links, actions)
+        return ApplyJournal(operation.id, draft.manifest.n, target.base, target.revision, links, actions, silent)
 
     async def perform(self, operation: Operation, application: Application) -> Outcome:
-        """Put a published plan in place, and watch; otherwise restore what was before."""
-        journal = self.make_journal(operation, application)
-        recorder = Recorder(self._app, operation)
-        if error := await _attempt(asyncio.to_thread(write_journal, self._paths, journal)):
-            outcome = Outcome("failed", error)  # nothing has changed
-            await persist(lambda: operations.finish(self._app, operation.id, outcome.error, outcome.state))
-            return outcome
+        """Put a published plan in place, and watch; otherwise restore what was before. control.Away, with the journal
+        in place, if the supervisor does not answer: then `recover` must restore.
+        """
+        ill = await watch.find_ill(self._paths, application.before)
+        entry = self.make_journal(operation, application, sorted(ill.ports))
+        recorder = Recorder(self._app, operation.id, operation.steps)
+        if error := await _attempt(asyncio.to_thread(journal.write, self._paths, entry)):
+            await persist(lambda: operations.finish(self._app, operation.id, error, "failed"))
+            return Outcome("failed", error)
         failpoint.reach("apply.journal_written")
-        error = await _attempt(self._put_in_place(journal, application, recorder))
-        outcome = await self.restore(journal, application.before, recorder, error) if error else Outcome("succeeded")
-        await self._end(journal, outcome)
+        error = await _attempt(self._put_in_place(entry, application, recorder, ill))
+        outcome = await self.restore(entry, application.before, recorder, error) if error else Outcome("succeeded")
+        await self._end(entry, outcome)
         return outcome
 
-    async def _put_in_place(self, journal: ApplyJournal, application: Application, recorder: Recorder) -> None:
+    async def _put_in_place(
+        self, entry: ApplyJournal, application: Application, recorder: Recorder, ill: watch.Ill
+    ) -> None:
         settings = application.target.settings
-        if journal.target != journal.base:
-            await recorder.run("use the settings", self._use_settings(journal, settings))
+        probed = await probe.probe(self._app, self._paths, application.before)
+        if entry.target != entry.base:
+            await recorder.run("use the settings", self._use_settings(entry, settings))
         failpoint.reach("apply.settings_used")
-        for service in _order(journal.actions):
-            await recorder.run(_name_step(journal, service), self._change(journal, service, journal.n))
+        for service in _order(entry.actions):
+            await recorder.run(_name_step(entry, service), self._change(entry, service, entry.n))
             failpoint.reach("apply.service_changed")
-        baseline = await watch.take_baseline(self._app, self._paths)
-        watching = watch.watch(self._app, self._paths, settings, baseline, application.watch_seconds)
+        await recovery.retry_deferred(self._app, self._paths)
+        baseline = await watch.take_baseline(self._app, self._paths, ill.without(entry.actions))
+        watching = watch.watch(self._app, self._paths, settings, baseline, application.watch_seconds, probed)
         await recorder.run("watch", watching)
         failpoint.reach("apply.watched")
         if _needs_confirmation(application):
-            await recorder.run("wait for the confirmation", self._wait_for_confirmation(journal.operation_id))
+            await recorder.run("wait for the confirmation", self._wait_for_confirmation(entry.operation_id))
 
-    async def recover(self, journal: ApplyJournal, operation: Operation, before: Settings) -> None:
-        """Restore what an operation changed that a killed process left."""
-        outcome = journal.outcome
+    async def recover(self) -> None:
+        """End what a killed process left, unless another process is at it."""
+        try:
+            entry = await asyncio.to_thread(journal.read, self._paths)
+        except DamagedJournal as damaged:
+            await end_damaged(self._app, self._paths, str(damaged))
+            return
+        if entry is None:
+            return
+        await operations.await_confirmation(self._app, entry.operation_id, None)
+        outcome = await find_outcome(self._app, entry)
         if outcome is None:
-            outcome = await self.restore(journal, before, Recorder(self._app, operation), INTERRUPTED)
-        await self._end(journal, outcome)
+            operation = await operations.find_or_none(self._app, entry.operation_id)
+            recorder = Recorder(self._app, entry.operation_id, operation.steps if operation else ())
+            outcome = await self.restore(entry, await self._read_before(entry.base), recorder, INTERRUPTED)
+        await self._end(entry, outcome)
 
-    async def _end(self, journal: ApplyJournal, outcome: Outcome) -> None:
-        ended = msgspec.structs.replace(journal, outcome=outcome)
-        await persist(lambda: asyncio.to_thread(write_journal, self._paths, ended))
+    async def _read_before(self, base: int) -> Settings:
+        """The settings in a revision; the current ones if it can't be used any more."""
+        try:
+            async with self._app.db.autocommit() as conn:
+                values = await revisions.read_values(conn, self._app.vault, base) if base else dict[str, Any]()
+            return self._app.loaded.with_stored(values).settings
+        except (NotFound, Failure, SettingsError) as error:
+            log.error("the earlier settings can't be read", revision=base, reason=str(error))
+            return self._app.settings
+
+    async def _end(self, entry: ApplyJournal, outcome: Outcome) -> None:
+        await persist(lambda: operations.finish(self._app, entry.operation_id, outcome.error, outcome.state))
         failpoint.reach("apply.ended")
-        await persist(lambda: operations.finish(self._app, journal.operation_id, outcome.error, outcome.state))
-        remove_journal(self._paths)
+        await asyncio.to_thread(journal.remove, self._paths)
         await asyncio.to_thread(generations.prune, self._paths)
 
-    async def restore(self, journal: ApplyJournal, before: Settings, recorder: Recorder, reason: str) -> Outcome:
+    async def restore(self, entry: ApplyJournal, before: Settings, recorder: Recorder, reason: str) -> Outcome:
         """Restore the earlier configuration and settings, and check that the services work."""
-        log.error("an apply failed: restoring the earlier configuration", reason=reason, generation=journal.n)
+        log.error("an apply failed: restoring the earlier configuration", reason=reason, generation=entry.n)
         problems: list[str] = []
-        if journal.target != journal.base:
-            await persist(lambda: operations.restore(self._app, journal.base))
+        if entry.target != entry.base:
+            await persist(lambda: self._restore_settings(entry))
+            failpoint.reach("apply.settings_restored")
             if problem := await _attempt(asyncio.to_thread(self._install_certificate, before)):
                 problems.append(problem)
-        for service in _order(journal.actions):
-            change = self._change(journal, service, journal.links.get(service), is_restore=True)
+        for service in _order(entry.actions):
+            change = self._change(entry, service, entry.links.get(service), is_restore=True)
             if problem := await _attempt(recorder.run(f"restore {service}", change)):
                 problems.append(problem)
             failpoint.reach("apply.service_restored")
-        if problem := await _attempt(recorder.run("check the services", self._verify(before))):
+        if problem := await _attempt(recorder.run("check the services", self._verify(before, entry.silent))):
             problems.append(problem)
+        await recovery.retry_deferred(self._app, self._paths)
         if not problems:
             return Outcome("rolled_back", reason)
         log.critical("the earlier configuration could not be restored", problems=problems)
         return Outcome("failed", f"{reason} Restoring the earlier configuration failed: {'; '.join(problems)}")
 
-    async def _verify(self, settings: Settings) -> None:
+    async def _verify(self, settings: Settings, silent: Sequence[str]) -> None:
         deadline = monotonic() + _VERIFY_SECONDS
-        while problems := await watch.check_greetings(settings):
+        while problems := await watch.check_greetings(settings, silent):
             if monotonic() > deadline:
                 raise Failure("; ".join(problems))
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def _use_settings(self, journal: ApplyJournal, settings: Settings) -> None:
-        if not await operations.take_effect(self._app, journal.target):
+    async def _use_settings(self, entry: ApplyJournal, settings: Settings) -> None:
+        if not await operations.take_effect(self._app, entry.target):
             raise Failure("The settings were changed meanwhile.")
+        failpoint.reach("apply.settings_committed")
+        await self._save_copy()
         await asyncio.to_thread(self._install_certificate, settings)
+
+    async def _restore_settings(self, entry: ApplyJournal) -> None:
+        await operations.restore(self._app, entry.base, entry.target)
+        await self._save_copy()
+
+    async def _save_copy(self) -> None:
+        """Save the values in effect for processes that start, before any is restarted."""
+        async with self._app.db.autocommit() as conn:
+            await stored_settings.take_over(self._app, conn, saves_copy=True)
 
     def _install_certificate(self, settings: Settings) -> None:
         certificate.install(settings, self._paths.tls, settings.server.name, self._app.clock())
 
-    async def _change(self, journal: ApplyJournal, service: str, n: int | None, *, is_restore: bool = False) -> None:
+    async def _change(self, entry: ApplyJournal, service: str, n: int | None, *, is_restore: bool = False) -> None:
         """Let a service use a generation (None: as it is), and wait until it is ready."""
-        if service in journal.links and n is not None:
+        if service in entry.links and n is not None and generations.find_linked(self._paths, service) != n:
+            if not generations.is_complete(self._paths, n, service):
+                raise Failure(f"The configuration of {service} in generation {n} is missing.")
             await asyncio.to_thread(generations.switch, self._paths, service, n)
             failpoint.reach("apply.link_switched")
-        if service == "dovecot" and service in journal.links:
-            # With another path of the source, Dovecot would compile the scripts at every delivery.
-            await asyncio.to_thread(configuration.compile_scripts, self._paths.dovecot_conf)
+        if service == "dovecot" and service in entry.links:
+            await asyncio.to_thread(checks.compile_scripts, self._paths.dovecot_conf)
         state = {each.name: each for each in await control.ask(self._paths.control_socket, "status")}[service]
-        action = journal.actions[service]
+        action = entry.actions[service]
         if state.state == "stopped" or action == "none":
             return
         if action == "restart" or state.state != "running" or (is_restore and not await self._is_ready(service)):
@@ -337,7 +315,7 @@ async def reload(paths: InstancePaths, service: str, pid: int | None) -> None:
         case "dovecot":
             await tool.run("doveadm", "-c", str(paths.dovecot_conf / "dovecot.conf"), "reload")
         case "rspamd" if pid:
-            await _reload_rspamd(pid)
+            await rspamd_reload.reload(paths, pid)
         case "rspamd":
             raise Failure("rspamd is not running.")
         case _:
@@ -345,9 +323,11 @@ async def reload(paths: InstancePaths, service: str, pid: int | None) -> None:
 
 
 async def _attempt(work: Awaitable[None]) -> str | None:
-    """The error that the work ends with, as text."""
+    """The error that the work ends with, as text. control.Away if the supervisor does not answer."""
     try:
         await work
+    except control.Away:
+        raise
     except (Failure, Unavailable) as failure:
         return str(failure)
     except TimeoutError:
@@ -356,18 +336,6 @@ async def _attempt(work: Awaitable[None]) -> str | None:
         log.exception("a step of an operation failed")
         return "The operation failed; see log/node.log."
     return None
-
-
-async def _reload_rspamd(pid: int) -> None:
-    """Send SIGHUP, and wait until the workers of before have ended: until then sessions with them may fail."""
-    workers = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
-    os.kill(pid, signal.SIGHUP)
-    deadline = monotonic() + _WORKERS_SECONDS
-    while any(Path(f"/proc/{worker}").exists() for worker in workers):
-        if monotonic() > deadline:
-            log.warning("workers of Rspamd from before the reload still run")
-            return
-        await asyncio.sleep(_POLL_SECONDS)
 
 
 def _needs_confirmation(application: Application) -> bool:
@@ -382,5 +350,5 @@ def _order(actions: Mapping[str, Action]) -> Sequence[str]:
     return sorted(actions, key=lambda name: last.index(name) if name in last else -1)
 
 
-def _name_step(journal: ApplyJournal, service: str) -> str:
-    return f"{'switch and ' if service in journal.links else ''}{journal.actions[service]} {service}"
+def _name_step(entry: ApplyJournal, service: str) -> str:
+    return f"{'switch and ' if service in entry.links else ''}{entry.actions[service]} {service}"

@@ -79,7 +79,7 @@ def spawn(command: Command) -> subprocess.Popen[bytes]:
 
 def write_pid(pid_file: Path, pid: int) -> None:
     """Write the pid file of a running child."""
-    write_atomically(pid_file, f"{pid} {_start_time(pid)}\n", 0o600)
+    write_atomically(pid_file, f"{pid} {started_at(pid)}\n", 0o600)
 
 
 async def end(pid: int, seconds: float) -> None:
@@ -108,7 +108,7 @@ async def end_leftover(pid_file: Path, seconds: float) -> int | None:
         return None
     session = list_session(pid)
     # A reused process ID has a later start; if the leader is gone, so has its session.
-    if not session or (pid in session and _start_time(pid) != started) or min(map(_start_time, session)) < started:
+    if not session or (pid in session and started_at(pid) != started) or min(map(started_at, session)) < started:
         return None
     await end(pid, seconds)
     return pid
@@ -124,7 +124,8 @@ def list_session(leader: int) -> list[int]:
     return pids
 
 
-def _start_time(pid: int) -> int:
+def started_at(pid: int) -> int:
+    """When a process started, in ticks since boot; 0 if it has exited."""
     fields = _read_stat(_PROC / str(pid) / "stat")
     return int(fields[19]) if fields else 0
 

@@ -24,10 +24,11 @@ class HttpLimits:
 
 
 class ConnectionLimiter:
-    """Counts the connections of a listener, in total and by source."""
+    """Counts the connections of a listener, in total and by source. `is_stopping`: each has its last request."""
 
     def __init__(self, limits: HttpLimits) -> None:
         self.limits = limits
+        self.is_stopping = False
         self.count = 0
         self._sources: Counter[str] = Counter()
 

@@ -20,7 +20,7 @@ from mailkeep.db.pool import DatabasePool
 from mailkeep.features.record.settings_revisions import rules, service as revisions
 from mailkeep.features.record.settings_revisions.model import StoredSettings
 from mailkeep.net.client import OutboundClient
-from mailkeep.run.runtime import stored_settings
+from mailkeep.run.runtime import state, stored_settings
 from mailkeep.settings import FILE_NAME, LoadedSettings, Settings, SettingsError, load_settings, parse_dns_servers
 from mailkeep.settings.tree import DatabaseSettings
 
@@ -148,8 +148,8 @@ def read_context(data_dir: Path) -> InstanceContext:
 
 
 def load_with_copy(data_dir: Path) -> LoadedSettings:
-    """The settings with the copy of the stored ones, for a command that needs no database."""
-    loaded = load_settings(data_dir)
+    """The settings of the profile that runs with the copy of the stored ones, for a command that needs no database."""
+    loaded = load_settings(data_dir, options=state.list_options(data_dir))
     if not (data_dir / stored_settings.COPY).exists():
         return loaded
     return stored_settings.load_copy(data_dir, open_vault(data_dir, loaded), loaded)
@@ -214,7 +214,7 @@ async def _with_database(data_dir: Path, loaded: LoadedSettings, vault: Vault, u
                     "Mailkeep with this version, or run `mailkeep migrate`.",
                     permanent=True,
                 )
-            stored = await revisions.read(conn, vault)
+            stored = await revisions.read(conn, vault, is_full_profile=loaded.settings.is_full_profile)
         settings = _with_stored(loaded, stored)
         outbound = OutboundClient(parse_dns_servers(settings.dns.servers))
         try:

@@ -23,6 +23,10 @@ _SECONDS = 90.0  # more than a start may take
 _REQUEST_SECONDS = 5.0
 
 
+class Away(Failure):
+    """The supervisor does not answer."""
+
+
 class Request(msgspec.Struct, frozen=True):
     """A command; `service` is empty for `status`."""
 
@@ -76,7 +80,7 @@ async def _perform(supervisor: Supervisor, request: Request) -> Response:
 
 
 async def ask(path: Path, command: Command, service: str = "") -> list[ServiceState]:
-    """Send a request to the supervisor; the state of all services afterwards. Failure."""
+    """Send a request to the supervisor; the state of all services afterwards. Failure; Away without an answer."""
     try:
         async with asyncio.timeout(_SECONDS):
             reader, writer = await asyncio.open_unix_connection(path, limit=1 << 20)
@@ -85,7 +89,7 @@ async def ask(path: Path, command: Command, service: str = "") -> list[ServiceSt
             writer.close()
             response = msgspec.json.decode(line, type=Response)
     except (OSError, TimeoutError, msgspec.MsgspecError) as error:
-        raise Failure(f"The supervisor does not answer: {error}") from error
+        raise Away(f"The supervisor does not answer: {error}") from error
     if response.error is not None:
         raise Failure(response.error)
     return response.services

@@ -55,6 +55,7 @@ def _create_for_daemons(paths: InstancePaths) -> None:
     for folder, owner in (*owned_folders, (HYPERSCAN_CACHE, rspamd)):
         folder.mkdir(mode=0o700, exist_ok=True)
         os.chown(folder, owner.pw_uid, owner.pw_gid)
+    HYPERSCAN_CACHE.chmod(0o755)  # checks of the configuration would compile all patterns again
 
 
 def _create_for_content(paths: InstancePaths) -> None:
@@ -62,7 +63,8 @@ def _create_for_content(paths: InstancePaths) -> None:
     mail_account, mailkeep = pwd.getpwnam(install.MAIL_ACCOUNT), pwd.getpwnam(install.ACCOUNT)
     separate_homes(paths.mail_root)
     content_folders = [(paths.data / name, mailkeep) for name in ("tmp", "content")]
-    for folder, owner in ((paths.mail_root, mail_account), *content_folders, (paths.lmtp_journal.parent, mailkeep)):
+    mail_folders = [(folder, mail_account) for folder in (paths.mail_root, paths.probe_home)]
+    for folder, owner in (*mail_folders, *content_folders, (paths.lmtp_journal.parent, mailkeep)):
         folder.mkdir(mode=0o700, exist_ok=True)
         folder.chmod(0o700)
         change_owner_of_tree(folder, owner)
@@ -133,6 +135,7 @@ def remove_runtime_files(paths: InstancePaths) -> None:
         paths.control_socket,
         paths.api_smtp,
         paths.reinjection_smtp,
+        paths.system_smtp,
         paths.dovecot_lmtp,
         paths.dovecot_lmtp_verified,
     )

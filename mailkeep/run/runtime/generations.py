@@ -33,6 +33,10 @@ _MANIFEST = "manifest.json"
 _RENDERED = "rendered"
 """The folder with the files as they were rendered, for comparison. Only root has access."""
 _GROUPS = {"redis": "_rspamd", "rspamd": "_rspamd", "dovecot": install.MAIL_ACCOUNT, "postfix": "postfix"}
+SERVICES = tuple(_GROUPS)
+"""The services that have a configuration."""
+
+_FILE_AGE = 5.0
 
 DriftKind = Literal["changed", "deleted", "added"]
 
@@ -98,6 +102,11 @@ def find_linked(paths: InstancePaths, service: str) -> int | None:
         return None
 
 
+def is_complete(paths: InstancePaths, n: int, service: str) -> bool:
+    """Whether a generation has its manifest and the folder of a service."""
+    return (folder_of(paths, n) / _MANIFEST).is_file() and (folder_of(paths, n) / service).is_dir()
+
+
 def find_current(paths: InstancePaths) -> Manifest | None:
     """The newest generation that a service uses; None if there is none, or if another service uses an older one with
     other files.
@@ -146,10 +155,11 @@ def draft_of(paths: InstancePaths, n: int) -> Path:
 
 def publish(paths: InstancePaths, n: int) -> None:
     """Rename the temporary folder of a generation to its name, durably."""
-    for folder, _, _ in os.walk(draft_of(paths, n)):
-        _sync(Path(folder))
+    for folder, _, names in os.walk(draft_of(paths, n)):
+        for name in (*names, "."):
+            sync(Path(folder) / name)
     draft_of(paths, n).rename(folder_of(paths, n))
-    _sync(paths.generations)
+    sync(paths.generations)
 
 
 def switch(paths: InstancePaths, service: str, n: int) -> None:
@@ -161,15 +171,24 @@ def switch(paths: InstancePaths, service: str, n: int) -> None:
     draft.unlink(missing_ok=True)
     draft.symlink_to(Path("..") / "generations" / f"{n:06}" / service)
     draft.rename(link)
-    _sync(link.parent)
+    sync(link.parent)
 
 
 def prune(paths: InstancePaths) -> None:
-    """Remove all but the newest generations and those in use, and temporary folders."""
+    """Remove all but the newest generations and those in use."""
     in_use = {find_linked(paths, service) for service in _GROUPS}
     for n in list_generations(paths)[:-KEPT]:
         if n not in in_use:
             shutil.rmtree(folder_of(paths, n), ignore_errors=True)
+
+
+def remove_draft(paths: InstancePaths, n: int) -> None:
+    """Remove the temporary folder of a generation, if there is one."""
+    shutil.rmtree(draft_of(paths, n), ignore_errors=True)
+
+
+def remove_drafts(paths: InstancePaths) -> None:
+    """Remove temporary folders that a killed process left. Nobody may be staging."""
     for draft in paths.generations.glob("*.new"):
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -225,13 +244,17 @@ def _write_files(folder: Path, files: Files, group: str) -> None:
         path = folder / name
         path.parent.mkdir(mode=0o750, exist_ok=True)
         write_atomically(path, text, 0o750 if text.startswith("#!") else 0o640)
+        # Postfix's processes wait until a file that has just changed is a second old.
+        written_at = path.stat().st_mtime
+        os.utime(path, (written_at, written_at - _FILE_AGE))
         os.chown(path, -1, gid)
         os.chown(path.parent, -1, gid)
     os.chown(folder, -1, gid)
 
 
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def sync(path: Path) -> None:
+    """Make a file, or the names in a folder, durable."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     try:
         os.fsync(descriptor)
     finally:

@@ -50,6 +50,7 @@ class HttpListener:
         self._socket = listening
         self._socket.setblocking(False)
         self.host, self.port = listening.getsockname()[:2]
+        self._limiter: ConnectionLimiter | None = None
         self._server: _Server | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -60,7 +61,7 @@ class HttpListener:
 
     async def start(self, app: Any, *, grace_seconds: int, limits: HttpLimits | None = None) -> None:
         """Serve the ASGI application; returns when requests are accepted."""
-        limiter = ConnectionLimiter(limits or HttpLimits())
+        self._limiter = limiter = ConnectionLimiter(limits or HttpLimits())
         config = uvicorn.Config(
             app,
             http=cast(type[asyncio.Protocol], partial(HttpConnection, limiter)),
@@ -82,8 +83,12 @@ class HttpListener:
             await asyncio.sleep(0.005)
 
     async def stop(self) -> None:
-        """Accept no more requests, and let those in progress finish within the grace period."""
-        if self._server and self._task:
+        """Accept no more connections, and answer the requests that have arrived within the grace period.
+
+        Connections that wait to be accepted stay with other holders of the socket.
+        """
+        if self._limiter and self._server and self._task:
+            self._limiter.is_stopping = True
             self._server.should_exit = True
             await asyncio.wait({self._task})
         self._socket.close()

@@ -12,13 +12,17 @@
 - The client must read a buffered answer within `read_seconds` plus the time for its size.
 - Connections beyond the limits of `ConnectionLimiter` get 503.
 - Offers of another protocol (`Upgrade: h2c`) are ignored (RFC 9110 §7.8).
+- When the listener stops, requests that have arrived are answered, also those that are not read yet: closing resets.
 
 The deadline for a body is in `web.pipeline`.
 """
 
 from __future__ import annotations
 
+import array
 import asyncio
+import fcntl
+import termios
 from collections.abc import Callable
 from email.utils import format_datetime
 from typing import Any, cast
@@ -36,6 +40,7 @@ _HEAD_BYTES = 32 << 10
 _HEAD_FIELDS = 200
 _PIPELINED = 32
 _CLOSE_SECONDS = 5.0
+_ARRIVAL_SECONDS = 1.0  # from the start of a connection to its first byte, while the listener stops
 _FRAMING = frozenset({b"content-length", b"transfer-encoding"})
 _SINGLE = {b"authorization": "Authorization", b"host": "Host", b"idempotency-key": "Idempotency-Key"}
 
@@ -103,6 +108,7 @@ class HttpConnection(HttpToolsProtocol):
         self._address = address
         super().connection_made(transport)
         self._start_head_timer()
+        self._start_timer("arrival", _ARRIVAL_SECONDS, self._on_arrival_timeout)
 
     def data_received(self, data: bytes) -> None:
         """Parse data, and check the limits."""
@@ -111,6 +117,7 @@ class HttpConnection(HttpToolsProtocol):
         if self._is_refused:
             self._discard(len(data))
             return
+        self._cancel_timer("arrival")
         self._idle_bytes += len(data)
         self._completed = False
         self._unset_keepalive_if_required()
@@ -135,6 +142,17 @@ class HttpConnection(HttpToolsProtocol):
             self._limiter.release(self._address)
             self._notify_disconnect()
             super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """The listener stops: the current request is the last one, or one that has arrived or is about to."""
+        if self._address is None or self._is_refused or self.transport.is_closing():
+            return
+        if self._is_answering():
+            self.cycle.keep_alive = False
+        elif not self._awaits_head:
+            self._finish()
+        elif self._is_idle() and "arrival" not in self._timers:
+            self._close()
 
     def pause_writing(self) -> None:
         """The client reads more slowly than answers are written."""
@@ -205,6 +223,8 @@ class HttpConnection(HttpToolsProtocol):
         self._idle_bytes = 0
         self._unread_bytes = 0
         super().on_headers_complete()
+        if self._limiter.is_stopping:
+            self.cycle.keep_alive = False
         self.cycle.transport = cast(asyncio.Transport, _DelayedCloseTransport(self.transport, self._finish))
 
     def _find_ambiguity(self) -> Refusal | None:
@@ -271,6 +291,21 @@ class HttpConnection(HttpToolsProtocol):
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
         self._active_cycle = cycle
         super()._start_asgi_task(cycle, app)
+
+    # The end of the listener.
+
+    def _on_arrival_timeout(self) -> None:
+        self._cancel_timer("arrival")
+        if self._limiter.is_stopping and self._is_idle():
+            self._close()
+
+    def _is_idle(self) -> bool:
+        """Whether no byte of another request has arrived."""
+        if not self._between_requests or self._is_answering():
+            return False
+        unread = array.array("i", [0])
+        fcntl.ioctl(self.transport.get_extra_info("socket").fileno(), termios.FIONREAD, unread)
+        return unread[0] == 0
 
     # Deadlines.
 

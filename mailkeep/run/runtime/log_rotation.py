@@ -61,11 +61,12 @@ class Rotation:
     """The logs in one folder.
 
     `own_rotation` has the commands for logs that their daemon renames itself, `reopen` those to send a daemon after its
-    log was renamed. `is_read` says whether a rotated file was read to its end by the process that follows it.
+    log was renamed. `read_limits` is called each time. `is_read` says whether a rotated file was read to its end by
+    the process that follows it.
     """
 
     folder: Path
-    limits: RotationLimits
+    read_limits: Callable[[], RotationLimits]
     own_rotation: Mapping[str, Rotate]
     reopen: Mapping[str, Rotate]
     is_read: Callable[[Path], Awaitable[bool]] = _always
@@ -83,11 +84,12 @@ class Rotation:
 
     async def run_once(self, now: float) -> None:
         """Rotate logs that are due, compress rotated logs, remove old ones; `now` in seconds since 1970."""
+        limits = self.read_limits()
         await asyncio.to_thread(list_rotated, self.folder)  # first removes the leftovers of a killed rotation
-        for path in await asyncio.to_thread(list_due, self.folder, self.limits, now):
+        for path in await asyncio.to_thread(list_due, self.folder, limits, now):
             await self._rotate(path, now)
         await self.compress()
-        await asyncio.to_thread(remove_old, self.folder, now - self.limits.keep_seconds)
+        await asyncio.to_thread(remove_old, self.folder, now - limits.keep_seconds)
 
     async def _rotate(self, path: Path, now: float) -> None:
         if daemon_rotate := self.own_rotation.get(path.name):
@@ -108,9 +110,9 @@ class Rotation:
                 await asyncio.to_thread(compress, path)
 
 
-def for_database(data_dir: Path, settings: Settings) -> Rotation:
+def for_database(data_dir: Path, read_settings: Callable[[], Settings]) -> Rotation:
     """The rotation for an embedded instance, whose only log is that of the private database server."""
-    return Rotation(data_dir / "log", RotationLimits.from_settings(settings), {}, {})
+    return Rotation(data_dir / "log", lambda: RotationLimits.from_settings(read_settings()), {}, {})
 
 
 def list_due(folder: Path, limits: RotationLimits, now: float) -> list[Path]:

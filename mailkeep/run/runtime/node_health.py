@@ -17,9 +17,11 @@ from mailkeep.mail.daemons import node_report
 from mailkeep.mail.daemons.node_report import Certificate, NodeReport, SenderStatus, SendingAddress
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.mail.sieve.config import read_settings
 from mailkeep.net.guard import Address
 from mailkeep.net.resolver import DnsLookupError, Resolver
 from mailkeep.run.runtime import certificate
+from mailkeep.run.runtime.probe import Prober
 from mailkeep.settings import Settings, parse_dns_servers
 
 log = structlog.get_logger("mailkeep.node")
@@ -28,8 +30,8 @@ _REPORT_SECONDS = 10.0
 _DNS_EVERY = timedelta(minutes=5)
 
 
-async def keep_reporting(app: App, paths: InstancePaths) -> None:
-    """Write a report every ten seconds, with DNS looked up every five minutes, until cancelled."""
+async def keep_reporting(app: App, paths: InstancePaths, prober: Prober) -> None:
+    """Write a report every ten seconds, with DNS looked up every five minutes and the last probe, until cancelled."""
     sending: list[SendingAddress] | None = None
     looked_up_at: datetime | None = None
     while True:
@@ -39,10 +41,17 @@ async def keep_reporting(app: App, paths: InstancePaths) -> None:
                 sending, looked_up_at = await find_sending_addresses(app.settings), at
             counts = await asyncio.to_thread(postfix_queue.count_by_state, paths.postfix_queue)
             served = await asyncio.to_thread(find_certificate, app.settings, paths.tls, at)
-            await asyncio.to_thread(node_report.save, paths.run, NodeReport(at, counts, served, sending))
+            sieve = await asyncio.to_thread(read_sieve_settings, paths)
+            report = NodeReport(at, counts, served, sending, sieve, prober.last)
+            await asyncio.to_thread(node_report.save, paths.run, report)
         except Exception:
             log.exception("the report on the node could not be written")
         await asyncio.sleep(_REPORT_SECONDS)
+
+
+def read_sieve_settings(paths: InstancePaths) -> dict[str, str]:
+    """The settings for scripts of mailboxes in the rendered dovecot.conf. Blocks; raises OSError."""
+    return read_settings((paths.dovecot_conf / "dovecot.conf").read_text("utf-8"))
 
 
 def find_certificate(settings: Settings, folder: Path, at: datetime) -> Certificate | None:

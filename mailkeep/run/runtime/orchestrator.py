@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +17,8 @@ from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.db.instance import write_atomically
 from mailkeep.features.operations.orchestrator import rules, service as operations
 from mailkeep.features.operations.orchestrator.model import (
+    Adoption,
+    AdoptionResult,
     ApplyRefusal,
     ApplyRequest,
     DriftedFile,
@@ -27,16 +28,29 @@ from mailkeep.features.operations.orchestrator.model import (
 )
 from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
-from mailkeep.features.record.settings_revisions.model import Values
+from mailkeep.features.record.settings_revisions.model import StoredSettings, Values
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.run.runtime import apply, configuration, control, generations, plan, service_status
+from mailkeep.run.runtime import (
+    adoption,
+    apply,
+    configuration,
+    control,
+    generations,
+    journal,
+    plan,
+    recovery,
+    service_status,
+)
 from mailkeep.run.runtime.generations import Drift
+from mailkeep.run.runtime.operation_record import end_damaged, persist
+from mailkeep.settings import LoadedSettings
 
 log = structlog.get_logger("mailkeep.orchestrator")
 
 _RETRY_SECONDS = 1.0
+_GIVE_UP_AFTER = 3
 _CHECK_SECONDS = 5.0
 _REPORTED = "reported-drift"
 
@@ -49,6 +63,7 @@ class Orchestrator:
         self._paths = paths
         self._applier = apply.Applier(app, paths)
         self._performing: dict[UUID, asyncio.Task[None]] = {}
+        self._has_recovered = False
 
     def task_handlers(self) -> Mapping[str, TaskHandler]:
         """The handlers of this feature's node tasks."""
@@ -58,34 +73,49 @@ class Orchestrator:
             "orchestrator.plan": self._plan,
             "orchestrator.perform": self._perform,
             "orchestrator.prepare": self._prepare,
+            "orchestrator.adopt": self._adopt,
         }
 
     async def run(self) -> None:
         """End operations that an earlier process left, then wait until cancelled; ends running operations then."""
-        try:
-            while True:
-                try:
-                    await self._recover()
-                    break
-                except Unavailable:
-                    await asyncio.sleep(_RETRY_SECONDS)
-            await repeat(_CHECK_SECONDS, "looking for drift", self._check)
-        finally:
-            await cancel_all(*self._performing.values())
+        async with journal.lock(self._paths):
+            try:
+                await self._recover(None)
+                self._has_recovered = True
+                await repeat(_CHECK_SECONDS, "looking for drift", self._check)
+            finally:
+                await cancel_all(*self._performing.values())
 
-    async def _recover(self) -> None:
-        """End what an earlier process left. A restart of this process itself ends here: it has succeeded. Applies are
-        rolled back, other operations were interrupted.
+    async def _recover(self, own: UUID | None) -> None:
+        """End what an earlier process left, or an operation (`own`) of this one that failed unexpectedly. Tries again
+        until database and supervisor answer; what fails for other reasons is given up, with an alert.
         """
-        if journal := apply.read_journal(self._paths):
-            operation = await operations.find(self._app, journal.operation_id)
-            values: Values = {}
-            if journal.base:
-                async with self._app.db.autocommit() as conn:
-                    values = await revisions.read_values(conn, self._app.vault, journal.base)
-            await self._applier.recover(journal, operation, self._app.loaded.with_stored(values).settings)
+        failures = 0
+        while True:
+            try:
+                await self._applier.recover()
+                await self._end_interrupted(own)
+                return
+            except (Unavailable, control.Away) as error:
+                log.warning("an interrupted operation can't be ended yet", reason=str(error))
+            except Exception as error:
+                log.exception("an interrupted operation could not be ended")
+                failures += 1
+                if failures == _GIVE_UP_AFTER:
+                    await end_damaged(self._app, self._paths, f"{type(error).__name__}: {error}.")
+                    return
+            await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _end_interrupted(self, own: UUID | None) -> None:
+        """End operations without a journal. A restart of this process itself ends here: it has succeeded."""
         operation = await operations.find_running(self._app)
-        if operation is None or operation.started_at is None or operation.id in self._performing:
+        if operation is None or operation.started_at is None:
+            return
+        if operation.id in self._performing and operation.id != own:
+            return
+        if operation.service is None:
+            text = "The operation was interrupted before anything was changed."
+            await operations.finish(self._app, operation.id, text, "rolled_back")
             return
         is_own_restart = operation.kind == "restart" and operation.service in ("node", "prefork")
         error = None if is_own_restart else "The process `node` stopped during the operation."
@@ -97,6 +127,8 @@ class Orchestrator:
 
     async def _prepare(self, argument: Mapping[str, Any]) -> Mapping[str, Any]:
         """Begin an apply, unless it is refused: then nothing has changed."""
+        if not self._has_recovered:
+            raise Failure("An interrupted apply is being ended; try again in a moment.")
         operation = await operations.begin(self._app, UUID(argument["operation_id"]))
         if operation is None:
             raise Failure("The operation is not running any more.")
@@ -105,26 +137,69 @@ class Orchestrator:
         is_published = False
         try:
             target = await self.read_target()
-            draft = await asyncio.to_thread(plan.draft_plan, self._paths, self._app.vault, target, self._app.clock())
+            draft = await self._draft(target, request.drift_to_replace)
             if operation.kind == "rollback":
                 request = replace(request, plan_id=draft.plan.id)
             refusal = rules.refuse(draft.plan, request)
-            overwritten = frozenset((service, path) for service, _, path in _split(request.overwrite_drift))
-            application = apply.Application(draft, target, target.before, request.watch_seconds, overwritten)
+            overwritten = replace(request, adopt_drift=()).drift_to_replace
+            application = apply.Application(
+                draft, target, target.before, request.watch_seconds, overwritten, request.drift_to_replace
+            )
             if refusal is None:
                 await asyncio.to_thread(self._applier.publish, application)
                 is_published = True
         finally:
             if not is_published:
-                await operations.discard(self._app, operation.id)
+                await self._discard(operation.id)
         if refusal:
             return {"refusal": msgspec.to_builtins(refusal)}
         self._run_in_background(operation.id, self._apply(operation, application))
         return {"refusal": None}
 
+    async def _discard(self, operation_id: UUID) -> None:
+        try:
+            await operations.discard(self._app, operation_id, has_begun=True)
+        except Unavailable:
+            again = persist(lambda: operations.discard(self._app, operation_id, has_begun=True))
+            self._run_in_background(operation_id, again)
+
+    async def _adopt(self, argument: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What adopting edits by hand changes in the settings, and the plan with these changes. Changes nothing."""
+        request = msgspec.convert(argument["request"], ApplyRequest)
+        async with self._app.db.autocommit() as conn:
+            stored = await revisions.read(conn, self._app.vault, is_full_profile=True)
+        draft = await self._draft(self._make_target(stored))
+        if refusal := rules.refuse_stale(draft.plan, request):
+            return msgspec.to_builtins(AdoptionResult(refusal))
+        newest = self._app.loaded.with_stored(stored.values)
+        n = draft.current_n
+        adopted = [
+            (each, await asyncio.to_thread(self._propose, each, n, newest))
+            for each in draft.drift
+            if f"{each.service}/{each.path}" in request.adopt_drift
+        ]
+        if refusal := rules.refuse_adoption({f"{each.service}/{each.path}": how for each, how in adopted}):
+            return msgspec.to_builtins(AdoptionResult(refusal))
+        changes = adoption.change_settings(adopted, newest)
+        after = stored
+        if changes:
+            after = replace(stored, n=stored.n + 1, values=revision_rules.merge(stored.values, changes))
+        new_draft = await self._draft(self._make_target(after), request.drift_to_replace)
+        refusal = rules.refuse(new_draft.plan, replace(request, plan_id=new_draft.plan.id))
+        return msgspec.to_builtins(AdoptionResult(refusal, stored.n, changes, new_draft.plan.id))
+
+    async def _draft(self, target: plan.Target, replaced: frozenset[tuple[str, str]] = frozenset()) -> plan.Draft:
+        return await asyncio.to_thread(
+            plan.draft_plan, self._paths, self._app.vault, target, self._app.clock(), replaced
+        )
+
     async def _apply(self, operation: Operation, application: apply.Application) -> None:
-        outcome = await self._applier.perform(operation, application)
-        log.info("an apply has ended", state=outcome.state, error=outcome.error)
+        try:
+            outcome = await self._applier.perform(operation, application)
+            log.info("an apply has ended", state=outcome.state, error=outcome.error)
+        except Exception:
+            log.exception("an apply was interrupted")
+            await self._recover(operation.id)
 
     def _run_in_background(self, operation_id: UUID, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -153,11 +228,8 @@ class Orchestrator:
         except Exception:
             log.exception("an operation failed", kind=operation.kind, service=operation.service)
             error = "The operation failed; see log/node.log."
-        while True:
-            with contextlib.suppress(Unavailable):
-                await operations.finish(self._app, operation.id, error)
-                return
-            await asyncio.sleep(_RETRY_SECONDS)
+        await recovery.retry_deferred(self._app, self._paths)
+        await persist(lambda: operations.finish(self._app, operation.id, error))
 
     async def _reload(self, service: str) -> None:
         states = {each.name: each for each in await control.ask(self._paths.control_socket, "status")}
@@ -194,14 +266,22 @@ class Orchestrator:
         }
 
     async def _list_drift(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {"files": await asyncio.to_thread(self._read_drift)}
+        async with self._app.db.autocommit() as conn:
+            stored = await revisions.read(conn, self._app.vault, is_full_profile=True)
+        newest = self._app.loaded.with_stored(stored.values)
+        return {"files": await asyncio.to_thread(self._read_drift, newest)}
 
-    def _read_drift(self) -> list[DriftedFile]:
+    def _read_drift(self, newest: LoadedSettings) -> list[DriftedFile]:
         manifest = generations.find_current(self._paths)
         found = generations.find_drift(self._paths, manifest) if manifest else []
-        return [self._compare(each, manifest.n) for each in found] if manifest else []
+        return [self._compare(each, manifest.n, newest) for each in found] if manifest else []
 
-    def _compare(self, drift: Drift, n: int) -> DriftedFile:
+    def _propose(self, drift: Drift, n: int, newest: LoadedSettings) -> Adoption:
+        secrets = configuration.list_secrets(self._app.vault)
+        proposed = adoption.propose(self._paths, n, drift, newest)
+        return replace(proposed, refused=[plan.mask(reason, secrets) for reason in proposed.refused])
+
+    def _compare(self, drift: Drift, n: int, newest: LoadedSettings) -> DriftedFile:
         before = generations.read_original(self._paths, n, drift.service, drift.path) or ""
         try:
             after = (self._paths.conf(drift.service) / drift.path).read_text("utf-8", "replace")
@@ -209,7 +289,8 @@ class Orchestrator:
             after = ""
         secrets = configuration.list_secrets(self._app.vault)
         diff = plan.diff_texts(f"{drift.service}/{drift.path}", before, after, secrets)
-        return DriftedFile(drift.service, drift.path, drift.kind, drift.changed_at, drift.owner, diff)
+        proposed = self._propose(drift, n, newest)
+        return DriftedFile(drift.service, drift.path, drift.kind, drift.changed_at, drift.owner, diff, proposed)
 
     async def _report_drift(self) -> None:
         """Emit an event if files were edited since the last time. What was reported is kept in a file, so that a
@@ -234,15 +315,18 @@ class Orchestrator:
         drift = generations.find_drift(self._paths, manifest) if manifest else []
         return {f"{each.service}/{each.path}": each.sha256 for each in drift}
 
-    async def _plan(self, _: Mapping[str, Any]) -> Mapping[str, Any]:
-        target = await self.read_target()
-        draft = await asyncio.to_thread(plan.draft_plan, self._paths, self._app.vault, target, self._app.clock())
-        return {"plan": draft.plan}
+    async def _plan(self, argument: Mapping[str, Any]) -> Mapping[str, Any]:
+        sealed = argument.get("stored")
+        proposed = revisions.unseal(self._app.vault, bytes.fromhex(sealed)) if sealed else None
+        return {"plan": (await self._draft(await self.read_target(proposed))).plan}
 
-    async def read_target(self) -> plan.Target:
-        """The newest settings."""
+    async def read_target(self, proposed: Values | None = None) -> plan.Target:
+        """The newest settings, or those with `proposed` stored values."""
         async with self._app.db.autocommit() as conn:
-            stored = await revisions.read(conn, self._app.vault)
+            stored = await revisions.read(conn, self._app.vault, is_full_profile=True)
+        return self._make_target(revision_rules.propose(stored, proposed))
+
+    def _make_target(self, stored: StoredSettings) -> plan.Target:
         settings = self._app.loaded.with_stored(stored.values).settings
         before = self._app.loaded.with_stored(revision_rules.select_effective(stored)).settings
         pending = revision_rules.list_pending(stored)
@@ -252,7 +336,3 @@ class Orchestrator:
 
 def _describe(manifest: generations.Manifest) -> Generation:
     return Generation(manifest.n, manifest.created_at, manifest.revision)
-
-
-def _split(names: Sequence[str]) -> list[tuple[str, str, str]]:
-    return [name.partition("/") for name in names]

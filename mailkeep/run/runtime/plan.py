@@ -20,9 +20,9 @@ from mailkeep.features.operations.orchestrator.model import ConfigurationPlan, P
 from mailkeep.mail.daemons import actions, render
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig, Files
-from mailkeep.run.runtime import configuration, generations, ports, process, service_status
+from mailkeep.run.runtime import checks, configuration, generations, ports, process, service_status
 from mailkeep.run.runtime.generations import Drift, Manifest
-from mailkeep.settings import MASK, Settings
+from mailkeep.settings import MASK, SETTING_FIELDS, Settings
 
 _LIFETIME = timedelta(minutes=15)
 _DIFF_BYTES = 64 << 10
@@ -34,8 +34,6 @@ _INTERRUPTS = {
     ("redis", "restart"): "The filter works without statistics for a moment.",
     ("api", "restart"): "Requests wait for about a second.",
 }
-_READ_AT_START = ("server.", "dns.", "limits.", "mta.")
-"""What our own processes read only at their start; `node` reads it at each use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +52,26 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A plan with what is needed to apply it."""
+    """A plan with what is needed to apply it; `current_n` is the generation in use."""
 
     plan: ConfigurationPlan
     rendered: Mapping[str, Files]
     manifest: Manifest
     config: DaemonConfig
     drift: Sequence[Drift]
+    current_n: int
 
 
-def draft_plan(paths: InstancePaths, vault: Vault, target: Target, at: datetime) -> Draft:
-    """Render, compare with the generation in use, and check. Blocks for seconds. Failure if there is none."""
+def draft_plan(
+    paths: InstancePaths,
+    vault: Vault,
+    target: Target,
+    at: datetime,
+    replaced: frozenset[tuple[str, str]] = frozenset(),
+) -> Draft:
+    """Render, compare with the generation in use, and check; `replaced` are files (service, path) that do not keep
+    their edits by hand. Blocks for seconds. Failure if there is no generation in use.
+    """
     current = generations.find_current(paths)
     if current is None:
         raise Failure("The daemons use different generations of their configuration: restart Mailkeep.")
@@ -77,22 +84,23 @@ def draft_plan(paths: InstancePaths, vault: Vault, target: Target, at: datetime)
     )
     secrets = configuration.list_secrets(vault)
     files = _compare(paths, current, manifest, rendered, drift, secrets)
-    has_changes = any(file.change != "drifted" for file in files)
+    has_changes = bool(replaced) or any(file.change != "drifted" for file in files)
+    kept = [each for each in drift if (each.service, each.path) not in replaced]
     plan = ConfigurationPlan(
         id=_identify(current, manifest, drift, target),
         base=target.base,
         target=target.revision,
         expires_at=at + _LIFETIME,
         files=files,
-        actions=[*_decide(paths, current, rendered), *_decide_processes(target.changed_keys)],
+        actions=decide_actions(paths, current, rendered, target.changed_keys),
         checks=[
-            *(_check(paths, manifest, rendered, drift, config) if has_changes else ()),
+            *(_check(paths, manifest, rendered, kept, config, target.settings.server.addresses) if has_changes else ()),
             *_check_listeners(target),
         ],
         settings=target.changed_keys,
         warnings=_warn(files, target),
     )
-    return Draft(plan, rendered, manifest, config, drift)
+    return Draft(plan, rendered, manifest, config, drift, current.n)
 
 
 def read_logins_port(paths: InstancePaths) -> int:
@@ -154,6 +162,13 @@ def _read(path: Path) -> str:
         return ""
 
 
+def decide_actions(
+    paths: InstancePaths, current: Manifest, rendered: Mapping[str, Files], changed_keys: Sequence[str]
+) -> list[PlannedAction]:
+    """What the daemons and our own processes must do when these files and settings change."""
+    return [*_decide(paths, current, rendered), *_decide_processes(changed_keys)]
+
+
 def _decide(paths: InstancePaths, current: Manifest, rendered: Mapping[str, Files]) -> list[PlannedAction]:
     planned: list[PlannedAction] = []
     for service, texts in rendered.items():
@@ -170,9 +185,15 @@ def _decide(paths: InstancePaths, current: Manifest, rendered: Mapping[str, File
 
 def _decide_processes(changed_keys: Sequence[str]) -> list[PlannedAction]:
     """Our own processes that read one of the settings only at their start."""
-    because = [key for key in changed_keys if key.startswith(_READ_AT_START)]
-    names = [name for name in process.list_names() if name != "node"] if because else []
-    return [PlannedAction(name, "restart", because, _INTERRUPTS.get((name, "restart"))) for name in names]
+    reasons = {
+        name: [key for key in changed_keys if name in SETTING_FIELDS[key].read_at_start]
+        for name in process.list_names()
+    }
+    return [
+        PlannedAction(name, "restart", because, _INTERRUPTS.get((name, "restart")))
+        for name, because in reasons.items()
+        if because
+    ]
 
 
 def _check_listeners(target: Target) -> list[PlannedCheck]:
@@ -195,11 +216,12 @@ def _check(
     rendered: Mapping[str, Files],
     drift: Sequence[Drift],
     config: DaemonConfig,
+    addresses: Sequence[str],
 ) -> list[PlannedCheck]:
     """Check the new files, with the edits by hand, in a temporary folder."""
     draft = generations.stage(paths, manifest, rendered, generations.read_files(paths, drift))
     try:
-        return [PlannedCheck(each.service, each.ok, each.output) for each in configuration.check_all(draft, config)]
+        return [PlannedCheck(each.service, each.ok, each.output) for each in checks.check_all(draft, config, addresses)]
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -219,6 +241,6 @@ def _warn(files: Sequence[PlannedFile], target: Target) -> list[str]:
 def _identify(current: Manifest, manifest: Manifest, drift: Sequence[Drift], target: Target) -> str:
     parts: list[Any] = [
         current.n, target.base, target.revision, current.services, manifest.services, manifest.versions,
-        [(each.service, each.path, each.kind, each.changed_at) for each in drift],
+        [(each.service, each.path, each.kind, each.sha256) for each in drift],
     ]  # fmt: skip
     return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,8 @@ from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.mail.postfix.queue import PostqueueEntry
+from mailkeep.run.runtime import control
 from mailkeep.run.runtime.services import sends_greeting
 
 log = structlog.get_logger("mailkeep.recovery")
@@ -88,7 +90,7 @@ class Recovery:
         if any(self._due_times.get(key) != due for key, due in due_times.items()):
             listing = await postfix_queue.list_queue(self._paths.postfix_conf)
             self._listing_seconds = time.monotonic() - began
-            self._waiting = await queue.list_local_deferrals(self._app, listing, str(self._paths.lmtp_socket))
+            self._waiting = await _list_local_deferrals(self._app, self._paths, listing)
             self._due_times = due_times
         due = [key for key in self._waiting if key in due_times and self._may_try(key, now)][:_MAX_MESSAGES]
         if not due:
@@ -96,8 +98,7 @@ class Recovery:
         if not await self._services_work():
             self._last_retries.clear()  # after an outage all its messages are retried at once
             return ()
-        await asyncio.to_thread(postfix_queue.make_due, self._paths.postfix_queue, due, utc_now().timestamp())
-        await postfix_queue.wake_service(self._paths.postfix_conf, "qmgr", "FD")
+        await _make_due(self._paths, due)
         for key in due:
             last = self._last_retries.get(key)
             self._last_retries[key] = _LastRetry(last.tries + 1 if last else 1, now)
@@ -128,6 +129,31 @@ class Recovery:
                 *map(sends_greeting, (paths.lmtp_socket, paths.dovecot_lmtp, paths.dovecot_lmtp_verified))
             )
         )
+
+
+async def retry_deferred(app: App, paths: InstancePaths) -> None:
+    """Retry all mail that was deferred because of our own services; call it when an operation on these has succeeded.
+
+    Postfix also forgets which destinations did not answer: otherwise it would defer new mail for them without trying.
+    Nothing is done if a service is not ready: `Recovery` retries the mail when it is. Errors are logged.
+    """
+    try:
+        states = {each.name: each.state for each in await control.ask(paths.control_socket, "status")}
+        if "starting" in states.values() or states.get("postfix") != "running":
+            return
+        listing = await postfix_queue.list_queue(paths.postfix_conf)
+        await _make_due(paths, await _list_local_deferrals(app, paths, listing))
+    except (Failure, Unavailable) as error:
+        log.warning("deferred mail was not retried after an operation", why=str(error))
+
+
+async def _list_local_deferrals(app: App, paths: InstancePaths, listing: Sequence[PostqueueEntry]) -> list[str]:
+    return await queue.list_local_deferrals(app, listing, paths.lmtp_socket, paths.relay_socket)
+
+
+async def _make_due(paths: InstancePaths, queue_ids: Collection[str]) -> None:
+    await asyncio.to_thread(postfix_queue.make_due, paths.postfix_queue, queue_ids, utc_now().timestamp())
+    await postfix_queue.wake_service(paths.postfix_conf, "qmgr", "FD")
 
 
 def _has_room(*folders: Path) -> bool:

@@ -73,9 +73,9 @@ def find_version(name: str) -> str:
     return match[1] if match else "unknown"
 
 
-async def keep_publishing(run: Path, get_states: Callable[[], Mapping[str, bool]]) -> None:
-    """Write the states of the services when they change, and every five seconds, until cancelled."""
-    written: Mapping[str, bool] = {}
+async def keep_publishing(run: Path, get_states: Callable[[], Mapping[str, bool | None]]) -> None:
+    """Write the states of the services when they change, and every five seconds; never ends."""
+    written: Mapping[str, bool | None] = {}
     written_at = 0.0
     while True:
         now = asyncio.get_running_loop().time()
@@ -90,10 +90,22 @@ def read_running(run: Path) -> dict[str, bool]:
     """Whether each service runs, as the supervisor wrote it; `supervisor`: whether that was within 20 seconds."""
     path = run / _STATES_FILE
     try:
-        states = msgspec.json.decode(path.read_bytes(), type=dict[str, bool])
+        states = {name: bool(runs) for name, runs in _read_states(run).items()}
         return {**states, "supervisor": utc_now().timestamp() - path.stat().st_mtime < _STALE_SECONDS}
     except (OSError, msgspec.MsgspecError):
         return {"supervisor": False}
+
+
+def is_stopped(run: Path, name: str) -> bool:
+    """Whether an administrator stopped a service, as the supervisor wrote it within the last half second."""
+    try:
+        return _read_states(run).get(name, False) is None
+    except (OSError, msgspec.MsgspecError):
+        return False
+
+
+def _read_states(run: Path) -> dict[str, bool | None]:
+    return msgspec.json.decode((run / _STATES_FILE).read_bytes(), type=dict[str, bool | None])
 
 
 def remove(run: Path) -> None:

@@ -17,7 +17,7 @@ from mailkeep.mail.daemons.render import DaemonConfig
 from mailkeep.mail.dovecot import dict as dovecot_dict
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli import install
-from mailkeep.run.runtime import configuration, privileges, process
+from mailkeep.run.runtime import checks, privileges, process
 from mailkeep.run.runtime.child import ENVIRONMENT, Child, Command, spawn
 from mailkeep.run.runtime.postlog import PostlogWatch
 from mailkeep.run.runtime.prefork import ForkedProcess, ForkRequest, PreforkServer
@@ -101,8 +101,8 @@ def _define_redis(config: DaemonConfig) -> Service:
 
 def _define_rspamd(config: DaemonConfig) -> Service:
     paths = config.paths
-    variables = configuration.rspamd_variables(config, paths.rspamd_conf)
-    argv = ["rspamd", "-f", "-u", "_rspamd", "-g", "_rspamd", "-c", configuration.RSPAMD, *variables]
+    variables = checks.rspamd_variables(config)
+    argv = ["rspamd", "-f", "-u", "_rspamd", "-g", "_rspamd", "-c", checks.RSPAMD, *variables]
     sockets = (paths.scan_socket, paths.sign_socket)
     return _define_daemon("rspamd", argv, paths.log / "rspamd.log", _all_accept(sockets), _remove_sockets(sockets))
 
@@ -119,7 +119,7 @@ def _define_postfix(config: DaemonConfig) -> Service:
     # The command that `postfix start-fg` runs, without its shell, so that signals reach it.
     argv = ["/usr/lib/postfix/sbin/master", "-s", "-c", str(paths.postfix_conf)]
     watch = PostlogWatch(paths)
-    sockets = {paths.api_smtp: "api", paths.reinjection_smtp: "reinjection"}
+    sockets = {paths.api_smtp: "api", paths.reinjection_smtp: "reinjection", paths.system_smtp: "system"}
 
     async def prepare() -> None:
         for link, service in sockets.items():

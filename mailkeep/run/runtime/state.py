@@ -43,3 +43,9 @@ def read(data_dir: Path) -> InstanceState | None:
     except (FileNotFoundError, msgspec.MsgspecError):
         return None
     return state if pid == state.pid else None
+
+
+def list_options(data_dir: Path) -> dict[str, str]:
+    """The options for the settings of the instance that is running: its profile, which no other source names."""
+    instance = read(data_dir)
+    return {"mta.mode": "postfix"} if instance is not None and instance.profile == "full" else {}

@@ -45,7 +45,7 @@ async def apply_newest(conn: Conn, data_dir: Path, vault: Vault, loaded: LoadedS
 
     SettingsError, with the advice to remove the value, if they are not valid together with the other sources.
     """
-    stored = await revisions.read(conn, vault)
+    stored = await revisions.read(conn, vault, is_full_profile=loaded.settings.is_full_profile)
     values, n = stored.values, stored.n
     if not stored.use_at_start:
         pending = rules.list_pending(stored)
@@ -82,9 +82,19 @@ async def keep_current(app: App, *, saves_copy: bool = False) -> None:
         await asyncio.sleep(_RETRY_SECONDS)
 
 
+async def refresh_copy(app: App, conn: Conn) -> None:
+    """Write the values in effect to the copy."""
+    save_copy(app.data_dir, app.vault, await _read_effective(app, conn))
+
+
+async def _read_effective(app: App, conn: Conn) -> Values:
+    stored = await revisions.read(conn, app.vault, is_full_profile=app.loaded.settings.is_full_profile)
+    return rules.select_effective(stored)
+
+
 async def take_over(app: App, conn: Conn, *, saves_copy: bool = False) -> None:
     """Use the settings in effect from now on. Invalid ones are logged, and change nothing."""
-    values = rules.select_effective(await revisions.read(conn, app.vault))
+    values = await _read_effective(app, conn)
     if saves_copy:
         save_copy(app.data_dir, app.vault, values)
     try:

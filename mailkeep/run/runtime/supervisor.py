@@ -152,9 +152,12 @@ class Supervisor:
         offset = utc_now().timestamp() - monotonic()
         return [_describe(running, offset) for running in self.running.values()]
 
-    def state(self) -> dict[str, bool]:
-        """Whether each service runs and is ready, by name."""
-        return {name: running.is_ready and running.process.poll() is None for name, running in self.running.items()}
+    def state(self) -> dict[str, bool | None]:
+        """Whether each service runs and is ready, by name; None if an administrator stopped it."""
+        return {
+            name: None if running.is_stopped else running.is_ready and running.process.poll() is None
+            for name, running in self.running.items()
+        }
 
     async def stop(self) -> None:
         """Stop all services, the last wave first."""

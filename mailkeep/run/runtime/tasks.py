@@ -16,6 +16,7 @@ from mailkeep.features.mailflow.webhooks import jobs as webhooks
 from mailkeep.features.record.audit import jobs as audit
 from mailkeep.features.record.audit.service import record_summaries
 from mailkeep.features.record.messages import jobs as messages
+from mailkeep.features.record.system_mail import service as system_mail
 from mailkeep.jobs.repeat import repeat
 from mailkeep.web.idempotency import delete_expired_keys
 
@@ -31,6 +32,7 @@ async def housekeeping(app: App) -> None:
     async with app.db.autocommit() as conn:
         await abuse.delete_old_counts(conn, app.clock())
         await mailbox_sessions.prune(conn, app.clock())
+        await system_mail.prune(conn, app.clock())
     await delete_expired_keys(app.db, app.clock)
     await sending.reconcile(app, app.clock() - sending.ABANDONED)
     await mailboxes.purge_trash(app)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
 from mailkeep.app import App
+from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.features.mailflow.queue import service as queue
+from mailkeep.mail.daemons.node_report import ProbeResult
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.run.runtime import control
+from mailkeep.run.runtime import control, probe
 from mailkeep.run.runtime.supervisor import ServiceState
 from mailkeep.settings import Settings
 
 _STATE_SECONDS = 1.0
 _GREETINGS_SECONDS = 5.0
+_PROBE_SECONDS = 10.0
 _TIMEOUT_SECONDS = 10.0
+_STABLE_SECONDS = 60.0
 _GREETINGS: Mapping[str, tuple[bytes, bool]] = {
     "smtp": (b"220 ", False),
     "submission": (b"220 ", False),
@@ -34,38 +38,88 @@ _GREETINGS: Mapping[str, tuple[bytes, bool]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Ill:
+    """What did not work before a change, and is no reason to undo it: services that do not run or were restarted within
+    the last minute, and ports (by name) without a greeting.
+    """
+
+    services: frozenset[str] = frozenset()
+    ports: frozenset[str] = frozenset()
+
+    def without(self, changed: Collection[str]) -> Ill:
+        """The same without services that the change concerns."""
+        return Ill(self.services - set(changed), self.ports)
+
+
+@dataclass(frozen=True, slots=True)
 class Baseline:
     """The state of the services, and the deferred mail that waits for our own services, right after a change."""
 
     states: Mapping[str, ServiceState]
     deferred: frozenset[str]
+    ill: Ill
 
 
-async def take_baseline(app: App, paths: InstancePaths) -> Baseline:
+async def find_ill(paths: InstancePaths, settings: Settings) -> Ill:
+    """What does not work before a change."""
+    states = await control.ask(paths.control_socket, "status")
+    recently = utc_now().timestamp() - _STABLE_SECONDS
+    services = {
+        each.name
+        for each in states
+        if each.state != "running" or (each.restarts and each.since and each.since > recently)
+    }
+    return Ill(frozenset(services), frozenset(await _find_silent(settings)))
+
+
+async def take_baseline(app: App, paths: InstancePaths, ill: Ill) -> Baseline:
     """What `watch` compares with."""
     states = await control.ask(paths.control_socket, "status")
-    return Baseline({each.name: each for each in states}, frozenset(await _list_deferred(app, paths)))
+    return Baseline({each.name: each for each in states}, frozenset(await _list_deferred(app, paths)), ill)
 
 
-async def watch(app: App, paths: InstancePaths, settings: Settings, baseline: Baseline, seconds: float) -> None:
-    """Failure as soon as a service stops working. `settings` name the ports."""
+async def watch(
+    app: App, paths: InstancePaths, settings: Settings, baseline: Baseline, seconds: float, probed: ProbeResult
+) -> str:
+    """Failure as soon as a service stops working; returns what was not checked. `settings` name the ports. `probed`:
+    the result of the probe before the change; if it failed then, its failure is no result of the change.
+    """
     deadline = monotonic() + seconds
-    greetings_due = monotonic()
+    greetings_due = probe_due = monotonic()
+    note = ""
     while True:
         await _check_states(paths, baseline)
         await _check_deferred(app, paths, baseline)
         if monotonic() >= greetings_due:
-            if problems := await check_greetings(settings):
+            if problems := await check_greetings(settings, baseline.ill.ports):
                 raise Failure("; ".join(problems))
             greetings_due = monotonic() + _GREETINGS_SECONDS
+        if monotonic() >= probe_due:
+            note = await _check_probe(app, paths, settings, baseline, probed)
+            probe_due = monotonic() + _PROBE_SECONDS
         if monotonic() >= deadline:
-            return
+            return note
         await asyncio.sleep(_STATE_SECONDS)
+
+
+async def _check_probe(
+    app: App, paths: InstancePaths, settings: Settings, baseline: Baseline, probed: ProbeResult
+) -> str:
+    """Failure if the probe fails, unless it failed before the change already; returns what was not checked."""
+    found = await probe.probe(app, paths, settings)
+    if found.status != "failed":
+        return found.problem or ""
+    if probed.status == "failed":
+        return f"The probe message failed before the change too. Before: {probed.problem} Now: {found.problem}"
+    await _check_deferred(app, paths, baseline)  # other mail says more
+    raise Failure(f"The probe message failed. {found.problem}")
 
 
 async def _check_states(paths: InstancePaths, baseline: Baseline) -> None:
     for state in await control.ask(paths.control_socket, "status"):
         before = baseline.states.get(state.name)
+        if state.name in baseline.ill.services:
+            continue
         if before and before.state == "running" and (state.state, state.pid) != ("running", before.pid):
             raise Failure(f"{state.name} has exited.")
 
@@ -80,18 +134,23 @@ async def _list_deferred(app: App, paths: InstancePaths) -> Sequence[str]:
         return ()
     listing = await postfix_queue.list_queue(paths.postfix_conf)
     try:
-        return await queue.list_local_deferrals(app, listing, str(paths.lmtp_socket))
+        return await queue.list_local_deferrals(app, listing, paths.lmtp_socket, paths.relay_socket)
     except Unavailable:
         return ()  # the database's outage is no result of the change
 
 
-async def check_greetings(settings: Settings) -> list[str]:
-    """The ports of mail without a greeting, with the reason."""
+async def check_greetings(settings: Settings, silent: Collection[str] = ()) -> list[str]:
+    """The ports of mail without a greeting, with the reason; `silent` ports (by name) are not checked."""
+    return [problem for name, problem in (await _find_silent(settings)).items() if name not in silent]
+
+
+async def _find_silent(settings: Settings) -> Mapping[str, str]:
+    """The ports without a greeting by name, with the reason."""
     address = (settings.server.addresses or ("127.0.0.1",))[0]
     found = await asyncio.gather(
         *(_check_greeting(name, address, getattr(settings.ports, name), *how) for name, how in _GREETINGS.items())
     )
-    return [each for each in found if each]
+    return {name: problem for name, problem in zip(_GREETINGS, found, strict=True) if problem}
 
 
 async def _check_greeting(name: str, address: str, port: int, beginning: bytes, is_tls: bool) -> str | None:

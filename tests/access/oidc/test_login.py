@@ -147,6 +147,17 @@ async def test_an_account_has_one_identity_at_most(api: Api, provider: Provider,
     assert ended(await visitor.log_in(provider))[1] == {"error": "CONFLICT", "reason": "already_linked"}
 
 
+@pytest.mark.parametrize("options", [{"auto_create_role": "admin"}])
+async def test_super_admins_get_mail_about_an_admin_whom_the_provider_creates(
+    api: Api, provider: Provider, visitor: Visitor
+):
+    provider.claims = {"email": "new@acme.test", "email_verified": True}
+    await visitor.log_in(provider)
+    (job,) = await api.sql("SELECT recipient, items FROM system_mail")
+    (item,) = job["items"]
+    assert (job["recipient"], item["actor"], item["email"]) == (email_of("sue"), "oidc:acme", "new@acme.test")
+
+
 @pytest.mark.parametrize("options", [{"auto_create_role": "domain_admin"}])
 async def test_an_account_is_created_if_the_provider_may(api: Api, provider: Provider, visitor: Visitor):
     provider.claims = {"email": "New@Acme.test", "email_verified": True}

@@ -69,6 +69,19 @@ HOSTILE_LINES = {
         "smtpd_timeout = 3\nsmtpd_timeout = 4",
         "smtpd_timeout",
         "-o smtpd_timeout=3",
+        "smtpd_timeout = $(id)",
+        "smtpd_banner = proxy:unix:passwd.byname",
+        "smtpd_banner = x # relayhost = y",
+        "smtpd_timeout\xa0= 3",
+        "\u0455mtpd_timeout = 3",  # Cyrillic
+        "smtpd_banner = m\u202eail",
+        "smtpd_banner = \uff04mail_version",
+        "smtpd_timeout = 3\x85relayhost = evil.example",
+        "smtpd_timeout = 3\x0brelayhost = evil.example",
+        "smtpd_timeout = 3\n\trelayhost = evil.example",
+        "# a comment\n relayhost = evil.example",
+        f"smtpd_banner = {'x' * 70_000}",
+        "smtp_helo_name = \udcff",
     ],
     DOVECOT: [
         "!include /etc/shadow",
@@ -91,6 +104,15 @@ HOSTILE_LINES = {
         "}\nssl = no",
         "import_environment = LD_PRELOAD",
         "auth_master_user_separator = +",
+        "mail_debug = yes }\nssl = no",
+        "protocol imap { mail_plugins = x }",
+        "protocol imap {\n!include /x\n}",
+        "protocol lmtp {\nmail_max_userip_connections = 5\n}",
+        "remote 192.0.2.0/24 {\nmail_debug = yes\n}",
+        "mail_debug = yes # \\\nssl = no",
+        "login_greeting = $mail_location",
+        "mail_debug =\u2029yes",
+        "!include_try = x",
     ],
     GROUPS: [
         ".include /tmp/x",
@@ -106,6 +128,16 @@ HOSTILE_LINES = {
         "group x { max_score = 1;",
         "/* */ group x { max_score = 1; }",
         'group "../x" { max_score = 1; }',
+        ".priority 10\ngroup x { max_score = 1; }",
+        '.load(try=true, key="x") "/etc/shadow"',
+        "group x { max_score = 1; } /* } */",
+        'group x { # }\n symbols { "Y" { weight = 1; } }',
+        'group x { max_score = 1; }, lua = "x"',
+        "group x [ max_score = 1 ]",
+        "group 'x' { max_score = 1; }",
+        'group x { max_score: "${LOCAL_CONFDIR}"; }',
+        "group x { max_score = 1\x00; }",
+        "group x { max_score = <<E\n1\nE\n}",
     ],
     OPTIONS: ['lua_path = "x"', 'plugins_dir = "x"', 'dns { nameserver = "203.0.113.1"; }', 'tempdir = "x"'],
     ("rspamd", "local.d/mime_types.conf"): ["bad_extensions { .include = 4; }", 'bad_extensions { ".include" = 4; }'],
@@ -140,7 +172,9 @@ def test_allowed_parameters_are_none_of_our_templates_and_exist():
         "smtpd_client_connection_count_limit"  # no limit on the sockets of our own processes
     }
     dovecot = actions.list_parameters("dovecot", ours["dovecot"]["dovecot.conf"])
-    assert ALLOWED.dovecot.parameters & dovecot.keys() == {"protocol/mail_max_userip_connections"}
+    assert ALLOWED.dovecot.parameters & dovecot.keys() == {
+        "protocol/mail_max_userip_connections", "service/process_limit"
+    }  # fmt: skip
 
 
 def test_the_documentation_has_all_allowed_parameters():

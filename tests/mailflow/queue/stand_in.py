@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +14,7 @@ import pytest
 from mailkeep.app import App
 from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.features.record.node_tasks import service as node_tasks
+from mailkeep.features.record.node_tasks.service import TaskHandler
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import queue as postfix_queue
@@ -48,12 +49,18 @@ def waiting(number: int, state: str = "deferred", *to: str, sender: str = "shop@
 
 
 @asynccontextmanager
-async def answering(app: App, patch: pytest.MonkeyPatch, messages: list[PostqueueEntry]) -> AsyncIterator[Waiters]:
-    """The application as in the full profile, with a running agent."""
+async def answering(
+    app: App,
+    patch: pytest.MonkeyPatch,
+    messages: list[PostqueueEntry],
+    handlers: Mapping[str, TaskHandler] | None = None,
+) -> AsyncIterator[Waiters]:
+    """The application as in the full profile, with a running agent. `handlers`: of other tasks."""
     waiters = Waiters(messages)
     before = app.settings
     app.settings = replace(before, mta=replace(before.mta, mode="postfix"))
-    performers = queue.task_handlers(Path("conf"), Path("queue"), srs.rewriter(app.vault, app.settings).restore)
+    queue_tasks = queue.task_handlers(Path("conf"), Path("queue"), srs.rewriter(app.vault, app.settings).restore)
+    performers = {**queue_tasks, **(handlers or {})}
 
     async def work() -> None:
         while True:

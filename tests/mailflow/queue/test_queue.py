@@ -7,13 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from mailkeep.core.errors import Failure
+from mailkeep.features.mailflow.queue import rules
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.mail.message import srs
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.mail.postfix.queue import list_queue_ids, parse_listing
+from mailkeep.mail.postfix.queue import PostqueueRecipient, list_queue_ids, parse_listing
 from tests.mailflow.queue.stand_in import Waiters, answering, waiting
 from tests.support.client import Api
 
@@ -52,6 +54,24 @@ def test_a_file_in_any_queue_directory_is_a_queued_message(tmp_path: Path) -> No
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / place).touch()
     assert list_queue_ids(tmp_path) == {"4kA", "4kB", "4kC"}
+
+
+@pytest.mark.parametrize(
+    "reason, is_local",
+    [
+        ("connect to mx.near.test[/run/relay.sock]: Connection refused", True),
+        ("delivery temporarily suspended: connect to mx.near.test[/run/relay.sock]: No such file or directory", True),
+        ("host mx.near.test[/run/relay.sock] said: 451 4.7.0 The relay says: later", False),
+        ("host mx.near.test[/run/lmtp.sock] said: 451 4.3.0 The mailboxes are not available", True),
+        ("host mx.near.test[/run/lmtp.sock] said: 452 4.2.2 Mailbox full", False),
+        ("host mx.far.test[192.0.2.1] said: 451 4.7.1 Greylisted", False),
+    ],
+)
+def test_a_deferral_because_of_our_own_processes(reason: str, is_local: bool) -> None:
+    (entry,) = parse_listing(_LISTED)
+    recipient = PostqueueRecipient("a@far.test", reason)
+    message = msgspec.structs.replace(entry, recipients=[recipient])
+    assert rules.is_local_deferral(message, (), "/run/lmtp.sock", "/run/relay.sock") == is_local
 
 
 def test_a_message_that_moves_during_the_search_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
+from mailkeep.features.operations.orchestrator import service as operations
+from mailkeep.features.record.settings_revisions import service as revisions
 from mailkeep.run.runtime import stored_settings
 from mailkeep.settings import SETTING_FIELDS, SettingsError, is_storable, load_settings
 from tests.support.caller import Answer
 from tests.support.client import PASSWORD, VAULT, Api, faults, reason
 
-LIVE, RESTART, SECRET = "abuse.sender_per_hour", "filter.spam_score", "outbound.relay_password"
+LIVE, RESTART, SECRET = "abuse.sender_per_hour", "smtp.max_sessions", "outbound.relay_password"
 RELAY = {"outbound.relay": "relay.example:587", "outbound.relay_username": "we", SECRET: "s3cret-word"}
 
 
@@ -41,12 +43,13 @@ async def test_a_live_setting_is_applied_with_its_change(api: Api):
     changed = await patch(api, {LIVE: 7}, comment="Less")
     assert (changed.status, changed.headers["etag"]) == (200, '"1"')
     assert changed.data == {
-        "revision": 1, "changes": {LIVE: {"before": None, "after": 7}}, "needs_restart": [], "dry_run": False
+        "revision": 1, "changes": {LIVE: {"before": None, "after": 7}}, "needs_restart": [], "dry_run": False,
+        "warnings": [],
     }  # fmt: skip
     await take_over(api)
     assert api.app.settings.abuse.sender_per_hour == 7
     shown = await setting(api, LIVE)
-    assert (shown["value"], shown["source"], shown["effect"]) == (7, "database", "none")
+    assert (shown["value"], shown["source"], shown["effect"], shown["services"]) == (7, "database", "none", [])
     (revision,) = (await api.sue.get("/config/revisions")).data
     assert (revision["author"], revision["comment"], revision["state"]) == ("sue@example.test", "Less", "applied")
     await patch(api, {LIVE: None})
@@ -59,13 +62,14 @@ async def test_a_setting_that_needs_a_restart_waits_for_it(api: Api, tmp_path: P
     assert (await patch(api, {RESTART: 8})).data["needs_restart"] == [RESTART]
     assert (await patch(api, {LIVE: 7})).data["needs_restart"] == [RESTART]
     await take_over(api)
-    assert (api.app.settings.filter.spam_score, api.app.settings.abuse.sender_per_hour) == (6, 7)
+    assert (api.app.settings.smtp.max_sessions, api.app.settings.abuse.sender_per_hour) == (200, 7)
     shown = await setting(api, RESTART)
-    assert (shown["value"], shown["pending"], shown["source"]) == (6, 8, "default")
+    assert (shown["value"], shown["pending"], shown["source"]) == (200, 8, "default")
+    assert (shown["effect"], shown["services"]) == ("restart", ["mailkeep"])
     assert await states(api) == [(2, "desired"), (1, "superseded")]
     async with api.app.db.tx() as conn:
         loaded, _ = await stored_settings.apply_newest(conn, tmp_path, VAULT, api.app.loaded)
-    assert loaded.settings.filter.spam_score == 8
+    assert loaded.settings.smtp.max_sessions == 8
     assert await states(api) == [(2, "applied"), (1, "superseded")]
     await take_over(api)
     assert "pending" not in await setting(api, RESTART)
@@ -99,14 +103,18 @@ async def test_a_rollback_is_a_new_revision_with_the_old_values(api: Api):
 async def test_of_two_changes_of_one_revision_the_second_is_refused(api: Api):
     answers = await asyncio.gather(*(patch(api, {LIVE: value}, if_match='"0"') for value in (5, 6, 7)))
     assert sorted(each.status for each in answers) == [200, 412, 412]
+    back = await api.sue("POST", "/config/revisions/0/rollback", {}, headers={"if-match": '"0"'})
+    assert (back.status, back.json["error"]["details"]["changed"]) == (412, [LIVE])
     refused = await patch(api, {"retention.content_days": 9}, if_match='"0"')
     assert refused.json["error"]["details"] == {"expected": '"0"', "actual": '"1"', "changed": [LIVE]}
     assert (await patch(api, {"retention.content_days": 9}, if_match='"1"')).status == 200
+    back = await api.sue("POST", "/config/revisions/0/rollback", {}, headers={"if-match": '"2"'})
+    assert (back.status, back.data["revision"]) == (200, 3)
 
 
 async def test_every_fault_of_a_change_is_named(api: Api):
     changes = {
-        LIVE: "many", RESTART: -1, "filter.spam_scor": 1, "http.listen": "0.0.0.0:80", "tls.key_file": "/etc/shadow",
+        LIVE: "many", RESTART: -1, "http.listen": "0.0.0.0:80", "filter.spam_scor": 1, "tls.key_file": "/etc/shadow",
         "outbound.relay_networks": ["10.0.0.0/8"], "mta.mode": "postfix",
         "oidc.providers": [{"id": "x", "issuer": "https://x.test", "client_id": "x", "client_secret_file": "/etc/x"}],
     }  # fmt: skip
@@ -150,10 +158,24 @@ async def test_secrets_are_stored_encrypted_and_never_shown(api: Api):
     shown = [await api.sue.get("/config"), await api.sue.get("/config/revisions"), await api.sue.get("/audit")]
     rows = await api.sql("SELECT changes::text, stored FROM settings_revisions")
     assert "s3cret-word" not in repr(rows) + "".join(each.body.decode() for each in shown)
-    assert (await setting(api, SECRET))["pending"] == "********"
+    assert (await setting(api, SECRET))["value"] == "********"
     async with api.app.db.autocommit() as conn:
         loaded, _ = await stored_settings.apply_newest(conn, api.app.data_dir, VAULT, api.app.loaded)
     assert loaded.settings.outbound.relay_password == "s3cret-word"
+
+
+@pytest.mark.parametrize(
+    "key, value",
+    [
+        ("outbound.relay_password", "********"), ("mta.password", "********"),
+        ("oidc.providers", [{"id": "x", "issuer": "https://x.test", "client_id": "x", "client_secret": "********"}]),
+    ],
+)  # fmt: skip
+async def test_what_is_shown_in_place_of_a_secret_is_not_stored(api: Api, key: str, value: object):
+    await patch(api, RELAY)
+    refused = await patch(api, {key: value}, current_password=PASSWORD)
+    assert (refused.code, faults(refused)) == ("INVALID_FIELD", [f"changes.{key}"])
+    assert "in place of a secret" in refused.body.decode()
 
 
 @pytest.mark.parametrize(
@@ -222,15 +244,6 @@ async def test_nobody_can_exclude_their_own_network(api: Api):
     assert (await patch(api, {"auth.allowed_networks": networks}, current_password=PASSWORD)).status == 200
 
 
-async def test_a_dry_run_changes_nothing(api: Api):
-    answer = await patch(api, {RESTART: 8}, dry_run=True)
-    assert answer.data == {
-        "revision": 0, "changes": {RESTART: {"before": None, "after": 8}}, "needs_restart": [RESTART], "dry_run": True
-    }  # fmt: skip
-    assert await states(api) == []
-    assert await api.audit_entries("config.update") == []
-
-
 async def test_a_change_without_an_effect_adds_no_revision(api: Api):
     await patch(api, {LIVE: 4})
     assert (await patch(api, {LIVE: 4})).data["revision"] == 1
@@ -287,3 +300,30 @@ async def test_processes_take_over_a_change_when_notified(api: Api):
         assert 429 in answers  # rate limits are live too
     finally:
         watching.cancel()
+
+
+async def test_an_apply_that_is_rolled_back_keeps_newer_revisions(api: Api):
+    async def restart_uses() -> bool:
+        async with api.app.db.autocommit() as conn:
+            return (await revisions.read(conn, VAULT, is_full_profile=False)).use_at_start
+
+    await patch(api, {RESTART: 8})
+    await patch(api, {RESTART: 9})
+    # A newer revision came before the apply began: nothing took effect, and the newer one was not tried.
+    assert not await operations.take_effect(api.app, 1)
+    await operations.restore(api.app, 0, 1)
+    assert (await states(api), await restart_uses()) == ([(2, "desired"), (1, "superseded")], True)
+    # While the apply runs, a live setting and another one change: both stay the newest, and the live one in effect.
+    assert await operations.take_effect(api.app, 2)
+    await patch(api, {LIVE: 7})
+    await patch(api, {RESTART: 8.5})
+    await operations.restore(api.app, 0, 2)
+    assert await states(api) == [(4, "desired"), (3, "superseded"), (2, "superseded"), (1, "superseded")]
+    assert not await restart_uses()
+    await take_over(api)
+    assert (api.app.settings.abuse.sender_per_hour, api.app.settings.filter.spam_score) == (7, 6)
+    assert (await setting(api, RESTART))["pending"] == 8.5
+    await operations.restore(api.app, 0, 2)  # again, after a kill
+    assert (await states(api))[0] == (4, "desired")
+    assert await operations.take_effect(api.app, 4)
+    assert (await restart_uses(), (await states(api))[0]) == (True, (4, "applied"))

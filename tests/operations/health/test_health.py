@@ -18,7 +18,7 @@ import mailkeep
 from mailkeep.core.errors import Unavailable
 from mailkeep.features.operations.health import rules, service
 from mailkeep.features.operations.health.model import HealthCheck, Status
-from mailkeep.mail.daemons.node_report import Certificate, NodeReport, SendingAddress
+from mailkeep.mail.daemons.node_report import Certificate, NodeReport, ProbeResult, SendingAddress
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
 from tests.support.caller import Caller
@@ -220,11 +220,32 @@ def test_a_silent_node_is_degraded():
     assert {each.status for each in rules.node_components(report, "mx.example.test", NOW)} == {"degraded"}
 
 
+@pytest.mark.parametrize(
+    "result, status, advice",
+    [
+        (None, "ok", "not arrived yet"),
+        (ProbeResult(NOW, "ok", latency_ms=120.5), "ok", None),
+        (
+            ProbeResult(NOW, "failed", "content", "Port 25 (smtp) refused the message: 554."),
+            "down",
+            "refused the message",
+        ),
+        (ProbeResult(NOW, "not_checked", problem="The port smtp is off."), "disabled", "is off"),
+        (ProbeResult(NOW - timedelta(minutes=6), "ok"), "degraded", "five minutes"),
+    ],
+)
+def test_health_reports_the_probe_message(result: ProbeResult | None, status: str, advice: str | None):
+    component = rules.probe(result, NOW)
+    assert component.status == status
+    assert (component.advice is None) if advice is None else (advice in (component.advice or ""))
+    assert component.latency_ms == (result.latency_ms if result else None)
+
+
 async def test_health_details_explain_each_component(api: Api):
     answer = await api.sue.get("/health/details")
     assert answer.status == 200
     found = {each["component"]: each for each in answer.data["components"]}
-    assert set(found) == {"database", "mta", "filter", "mailboxes", "queue", "disk", "certificates", "dns"}
+    assert set(found) == {"database", "mta", "filter", "mailboxes", "queue", "disk", "certificates", "dns", "probe"}
     assert found["database"]["status"] == "ok"
     assert found["database"]["latency_ms"] >= 0
     assert found["database"]["version"]

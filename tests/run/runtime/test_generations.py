@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from mailkeep.core.clock import utc_now
 from mailkeep.core.errors import Failure
-from mailkeep.core.secret import Vault
-from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.mail.daemons.render import DaemonConfig
-from mailkeep.run.runtime import certificate, configuration, folders, generations
-from mailkeep.settings import load_settings
-from tests.support.scratch import new_directory
+from mailkeep.run.runtime import configuration, generations
+from tests.support.configuration import create_folders, install
 
 pytestmark = pytest.mark.root
-VAULT = Vault(bytes(range(32)))
 
 
 @pytest.fixture
 def paths() -> Iterator[InstancePaths]:
-    folder = new_directory("mailkeep-generations-", 0o755, programs=True)
-    paths = InstancePaths(folder, run_folder(folder))
-    folders.create(paths)
-    yield paths
-    folders.remove_runtime_files(paths)
-    shutil.rmtree(folder)
-
-
-def install(paths: InstancePaths, **environ: str) -> DaemonConfig:
-    environ = {"SERVER__HOSTNAME": "mx.example.test", "SERVER__ADDRESSES": '["127.0.0.1"]'} | environ
-    settings = load_settings(paths.data, {f"MAILKEEP_{key}": text for key, text in environ.items()}).settings
-    certificate.install(settings, paths.tls, settings.server.name, utc_now())
-    config = configuration.make_config(paths, settings, VAULT, 4712)
-    configuration.install(settings, config, 0, utc_now())
-    return config
+    with create_folders() as paths:
+        yield paths
 
 
 def current(paths: InstancePaths) -> generations.Manifest:

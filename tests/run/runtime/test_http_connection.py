@@ -374,3 +374,53 @@ async def test_other_fields_may_be_repeated_and_http_1_0_needs_no_host(listener:
     old = await connect(listener)
     await old.send(b"GET /hello HTTP/1.0\r\n\r\n")
     assert (await old.rest()).endswith(b"hello")
+
+
+async def test_a_stopping_listener_answers_what_has_arrived():
+    listener = HttpListener("127.0.0.1", 0, "The test")
+    await listener.start(application, grace_seconds=5, limits=PATIENT)
+    request = HEAD + b"\r\n"
+    idle, running, unread = [await (await connect(listener)).send(b"") for _ in range(3)]
+    for each in (idle, unread):
+        assert await (await each.send(request)).answer() == HELLO
+    await running.send(request.replace(b"/hello", b"/late"), pause=0.1)
+    silent = await connect(listener)
+    fresh = await connect(listener)
+    unread.writer.write(request)  # received by the kernel; the server's side reads it only after it was asked to stop
+    stopping = asyncio.create_task(listener.stop())
+    closing = HELLO.replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n")
+    await asyncio.sleep(0.3)
+    await fresh.send(request)
+    for each in (unread, running, fresh):
+        assert await each.answer() == closing
+        assert await each.rest() == b""
+    assert (await idle.rest(), await silent.rest()) == (b"", b"")
+    await asyncio.wait_for(stopping, 30)
+
+
+async def test_a_listener_passes_all_requests_on_to_the_next_one():
+    listening = socket.create_server(("127.0.0.1", 0), backlog=256)
+    address = listening.getsockname()[:2]
+    is_over = False
+
+    async def ask_again_and_again() -> int:
+        times = 0
+        while not is_over:
+            reader, writer = await asyncio.open_connection(*address)
+            writer.write(HEAD + b"\r\n")
+            assert (await asyncio.wait_for(reader.readexactly(len(b"HTTP/1.1 200 OK")), 60)) == b"HTTP/1.1 200 OK"
+            writer.close()
+            times += 1
+        return times
+
+    clients = [asyncio.create_task(ask_again_and_again()) for _ in range(6)]
+    for _ in range(4):
+        listener = HttpListener.on_socket(listening.dup())
+        await listener.start(application, grace_seconds=5)
+        await asyncio.sleep(0.3)
+        await listener.stop()
+    listener = HttpListener.on_socket(listening)
+    await listener.start(application, grace_seconds=5)
+    is_over = True
+    assert sum(await asyncio.gather(*clients)) > 20
+    await listener.stop()

@@ -49,7 +49,7 @@ async def test_only_listing_the_queue_lengthens_the_pause(
     monkeypatch.setattr(recovery.queue, "list_local_deferrals", list_local_deferrals)
     queue = SimpleNamespace(list_deferred=lambda _: {"A": 1}, list_queue=list_queue, find_idle_services=find_nothing)
     monkeypatch.setattr(recovery, "postfix_queue", queue)
-    paths = SimpleNamespace(postfix_queue=None, postfix_conf=None, lmtp_socket="")
+    paths = SimpleNamespace(postfix_queue=None, postfix_conf=None, lmtp_socket="", relay_socket="")
     with pytest.raises(asyncio.CancelledError):
         await recovery.Recovery(cast(Any, None), cast(Any, paths)).run()
     assert pauses == [pause]

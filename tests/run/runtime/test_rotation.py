@@ -63,7 +63,7 @@ def log(tmp_path: Path) -> Path:
 
 def rotate_while_it_runs(process: subprocess.Popen[bytes], log: Path) -> None:
     """Rotate and compress again and again, each time as if a second had passed."""
-    rotating = Rotation(log.parent, replace(BOUNDS, size_bytes=50_000), {}, {})
+    rotating = Rotation(log.parent, lambda: replace(BOUNDS, size_bytes=50_000), {}, {})
     began = time.time()
     for number in range(100_000):
         asyncio.run(rotating.run_once(began + number))
@@ -87,7 +87,7 @@ def test_logs_rotate_while_the_server_runs_and_lose_no_line(log: Path, how: str)
 
 
 def test_a_log_rotates_once_a_day_and_is_kept_for_fourteen_days(log: Path) -> None:
-    rotating = Rotation(log.parent, BOUNDS, {}, {})
+    rotating = Rotation(log.parent, lambda: BOUNDS, {}, {})
     now = time.time()
     asyncio.run(rotating.run_once(now))
     for day in range(20):
@@ -103,7 +103,7 @@ def test_a_log_rotates_once_a_day_and_is_kept_for_fourteen_days(log: Path) -> No
 
 
 def test_a_killed_rotation_is_completed(log: Path) -> None:
-    rotating = Rotation(log.parent, replace(BOUNDS, size_bytes=1), {}, {})
+    rotating = Rotation(log.parent, lambda: replace(BOUNDS, size_bytes=1), {}, {})
     log.write_text("first\n")
     # Killed between the link and the new file: both names are one file, which is still being written.
     os.link(log, log.with_name("daemon.log.20260101-000000"))
@@ -123,7 +123,7 @@ def test_a_file_that_is_open_or_not_read_yet_is_not_compressed(log: Path) -> Non
     async def is_read(path: Path) -> bool:
         return path.name in read
 
-    rotating = Rotation(log.parent, replace(BOUNDS, size_bytes=1), {}, {}, is_read)
+    rotating = Rotation(log.parent, lambda: replace(BOUNDS, size_bytes=1), {}, {}, is_read)
     with log.open("w") as writing:
         writing.write("first\n")
         writing.flush()

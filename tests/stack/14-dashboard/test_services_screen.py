@@ -118,6 +118,54 @@ async def test_an_edit_by_hand_and_a_plan_are_shown(browser: Browser, alone: Sta
     await asyncio.to_thread(eventually, lambda: not alone.do("GET", "/orchestrator/plan")["actions"])
 
 
+async def test_edits_by_hand_are_adopted_and_overwritten(browser: Browser, alone: Stack) -> None:
+    conf = alone.data_dir / "rspamd" / "conf" / "local.d"
+    adopted, overwritten = conf / "greylist.conf", conf / "actions.conf"
+    adopted.write_text(adopted.read_text() + "expire = 3d;\n")
+    overwritten.write_text(overwritten.read_text() + "unknown_action = 3;\n")
+    try:
+        for viewport in (PHONE, WIDE):
+            options: dict[str, Any] = {"viewport": viewport, "bypass_csp": True, "reduced_motion": "reduce"}
+            async with open_services(browser, alone, "drift", **options) as page:
+                await page.add_script_tag(path=AXE)
+                choice = page.get_by_role("radiogroup", name="Decision about rspamd/local.d/greylist.conf")
+                await choice.get_by_text("Adopt into the settings").click()
+                lines = page.get_by_label("Adopted lines of rspamd/local.d/greylist.conf")
+                await expect(lines).to_have_text("expire = 3d;")
+                other = page.get_by_role("radiogroup", name="Decision about rspamd/local.d/actions.conf")
+                await expect(other.get_by_role("radio", name="Adopt into the settings")).to_be_disabled()
+                reasons = page.get_by_label("What can’t be adopted of rspamd/local.d/actions.conf")
+                await expect(reasons).to_contain_text("actions.conf is none of the possible files")
+                await other.get_by_text("Overwrite").click()
+                violations = await find_violations(page)
+                width = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                assert (violations, width) == ([], 0), viewport
+                if viewport == WIDE:
+                    await page.get_by_role("button", name="Apply 2 decisions").click()
+                    dialog = page.get_by_role("dialog", name="Apply the plan")
+                    await expect(dialog).to_contain_text("Adopted into the settings, as a new revision")
+                    await dialog.get_by_label("Watch the services").fill("5")
+                    await dialog.get_by_role("button", name="Apply").click()
+                    operation = page.get_by_role("dialog", name="Operation")
+                    await expect(operation.get_by_role("status").first).to_have_text("succeeded", timeout=90_000)
+                    await page.keyboard.press("Escape")
+                    await expect(page.get_by_text("local.d/greylist.conf")).to_have_count(0)
+        assert (adopted.read_text().splitlines()[-1], "unknown" in overwritten.read_text()) == ("expire = 3d;", False)
+    finally:
+        body = {"changes": {"overlays.rspamd": None}, "current_password": PASSWORD}
+        await asyncio.to_thread(alone.do, "PATCH", "/config", body)
+        await asyncio.to_thread(apply_plan, alone)
+
+
+def apply_plan(stack: Stack) -> None:
+    """Apply the newest settings, over edits by hand of Rspamd's files."""
+    files = [f"{each['service']}/{each['path']}" for each in stack.do("GET", "/orchestrator/drift")]
+    body = {"plan_id": stack.do("GET", "/orchestrator/plan")["id"], "watch_seconds": 5}
+    body |= {"overwrite_drift": [name for name in files if name.startswith("rspamd/")]}
+    stack.do("POST", "/orchestrator/apply", body)
+    eventually(lambda: stack.do("GET", "/orchestrator")["operation_id"] is None, 90, "the end of the apply")
+
+
 async def test_a_plan_is_applied(browser: Browser, alone: Stack) -> None:
     changes = {"filter.spam_score": 5.5}
     try:

@@ -5,6 +5,7 @@ By itself Postfix would try again after an hour here.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import imaplib
 import json
@@ -22,7 +23,9 @@ import pytest
 from mailkeep.db.instance import run_folder
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.run.runtime import child, service_status
+from mailkeep.run.runtime import child, control, service_status
+from mailkeep.run.runtime.context import attach
+from mailkeep.run.runtime.recovery import retry_deferred
 from tests.stack.harness import Stack, eventually, letter
 from tests.support.processes import children
 
@@ -134,6 +137,29 @@ def test_mail_does_not_wait_for_minutes_after_a_short_outage(patient: Stack, ali
     began = time.monotonic()
     eventually(lambda: arrives(patient, alice, subject), WITHIN, "the mail")
     print(f"{subject}: delivered {time.monotonic() - began:.1f} s after the supervisor could restart it")
+    assert due_at(patient, remote) == due, "what a remote server deferred was tried again"
+
+
+def test_mail_is_retried_after_an_operation_on_a_service(patient: Stack, alice: str) -> None:
+    """Also mail that `Recovery` would not retry, because it has tried often: here the process `node` is away."""
+    paths, remote = places(patient), defer_at_remote_server(patient, "operation")
+    due = due_at(patient, remote)
+
+    async def start_again() -> None:
+        await control.ask(paths.control_socket, "start", "dovecot")
+        async with attach(patient.data_dir, "test") as app:
+            await retry_deferred(app, paths)
+
+    node = pid_of(patient, "node")
+    os.kill(node, signal.SIGSTOP)
+    try:
+        asyncio.run(control.ask(paths.control_socket, "stop", "dovecot"))
+        patient.deliver(alice, "While it was stopped")
+        eventually(lambda: is_deferred(patient, alice), what="the deferral")
+        asyncio.run(start_again())
+        eventually(lambda: arrives(patient, alice, "While it was stopped"), WITHIN, "the mail")
+    finally:
+        os.kill(node, signal.SIGCONT)
     assert due_at(patient, remote) == due, "what a remote server deferred was tried again"
 
 

@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -17,17 +16,17 @@ from typing import Any
 import msgspec
 import pytest
 
+from mailkeep.core.clock import utc_now
+from mailkeep.core.errors import Failure
 from mailkeep.db.instance import run_folder
-from mailkeep.run.runtime import generations, plan, stored_settings
-from mailkeep.run.runtime.apply import read_journal, recover_at_start
-from mailkeep.run.runtime.context import attach
+from mailkeep.mail.daemons.node_report import ProbeResult
+from mailkeep.run.runtime import generations, journal, plan, probe
 from tests.stack.applying import apply_draft, paths_of
 from tests.stack.harness import ADDRESS, PASSWORD, Stack, eventually
-from tests.support.instance import PROGRAM, ROOT
+from tests.support.instance import PROGRAM
 from tests.support.ports import free_port
 
 pytestmark = pytest.mark.timeout(300)
-STEPS = ("apply.journal_written", "apply.link_switched", "apply.watched", "apply.ended")
 
 
 @pytest.fixture
@@ -69,6 +68,11 @@ def used_spam_score(stack: Stack) -> str:
     return (stack.data_dir / "rspamd" / "conf" / "local.d" / "actions.conf").read_text()
 
 
+def newest_alert(stack: Stack) -> dict[str, Any]:
+    alerts: list[dict[str, Any]] = stack.do("GET", "/events?kind=system.alert&limit=100")
+    return max(alerts, key=lambda alert: alert["id"])
+
+
 def pending(stack: Stack) -> list[str]:
     return stack.do("GET", "/orchestrator/plan")["settings"]
 
@@ -87,7 +91,7 @@ def test_an_apply_and_a_rollback_to_an_earlier_generation(clean: Stack) -> None:
     stale = clean.ask("POST", "/orchestrator/apply", {"plan_id": old_plan})
     assert (stale.status, stale.body["error"]["details"]["reason"]) == (409, "plan_stale")
     assert stale.body["error"]["details"]["plan"]["id"] == clean.do("GET", "/orchestrator/plan")["id"]
-    assert read_journal(paths_of(clean.data_dir)) is None
+    assert journal.read(paths_of(clean.data_dir)) is None
 
     rollback = clean.ask("POST", "/orchestrator/rollback", {"generation": before, "watch_seconds": 5})
     operation = eventually(lambda: finished(clean, rollback.data["operation_id"]), 120, "the rollback")
@@ -104,31 +108,33 @@ def test_a_setting_of_our_own_processes_is_applied(clean: Stack) -> None:
         assert operation["state"] == "succeeded", operation
         assert operation["steps"][-2]["name"] == "restart api"
         now = {each["name"]: each["pid"] for each in clean.do("GET", "/orchestrator")["services"]}
-        kept = {name for name, pid in now.items() if pid == pids[name]}
-        assert kept == {"database", "prefork", "node", "redis", "rspamd", "dovecot", "postfix"}
+        assert {name for name, pid in now.items() if pid != pids[name]} == {"api"}
         assert pending(clean) == []
     finally:
         clean.do("PATCH", "/config", {"changes": {"limits.body_budget_mb": None}})
 
 
 def test_one_of_two_applies_at_once_runs(clean: Stack) -> None:
+    """Of two processes: the API and the command line."""
     set_spam_score(clean, 5.25)
-    plan_id = clean.do("GET", "/orchestrator/plan")["id"]
-
-    def start(_: int) -> Any:
-        return clean.ask("POST", "/orchestrator/apply", {"plan_id": plan_id, "watch_seconds": 5})
-
-    with ThreadPoolExecutor() as pool:
-        first, second = sorted(pool.map(start, range(2)), key=lambda answer: answer.status)
-    assert (first.status, second.status, second.body["error"]["code"]) == (202, 409, "ORCHESTRATOR_BUSY")
-    assert second.body["error"]["details"]["operation_id"] == first.data["operation_id"]
-    confirm = clean.ask("POST", "/orchestrator/confirm")
-    assert (confirm.status, confirm.body["error"]["details"]["reason"]) == (409, "nothing_to_confirm")
-    operation = eventually(lambda: finished(clean, first.data["operation_id"]), 60, "the apply")
-    assert operation["state"] == "succeeded"
+    command = [*PROGRAM, "orchestrator", "apply", "--yes", "--watch", "20", "--json", "--data-dir", str(clean.data_dir)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as other:
+        running = eventually(lambda: clean.do("GET", "/orchestrator")["operation_id"], 60, "the other apply")
+        refused = clean.ask("POST", "/orchestrator/apply", {"plan_id": "0" * 64})
+        assert (refused.status, refused.body["error"]["code"]) == (409, "ORCHESTRATOR_BUSY")
+        assert refused.body["error"]["details"]["operation_id"] == running
+        confirm = clean.ask("POST", "/orchestrator/confirm")
+        assert (confirm.status, confirm.body["error"]["details"]["reason"]) == (409, "nothing_to_confirm")
+        output, _ = other.communicate(timeout=120)
+    assert (other.returncode, running in output) == (0, True), output
+    assert clean.do("GET", f"/orchestrator/operations/{running}")["state"] == "succeeded"
 
 
-def test_a_change_that_stops_delivery_is_rolled_back(clean: Stack) -> None:
+def test_a_change_that_stops_delivery_is_rolled_back(clean: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def succeed(*_: Any) -> ProbeResult:
+        return ProbeResult(utc_now(), "ok")
+
+    monkeypatch.setattr(probe, "probe", succeed)  # 24-probe shows what the probe finds
     domain_id = clean.make_domain("rolled-back.test")
     address = clean.make_mailbox(domain_id, "ann")["address"]
     before = clean.do("GET", "/orchestrator")["generation"]["n"]
@@ -156,8 +162,25 @@ def test_a_change_that_stops_delivery_is_rolled_back(clean: Stack) -> None:
     outcome = asyncio.run(apply_and_deliver())
     assert outcome.state == "rolled_back", outcome
     assert "deferred because of this server" in outcome.error
+    alert = newest_alert(clean)
+    (operation,) = clean.do("GET", "/orchestrator/operations?limit=1")
+    assert (alert["data"]["alert"], alert["data"]["operation_id"]) == ("apply_rolled_back", operation["id"])
     assert clean.do("GET", "/orchestrator")["generation"]["n"] == before
     eventually(lambda: len(clean.mail_of(address)) == 1, 60, "the mail that came meanwhile")
+
+
+def test_a_configuration_that_can_not_be_written_changes_nothing(clean: Stack) -> None:
+    before = clean.do("GET", "/orchestrator")["generation"]["n"]
+
+    def add_file(draft: plan.Draft) -> plan.Draft:
+        rendered = {**draft.rendered, "redis": {**draft.rendered["redis"], "x" * 300: "too long a name"}}
+        manifest = msgspec.structs.replace(draft.manifest, services=generations.hash_files(rendered))
+        return replace(draft, rendered=rendered, manifest=manifest)
+
+    with pytest.raises(Failure, match=r"could not be written: .* Nothing was changed"):
+        asyncio.run(apply_draft(clean.data_dir, add_file))
+    assert list(paths_of(clean.data_dir).generations.glob("*.new")) == []
+    assert clean.do("GET", "/orchestrator")["generation"]["n"] == before
 
 
 def _break_transport(main: str) -> str:
@@ -167,42 +190,29 @@ def _break_transport(main: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_a_killed_apply_leaves_one_complete_generation(clean: Stack, step: str) -> None:
-    command = [sys.executable, str(Path(__file__).with_name("killed.py")), str(clean.data_dir), step]
-    environ = os.environ | {"PYTHONPATH": str(ROOT)}
-    killed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environ)
-    assert killed.returncode == -signal.SIGKILL, killed.stderr
-    os.kill(pid_of_node(clean), signal.SIGKILL)
+def test_a_damaged_journal_is_set_aside_with_an_alert(clean: Stack) -> None:
     paths = paths_of(clean.data_dir)
-    eventually(lambda: read_journal(paths) is None, 90, "the recovery")
-    (operation,) = clean.do("GET", "/orchestrator/operations?limit=1")
-    manifest = generations.find_current(paths)
-    assert manifest
-    drift = [each for each in generations.find_drift(paths, manifest) if each.service == "rspamd"]
-    is_new = step == "apply.ended"
-    assert (operation["state"], drift) == ("succeeded" if is_new else "rolled_back", []), operation
-    assert ("add_header = 4.25;" in used_spam_score(clean)) == is_new
-    assert pending(clean) == ([] if is_new else ["filter.spam_score"])
+    journal.file_of(paths).write_text('{"operation_id": "01a2')
+    os.kill(pid_of_node(clean), signal.SIGKILL)
+    eventually(lambda: not journal.file_of(paths).exists(), 60, "the damaged journal to be set aside")
+    alert = newest_alert(clean)
+    assert (alert["data"]["alert"], "can't be read" in alert["data"]["reason"]) == ("apply_failed", True)
+    set_spam_score(clean, 5.125)
+    assert apply(clean)["state"] == "succeeded"
 
 
-def test_a_start_restores_what_an_interrupted_apply_changed(clean: Stack) -> None:
-    command = [sys.executable, str(Path(__file__).with_name("killed.py")), str(clean.data_dir), "apply.link_switched"]
-    environ = os.environ | {"PYTHONPATH": str(ROOT)}
-    assert subprocess.run(command, timeout=120, check=False, env=environ).returncode == -signal.SIGKILL
-    assert "add_header = 4.25;" in used_spam_score(clean)
+def test_a_service_that_was_stopped_before_is_no_reason_for_a_rollback(clean: Stack) -> None:
+    def act(action: str) -> None:
+        operation_id = clean.do("POST", f"/orchestrator/services/dovecot/{action}")["operation_id"]
+        assert eventually(lambda: finished(clean, operation_id), 60, action)["state"] == "succeeded"
 
-    async def recover() -> None:
-        async with attach(clean.data_dir, "test") as app:
-            await recover_at_start(app, paths_of(clean.data_dir))
-            async with app.db.tx() as conn:
-                loaded, _ = await stored_settings.apply_newest(conn, clean.data_dir, app.vault, app.loaded)
-        assert loaded.settings.filter.spam_score == 6  # the start does not use what was rolled back
-
-    asyncio.run(recover())
-    (operation,) = clean.do("GET", "/orchestrator/operations?limit=1")
-    assert (operation["state"], "4.25" in used_spam_score(clean)) == ("rolled_back", False)
-    assert clean.do("GET", "/orchestrator/plan")["warnings"]
+    act("stop")
+    try:
+        set_spam_score(clean, 5.375)
+        operation = apply(clean)
+        assert operation["state"] == "succeeded", operation
+    finally:
+        act("start")
 
 
 def test_another_port_must_be_confirmed(clean: Stack) -> None:

@@ -200,6 +200,21 @@ export const POLICY = {
     "reach": "account",
     "unenrolled": false
   },
+  "sieve.check": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "sieve.read": {
+    "role": "admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "sieve.write": {
+    "role": "admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
   "suspension.lift": {
     "role": "admin",
     "reach": "domain",

@@ -74,7 +74,10 @@ export interface paths {
          */
         get: operations["getAdmins"];
         put?: never;
-        /** Create an administrator */
+        /**
+         * Create an administrator
+         * @description All other super_admins get mail about a new admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         */
         post: operations["postAdmins"];
         delete?: never;
         options?: never;
@@ -102,7 +105,7 @@ export interface paths {
         head?: never;
         /**
          * Change an administrator
-         * @description A new password or role ends the administrator's sessions, except the caller's own. To change their own email or password, callers need a session (with an API key FORBIDDEN) and `current_password` (missing: MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login).
+         * @description A new password or role ends the administrator's sessions, except the caller's own. To change their own email or password, callers need a session (with an API key FORBIDDEN) and `current_password` (missing: MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login). All super_admins get mail about a new role, email or password of another admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         patch: operations["patchAdminsById"];
         trace?: never;
@@ -714,7 +717,7 @@ export interface paths {
         head?: never;
         /**
          * Change settings
-         * @description Adds a revision. Settings with effect `none` apply to all processes at once, others with the next apply or start. INVALID_FIELD names each setting that is not valid, is set by the file or the environment, or can't be stored. With `If-Match` and another newest revision: PRECONDITION_FAILED, with the settings that have changed since in `details.changed`. A relay's password is removed if its host, port, encryption or user name changes, unless it is in the same request. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         * @description Adds a revision. Settings with effect `none` apply to all processes at once, others with the next apply or start. INVALID_FIELD names each setting that is not valid, is set by the file or the environment, or can't be stored. With `If-Match` and another newest revision: PRECONDITION_FAILED, with the settings that have changed since in `details.changed`. With `dry_run` nothing is stored, and `plan` has the files that would change and what the services would do; null with a warning if the process `node` does not answer within 30 seconds. A relay's password is removed if its host, port, encryption or user name changes, unless it is in the same request. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         patch: operations["patchConfig"];
         trace?: never;
@@ -747,7 +750,7 @@ export interface paths {
         put?: never;
         /**
          * Roll back to a revision
-         * @description Adds a revision with the stored settings of revision `n` (0: none stored), checked like a change. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         * @description Adds a revision with the stored settings of revision `n` (0: none stored), checked like a change. With `If-Match` and another newest revision: PRECONDITION_FAILED as for PATCH /config. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         post: operations["postConfigRevisionsByNRollback"];
         delete?: never;
@@ -951,7 +954,7 @@ export interface paths {
         };
         /**
          * Get the health of each component
-         * @description `database`, `mta`, `filter`, `mailboxes`, `queue` (its length), `disk`, `certificates` (expiry and failed renewals) and `dns` (`server.hostname` and the PTR records of the sending addresses). A component that this profile does not have is `disabled`. `advice` says what to do. For super_admin.
+         * @description `database`, `mta`, `filter`, `mailboxes`, `queue` (its length), `disk`, `certificates` (expiry and failed renewals), `dns` (`server.hostname` and the PTR records of the sending addresses) and `probe` (once a minute a message from port 25 through MTA and filter to a mailbox of its own, and a login there: `latency_ms` is the time until it arrived, `details` has when, and the `stage` that failed: `login`, `connect`, `envelope`, `content` or `delivery`). A component that this profile does not have is `disabled`. `advice` says what to do. For super_admin.
          */
         get: operations["getHealthDetails"];
         put?: never;
@@ -1080,6 +1083,94 @@ export interface paths {
         put?: never;
         /** Restore a mailbox from the trash */
         post: operations["postMailboxesByIdRestore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mailboxes/{id}/sieve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the Sieve scripts of a mailbox
+         * @description By name, at most 32. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer in time.
+         */
+        get: operations["getMailboxesByIdSieve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mailboxes/{id}/sieve/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a Sieve script
+         * @description Its ETag is a hash of the text, so that it also changes with ManageSieve. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer in time.
+         */
+        get: operations["getMailboxesByIdSieveByName"];
+        /**
+         * Create or replace a Sieve script
+         * @description A script that does not compile is not stored: INVALID_FIELD, with the errors and their lines in `details.errors`. An active script stays active. CONFLICT `limit_reached` at the 33rd script. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer in time.
+         */
+        put: operations["putMailboxesByIdSieveByName"];
+        post?: never;
+        /**
+         * Delete a Sieve script
+         * @description CONFLICT `in_use` if it is active. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer in time.
+         */
+        delete: operations["deleteMailboxesByIdSieveByName"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mailboxes/{id}/sieve/{name}/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Activate a Sieve script
+         * @description It filters new mail instead of the script that was active. CONFLICT `invalid_script` if another program wrote it and it does not compile. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer in time.
+         */
+        post: operations["postMailboxesByIdSieveByNameActivate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mailboxes/{id}/sieve/deactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deactivate the active Sieve script of a mailbox
+         * @description New mail goes to the inbox. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer in time.
+         */
+        post: operations["postMailboxesByIdSieveDeactivate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1254,7 +1345,7 @@ export interface paths {
         put?: never;
         /**
          * Apply a plan
-         * @description Installs the configuration of the plan, lets the daemons read it, and watches them for `watch_seconds`: they run, greet, and no mail is deferred because of this server. Otherwise the earlier configuration is restored, and the operation ends as `rolled_back`. If the plan changes ports, it must be confirmed within 120 seconds (`confirm_until`). Nothing is changed by CONFLICT: `plan_stale` with the new plan in `details.plan`, `check_failed` with `details.checks`, `drifted` with `details.files` that were edited by hand and would change. In the embedded profile only a plan without settings can be applied, others take effect at the next start (`restart_required`). One operation runs at a time: ORCHESTRATOR_BUSY with `details.operation_id`.
+         * @description Installs the configuration of the plan, lets the daemons read it, and watches them for `watch_seconds`: they run, greet, and no mail is deferred because of this server. Otherwise the earlier configuration is restored, and the operation ends as `rolled_back`. If the plan changes ports, it must be confirmed within 120 seconds (`confirm_until`). Nothing is changed by CONFLICT: `plan_stale` with the new plan in `details.plan`, `check_failed` with `details.checks`, `drifted` with `details.files` that were edited by hand and would change, `not_adoptable` with `details.lines` of edits that can't become settings, each with the reason. Adopting edits (`adopt_drift`) adds a revision of the settings `overlays.*`, and needs a sign-in within the last ten minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`. In the embedded profile only a plan without settings can be applied, others take effect at the next start (`restart_required`). One operation runs at a time: ORCHESTRATOR_BUSY with `details.operation_id`.
          */
         post: operations["postOrchestratorApply"];
         delete?: never;
@@ -1292,7 +1383,7 @@ export interface paths {
         };
         /**
          * List files of the daemons' configuration that were edited by hand
-         * @description Each with its difference from the file that was installed. Such edits are kept, also at the next start, unless the daemon's own check rejects them. Empty in the embedded profile. UNAVAILABLE with `details.reason` node_agent_away if the process `node` does not answer.
+         * @description Each with its difference from the file that was installed, and whether it can be adopted into the settings with POST /orchestrator/apply. Such edits are kept, also at the next start, unless the daemon's own check rejects them. Empty in the embedded profile. UNAVAILABLE with `details.reason` node_agent_away if the process `node` does not answer.
          */
         get: operations["getOrchestratorDrift"];
         put?: never;
@@ -1646,7 +1737,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message
-         * @description 200 means that the mail transfer agent has accepted the message.
+         * @description 200 means that the mail transfer agent has accepted the message. While it restarts, the response waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once.
          */
         post: operations["postSend"];
         delete?: never;
@@ -1666,9 +1757,49 @@ export interface paths {
         put?: never;
         /**
          * Send up to 100 messages
-         * @description An error in one message does not affect the others; the response is 200 even if all of them fail.
+         * @description An error in one message does not affect the others; the response is 200 even if all of them fail. While the mail transfer agent restarts, the response waits up to 10 seconds in all.
          */
         post: operations["postSendBatch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sieve/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a Sieve script with a message
+         * @description Returns what the script would do; nothing is stored or sent. A stored message (`message_id`) needs the permissions of reading its content, and reading inbound mail is recorded in the audit log. It runs isolated, without network and files. UNAVAILABLE with `details.reason` needs_sievec if Pigeonhole is not installed, no_isolation if this machine can't isolate it.
+         */
+        post: operations["postSieveTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sieve/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a Sieve script
+         * @description With Pigeonhole's compiler, and the extensions that scripts of mailboxes may use. Included scripts are unknown here. It runs isolated, without network and files. UNAVAILABLE with `details.reason` needs_sievec if Pigeonhole is not installed, no_isolation if this machine can't isolate it.
+         */
+        post: operations["postSieveValidate"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1996,6 +2127,8 @@ export interface webhooks {
         /**
          * system.alert
          * @description Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined.
+         *     `apply_rolled_back`: an apply of settings did not succeed, and the earlier configuration is in use again.
+         *     `apply_failed`: an apply did not succeed, and the earlier configuration may not be in use.
          */
         post: operations["onSystemAlert"];
         delete?: never;
@@ -2081,8 +2214,13 @@ export interface components {
             /** @default  */
             name?: string;
         };
-        /** @description An administrator to create; `domain_ids` are the domains assigned to a domain_admin. */
+        /**
+         * @description An administrator to create; `domain_ids` are the domains assigned to a domain_admin. `current_password` is needed
+         *         if `auth.confirm_admin_changes` is set and the session is older than ten minutes.
+         */
         AdminCreate: {
+            /** @description The caller's current password. */
+            current_password?: string;
             domain_ids?: string[];
             /** Format: email */
             email: string;
@@ -2102,7 +2240,8 @@ export interface components {
         };
         /**
          * @description Changes; a new password or role ends the administrator's other sessions. `current_password` is required for
-         *         the caller's own email or password.
+         *         the caller's own email or password, and for changes of others if `auth.confirm_admin_changes` is set and the session
+         *         is older than ten minutes.
          */
         AdminPatch: {
             /** @description The caller's current password. */
@@ -2141,6 +2280,15 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             updated_at: string;
+        };
+        /**
+         * @description What adopting the edit would mean: the setting that gets the lines, and all `lines` that it would have for this
+         *         file. `refused`: what can't be adopted, each with the reason; then nothing can.
+         */
+        AdoptionResponse: {
+            lines: string;
+            refused: string[];
+            setting: string | null;
         };
         /** @description An alias to create. */
         AliasCreate: {
@@ -2268,9 +2416,16 @@ export interface components {
         };
         /**
          * @description `plan_id`: of the plan that was shown. The services are watched for `watch_seconds` afterwards.
-         *         `overwrite_drift`: files that were edited by hand (`service/path`) whose edits are dropped.
+         *         `overwrite_drift`: files that were edited by hand (`service/path`) whose edits are dropped. `adopt_drift`: files
+         *         whose edits become settings (`overlays.*`), which needs a recent sign-in or `current_password`.
          */
         ApplyBody: {
+            adopt_drift?: string[];
+            /**
+             * Format: password
+             * @description The caller's current password.
+             */
+            current_password?: string;
             overwrite_drift?: string[];
             plan_id: string;
             /** @default 30 */
@@ -2470,7 +2625,8 @@ export interface components {
         };
         /**
          * @description The result of a change, or with `dry_run` what it would be: the number of the newest revision, the changed
-         *         settings, and those that apply with the next apply or start.
+         *         settings, and those that apply with the next apply or start. Only with `dry_run`: `plan`, as of GET
+         *         /orchestrator/plan, if the changes were stored; null if the process `node` does not answer, which is in `warnings`.
          */
         ConfigChangeResponse: {
             changes: {
@@ -2478,10 +2634,13 @@ export interface components {
             };
             dry_run: boolean;
             needs_restart: string[];
+            plan?: components["schemas"]["PlanResponse"] | null;
             revision: number;
+            warnings: string[];
         };
         /**
-         * @description Changes by key; null: the value is no longer stored. `dry_run` only checks them. `current_password` is needed for
+         * @description Changes by key; null: the value is no longer stored. A secret that is written as `********` is refused. `dry_run`
+         *         only checks them, and returns a plan. `current_password` is needed for
          *         sensitive settings if the session is older than ten minutes.
          */
         ConfigPatch: {
@@ -2696,6 +2855,7 @@ export interface components {
         };
         /** @description A file that was edited by hand since it was installed. `owner` is a user ID of the system. */
         DriftResponse: {
+            adoption: components["schemas"]["AdoptionResponse"];
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -2834,6 +2994,11 @@ export interface components {
             /** Format: uuid */
             id: string;
             message: string;
+        };
+        /** @description A script of a mailbox. At most one is `active`: it filters new mail. */
+        ListedScriptResponse: {
+            active: boolean;
+            name: string;
         };
         /** @description The second step: the token of the first one, and a code of the authenticator. */
         LoginByCode: {
@@ -3215,7 +3380,7 @@ export interface components {
             recipients: components["schemas"]["MessageRecipientResponse"][];
             size: number;
             /** @enum {string} */
-            source: "api" | "smtp" | "system";
+            source: "api" | "mailkeep" | "smtp" | "system";
             spam: components["schemas"]["Spam"];
             /** @enum {string} */
             status: "bounced" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "submitting" | "unknown";
@@ -3691,6 +3856,93 @@ export interface components {
             subject: string;
         };
         /**
+         * @description What a script does with the message. Only the fields of its `action` have a value; `text` is that of a reply.
+         *
+         *         `folder`, `create` (if it does not exist) and `flags`: keep, fileinto; `address`: redirect; `text`: reject and
+         *         vacation; `subject`: vacation. `description` is what Pigeonhole prints.
+         */
+        ScriptActionResponse: {
+            /** @enum {string} */
+            action: "discard" | "fileinto" | "keep" | "other" | "redirect" | "reject" | "vacation";
+            address: string | null;
+            create: boolean;
+            description: string;
+            flags: string[];
+            folder: string | null;
+            subject: string | null;
+            text: string | null;
+        };
+        /** @description A script was deleted. */
+        ScriptDeletion: {
+            message: string;
+            name: string;
+        };
+        /** @description An error or warning about a script; `line` is null if it concerns no line. */
+        ScriptMessageResponse: {
+            line: number | null;
+            message: string;
+        };
+        /** @description A script with its text. */
+        ScriptResponse: {
+            active: boolean;
+            name: string;
+            script: string;
+        };
+        /** @description No script of the mailbox is active. */
+        ScriptsDeactivation: {
+            message: string;
+        };
+        /**
+         * @description A script and a message: `message` is its text, `message_id` that of a stored one.
+         *
+         *         `sender` and `recipient` are the envelope; by default they are taken from the message's header fields.
+         */
+        ScriptTest: {
+            message?: string;
+            /** Format: uuid */
+            message_id?: string;
+            /** Format: email */
+            recipient?: string;
+            /** @description At most 256 KiB */
+            script: string;
+            /** Format: email */
+            sender?: string;
+        };
+        /**
+         * @description What a script does with a message. `implicit_keep`: the message also stays in the inbox, because no action
+         *         replaces that. With errors `ok` is false: the script is invalid, or failed with this message.
+         */
+        ScriptTestResponse: {
+            actions: components["schemas"]["ScriptActionResponse"][];
+            errors: components["schemas"]["ScriptMessageResponse"][];
+            implicit_keep: boolean;
+            ok: boolean;
+            warnings: components["schemas"]["ScriptMessageResponse"][];
+        };
+        /** @description A script to check. */
+        ScriptValidate: {
+            /** @description At most 256 KiB */
+            script: string;
+        };
+        /** @description Whether a script is valid; if not, the errors with their lines. */
+        ScriptValidation: {
+            errors: components["schemas"]["ScriptMessageResponse"][];
+            ok: boolean;
+            warnings: components["schemas"]["ScriptMessageResponse"][];
+        };
+        /** @description The text of a script. */
+        ScriptWrite: {
+            /** @description At most 256 KiB */
+            script: string;
+        };
+        /** @description The stored script, and warnings of its compiler. */
+        ScriptWriteResponse: {
+            active: boolean;
+            name: string;
+            script: string;
+            warnings: components["schemas"]["ScriptMessageResponse"][];
+        };
+        /**
          * @description The password was right. Complete the sign-in until `expires_at`, with `totp_session` and one of the `methods`, in
          *         at most 5 attempts.
          */
@@ -3805,18 +4057,20 @@ export interface components {
         };
         /**
          * @description A setting. `source`: who set `value`; options of the command line count as `env`. `pending`: the stored value
-         *         that applies with the next apply or start, absent without one. `storable`: whether PATCH accepts it if neither file
-         *         nor environment sets it.
+         *         that applies with the next apply or start, absent without one. `effect`: what `services` must do before a stored
+         *         change applies, the strongest if they differ; `mailkeep`: all of Mailkeep. `storable`: whether PATCH accepts it if
+         *         neither file nor environment sets it.
          */
         SettingResponse: {
             default: unknown;
             description: string;
             /** @enum {string} */
-            effect: "none" | "restart";
+            effect: "none" | "reload" | "restart";
             expected: string;
             key: string;
             pending?: unknown;
             secret: boolean;
+            services: string[];
             /** @enum {string} */
             source: "database" | "default" | "env" | "file";
             storable: boolean;
@@ -3904,24 +4158,30 @@ export interface components {
             id: string;
             reason: string;
         };
-        /** @description Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined. */
+        /**
+         * @description Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined.
+         *         `apply_rolled_back`: an apply of settings did not succeed, and the earlier configuration is in use again.
+         *         `apply_failed`: an apply did not succeed, and the earlier configuration may not be in use.
+         */
         SystemAlert: {
-            /** @description The kind of alert: `outcome_unknown`. */
+            /** @description The kind of alert: `outcome_unknown`, `apply_rolled_back` or `apply_failed`. */
             alert: string;
             /** @description The managed domain that it is from, or for. */
-            domain: string;
+            domain?: string | null;
             /** @description The address of its sender. */
-            from: string;
-            /** @description Its Message-ID header. */
-            message_id: string;
+            from?: string | null;
+            /** @description The Message-ID header of the message. */
+            message_id?: string | null;
+            /** @description The apply: GET /orchestrator/operations/{id}. */
+            operation_id?: string | null;
             /** @description The mail server's queue ID, if it has one. */
-            queue_id: string | null;
+            queue_id?: string | null;
             /** @description Why, in words. */
             reason: string;
             /** @description Its subject, decoded. */
-            subject: string;
+            subject?: string | null;
             /** @description The recipients without a known outcome. */
-            to: string[];
+            to?: string[] | null;
         };
         /** @description A file of the daemons' configuration was edited by hand. */
         SystemDrift: {
@@ -5287,7 +5547,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS.WEAK_PASSWORD"];
-            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.DOMAIN_NOT_FOUND"];
             409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
@@ -6942,7 +7202,10 @@ export interface operations {
     postConfigRevisionsByNRollback: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
             path: {
                 n: string;
             };
@@ -6957,6 +7220,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -6975,6 +7239,7 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -7945,6 +8210,261 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
+    getMailboxesByIdSieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ListedScriptResponse"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMailboxesByIdSieveByName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ScriptResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    putMailboxesByIdSieveByName: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScriptWrite"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ScriptWriteResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteMailboxesByIdSieveByName: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ScriptDeletion"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMailboxesByIdSieveByNameActivate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ListedScriptResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMailboxesByIdSieveDeactivate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ScriptsDeactivation"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     postMailboxesByIdSuspend: {
         parameters: {
             query?: never;
@@ -8302,7 +8822,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
-            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             409: components["responses"]["409.CONFLICT.ORCHESTRATOR_BUSY"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
@@ -9182,6 +9702,87 @@ export interface operations {
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["500.INTERNAL_ERROR"];
             503: components["responses"]["503.SEND_UNAVAILABLE.UNAVAILABLE"];
+        };
+    };
+    postSieveTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScriptTest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ScriptTestResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postSieveValidate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScriptValidate"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ScriptValidation"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
         };
     };
     getVersion: {

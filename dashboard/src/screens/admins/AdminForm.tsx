@@ -7,6 +7,7 @@ import { DomainName, useOnlyDomain } from '../domains/DomainSelect'
 import { DomainMultiSelect } from '../domains/DomainMultiSelect'
 import { ConflictDialog, useVersion } from '../../ui/ConflictDialog'
 import { Form } from '../../ui/Form'
+import { RecentSignIn, useRecentSignIn } from '../../ui/RecentSignIn'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { RequestButton } from '../../ui/RequestSnippet'
 
@@ -21,9 +22,12 @@ export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void
     request: (values: ReturnType<typeof initial>) =>
       admin
         ? fetchData(
-            client.PATCH('/admins/{id}', { params: { path: { id: admin.id }, header: version.header }, body: patchBody(values, admin) }),
+            client.PATCH('/admins/{id}', {
+              params: { path: { id: admin.id }, header: version.header },
+              body: { ...patchBody(values, admin), ...signIn.body },
+            }),
           )
-        : fetchData(client.POST('/admins', { body: createBody(values) })),
+        : fetchData(client.POST('/admins', { body: { ...createBody(values), ...signIn.body } })),
     invalidates: ['admins', 'me'],
     message: (answer) => (admin ? `Saved ${answer.email}.` : `Created ${answer.email}.`),
     onSuccess: () => {
@@ -31,6 +35,7 @@ export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void
       onDone()
     },
   })
+  const signIn = useRecentSignIn(save.error)
   const form = useForm(initial(admin), save.error)
   const account = useAccount()
   const isOwn = admin?.id === account.id
@@ -41,10 +46,32 @@ export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void
     form.markSaved()
   }, [onlyDomain])
   const isDomainAdmin = form.values.role === 'domain_admin'
+  const onSubmit = () => signIn.isReady && save.mutate(form.values)
+  const error = signIn.isNeeded ? signIn.otherError : save.error
+  if (signIn.isAsking)
+    return (
+      <Form
+        onSubmit={onSubmit}
+        error={error}
+        isDirty={form.isDirty}
+        actions={
+          <>
+            <Button variant="default" onClick={onDone}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={save.isPending} disabled={!signIn.isReady}>
+              {admin ? 'Save' : 'Create administrator'}
+            </Button>
+          </>
+        }
+      >
+        <RecentSignIn {...signIn.promptProps} consequence="Sign in again, then enter the changes again." />
+      </Form>
+    )
   return (
     <Form
-      onSubmit={() => save.mutate(form.values)}
-      error={save.error}
+      onSubmit={onSubmit}
+      error={error}
       isDirty={form.isDirty}
       formFields={form.names}
       actions={

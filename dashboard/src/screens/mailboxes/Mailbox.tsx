@@ -1,7 +1,7 @@
 import { Button, Modal, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
 import { formatNumber } from '../../locale'
 import { PATHS } from '../../paths'
@@ -11,6 +11,7 @@ import { formatBytes, pluralize } from '../../units'
 import { ConfirmDelete } from '../../ui/Confirm'
 import { CopyableCode } from '../../ui/Copy'
 import { DetailPage, EditButton } from '../../ui/DetailPage'
+import { LoadingLines } from '../../ui/DataList'
 import { DomainName } from '../domains/DomainSelect'
 import { ErrorBar } from '../../ui/ErrorBar'
 import { Form } from '../../ui/Form'
@@ -25,6 +26,8 @@ import { MailboxState, Usage } from './Mailboxes'
 
 type MailboxRecord = Schema['MailboxRecord']
 
+const SieveTab = lazy(() => import('./sieve/SieveTab').then(({ SieveTab: component }) => ({ default: component })))
+
 const route = getRouteApi('/app/mailboxes/$id')
 const INVALIDATES = ['mailboxes', 'domains', 'suspensions', 'routing']
 
@@ -35,6 +38,7 @@ export function Mailbox() {
     queryFn: () => fetchData(client.GET('/mailboxes/{id}', { params: { path: { id } } })),
   })
   const canEdit = useDenialReason('mailbox.write') === null
+  const hasSieve = useDenialReason('sieve.read') === null
   return (
     <DetailPage
       kind="Mailbox"
@@ -62,12 +66,21 @@ export function Mailbox() {
             tabs={[
               { value: 'overview', label: 'Overview', content: <Overview mailbox={data} /> },
               { value: 'app-passwords', label: 'App passwords', content: <AppPasswords mailbox={data} /> },
+              ...(hasSieve ? [{ value: 'sieve', label: 'Sieve', content: <LazySieve mailbox={data} /> }] : []),
               ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings mailbox={data} /> }] : []),
             ]}
           />
         </>
       )}
     </DetailPage>
+  )
+}
+
+function LazySieve({ mailbox }: { mailbox: MailboxRecord }) {
+  return (
+    <Suspense fallback={<LoadingLines />}>
+      <SieveTab mailbox={mailbox} />
+    </Suspense>
   )
 }
 

@@ -70,7 +70,7 @@ function facts(message: MessageRecord): (readonly [string, React.ReactNode])[] {
     ['To', message.to.join(', ') || '(no recipients)'],
     ...(message.cc.length ? [['Cc', message.cc.join(', ')] as const] : []),
     ['Size', formatBytes(message.size)],
-    ['Source', { api: 'API', smtp: 'SMTP', system: 'Mailkeep itself' }[message.source]],
+    ['Source', { api: 'API', smtp: 'SMTP', system: 'Forwarded', mailkeep: 'Mailkeep itself' }[message.source]],
     ['Domain', message.domain_id && <DomainName id={message.domain_id} />],
     ['Message-ID', <CopyableCode value={message.message_id} what="Message-ID" />],
     ...(message.queue_id ? [['Queue ID', <CopyableCode value={message.queue_id} what="queue ID" />] as const] : []),

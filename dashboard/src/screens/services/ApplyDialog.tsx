@@ -6,6 +6,7 @@ import { ApiError } from '../../api/errors'
 import { useSearchParams } from '../../search'
 import { Confirm } from '../../ui/Confirm'
 import { useApiMutation } from '../../ui/useForm'
+import { RecentSignIn, useRecentSignIn } from '../../ui/RecentSignIn'
 import { Checks } from './PlanDetails'
 import { type Plan, planQuery } from './queries'
 
@@ -14,8 +15,17 @@ function reasonOf(error: unknown): unknown {
   return error instanceof ApiError ? error.details['reason'] : undefined
 }
 
+interface Props {
+  plan: Plan
+  /** Files that were edited by hand (`service/path`) whose edits are dropped. */
+  overwrite?: readonly string[]
+  /** Files whose edits become settings. */
+  adopt?: readonly string[]
+  onClose: () => void
+}
+
 /** Asks before a plan is applied. A plan that has changed meanwhile replaces the shown one. */
-export function ApplyDialog({ plan, onClose }: { plan: Plan; onClose: () => void }) {
+export function ApplyDialog({ plan, overwrite = [], adopt = [], onClose }: Props) {
   const queries = useQueryClient()
   const [, change] = useSearchParams()
   const [seconds, setSeconds] = useState<number | string>(30)
@@ -24,7 +34,13 @@ export function ApplyDialog({ plan, onClose }: { plan: Plan; onClose: () => void
     request: () =>
       fetchData(
         client.POST('/orchestrator/apply', {
-          body: { plan_id: plan.id, watch_seconds: Number(seconds), overwrite_drift: isOverwriting ? drifted : [] },
+          body: {
+            plan_id: plan.id,
+            watch_seconds: Number(seconds),
+            overwrite_drift: [...overwrite, ...(isOverwriting ? drifted : [])],
+            adopt_drift: [...adopt],
+            ...signIn.body,
+          },
         }),
       ).catch((error: unknown) => {
         if (error instanceof ApiError && reasonOf(error) === 'plan_stale' && error.details['plan'])
@@ -38,6 +54,7 @@ export function ApplyDialog({ plan, onClose }: { plan: Plan; onClose: () => void
     },
   })
   const { error } = apply
+  const signIn = useRecentSignIn(error)
   const [drifted, setDrifted] = useState<string[]>([])
   const files = error instanceof ApiError && reasonOf(error) === 'drifted' ? (error.details['files'] as string[]) : drifted
   if (files !== drifted && files.join() !== drifted.join()) setDrifted(files)
@@ -50,8 +67,8 @@ export function ApplyDialog({ plan, onClose }: { plan: Plan; onClose: () => void
       action="Apply"
       size="lg"
       isPending={apply.isPending}
-      isDisabled={drifted.length > 0 && !isOverwriting}
-      error={error}
+      isDisabled={(drifted.length > 0 && !isOverwriting) || !signIn.isReady}
+      error={signIn.otherError}
       onConfirm={() => apply.mutate(undefined)}
     >
       <div className="stack">
@@ -62,6 +79,9 @@ export function ApplyDialog({ plan, onClose }: { plan: Plan; onClose: () => void
           {interrupts.length > 0 ? 'Users notice:' : 'Users notice nothing.'} If a service fails afterwards, the earlier configuration is
           restored.
         </p>
+        {overwrite.length > 0 && <p>Overwritten with Mailkeep’s own version: {overwrite.join(', ')}.</p>}
+        {adopt.length > 0 && <p>Adopted into the settings, as a new revision: {adopt.join(', ')}.</p>}
+        {signIn.isNeeded && <RecentSignIn {...signIn.promptProps} consequence="Sign in again, then decide again." />}
         {interrupts.length > 0 && (
           <ul className="lines">
             {interrupts.map((each) => (

@@ -22,8 +22,10 @@ export function wouldChange(plan: Plan): boolean {
   return plan.settings.length > 0 || plan.actions.length > 0 || plan.files.some((file) => file.change !== 'drifted')
 }
 
-/** All of a plan: warnings, actions, checks, settings, files. */
+/** All of a plan, failed checks first. */
 export function PlanDetails({ plan }: { plan: Plan }) {
+  const failed = plan.checks.filter((each) => !each.ok)
+  const passed = plan.checks.filter((each) => each.ok)
   return (
     <div className="stack">
       {plan.warnings.map((warning) => (
@@ -32,8 +34,8 @@ export function PlanDetails({ plan }: { plan: Plan }) {
           <div>{warning}</div>
         </div>
       ))}
+      {failed.length > 0 && <Checks checks={failed} />}
       {plan.actions.length > 0 && <PlannedActions actions={plan.actions} />}
-      {plan.checks.length > 0 && <Checks checks={plan.checks} />}
       {plan.settings.length > 0 && (
         <section className="stack">
           <h3>{pluralize(plan.settings.length, 'setting')} will take effect</h3>
@@ -61,6 +63,7 @@ export function PlanDetails({ plan }: { plan: Plan }) {
           ))}
         </section>
       )}
+      {passed.length > 0 && <Checks checks={passed} />}
     </div>
   )
 }
@@ -107,7 +110,7 @@ function PlannedActions({ actions }: { actions: Plan['actions'] }) {
 export function Checks({ checks }: { checks: Plan['checks'] }) {
   return (
     <section className="stack">
-      <h3>Checks</h3>
+      <h3>{checks.every((each) => !each.ok) ? 'Failed checks' : 'Checks'}</h3>
       <ul className="lines">
         {checks.map((check, index) => (
           <li key={index}>

@@ -48,7 +48,7 @@ export function PlanTab({ isEmbedded }: { isEmbedded: boolean }) {
           title="Change"
           lead={
             data.target > data.base
-              ? `From revision ${data.base} of the settings to revision ${data.target}. It takes effect ${isEmbedded ? '' : 'when it is applied, or '}with the next start of Mailkeep.`
+              ? `From revision ${data.base} of the settings to revision ${data.target}. ${isEmbedded ? 'It takes effect when you restart Mailkeep on the server.' : 'It takes effect when it is applied, or with the next start of Mailkeep.'}`
               : 'Mailkeep would write other files than those in use.'
           }
           actions={
@@ -73,7 +73,7 @@ export function PlanTab({ isEmbedded }: { isEmbedded: boolean }) {
       ) : (
         <div className="card">
           <EmptyState icon="check" title="Nothing would change">
-            The daemons use the configuration of the newest settings.
+            {isEmbedded ? 'All saved settings are in effect.' : 'The daemons use the configuration of the newest settings.'}
           </EmptyState>
         </div>
       )}

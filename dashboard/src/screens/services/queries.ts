@@ -45,7 +45,8 @@ export function useOperation(id: string | null | undefined) {
   const state = query.data?.state
   const before = useRef<typeof state>(undefined)
   useEffect(() => {
-    if (before.current === 'running' && state !== 'running') void queries.invalidateQueries({ queryKey: [KEY] })
+    if (before.current === 'running' && state !== 'running')
+      for (const key of [KEY, 'config']) void queries.invalidateQueries({ queryKey: [key] })
     before.current = state
   }, [state, queries])
   return query

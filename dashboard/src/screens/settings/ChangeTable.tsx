@@ -1,10 +1,13 @@
 import { Badge } from '../../ui/Badge'
-import type { ReviewedChange, Setting } from './values'
+import { describeEffect, type Effect, type ReviewedChange } from './values'
 
-const EFFECTS: Readonly<Record<Setting['effect'], string>> = { none: 'at once', restart: 'with an apply or start' }
-
-export function EffectBadge({ effect }: { effect: Setting['effect'] }) {
-  return <Badge tone={effect === 'none' ? 'good' : 'info'}>{`applies ${EFFECTS[effect]}`}</Badge>
+/** The badge names all services on hover. */
+export function EffectBadge({ effect }: { effect: Effect }) {
+  return (
+    <span title={effect.services.join(', ') || undefined}>
+      <Badge tone={effect.effect === 'none' ? 'good' : 'info'}>{describeEffect(effect)}</Badge>
+    </span>
+  )
 }
 
 /** Settings with their values before and after a change, and when it applies. */
@@ -13,7 +16,7 @@ export function ChangeTable({ changes, label }: { changes: readonly ReviewedChan
     <table className="list change" role="table" aria-label={label}>
       <thead role="rowgroup">
         <tr role="row">
-          {['Setting', 'Old', 'New', 'Applies'].map((header) => (
+          {['Setting', 'Old', 'New', 'Effect'].map((header) => (
             <th key={header} role="columnheader" scope="col">
               {header}
             </th>
@@ -35,8 +38,8 @@ export function ChangeTable({ changes, label }: { changes: readonly ReviewedChan
             <td role="cell" data-label="New" className="break">
               <ins>{change.after}</ins>
             </td>
-            <td role="cell" data-label="Applies">
-              {EFFECTS[change.effect]}
+            <td role="cell" data-label="Effect" className="wrap">
+              {describeEffect(change.effect)}
             </td>
           </tr>
         ))}

@@ -11,6 +11,7 @@ import { NoMatches } from '../../ui/NoMatches'
 import { Page, Section } from '../../ui/Page'
 import { pluralize } from '../../units'
 import { History } from './History'
+import { Pending } from './Pending'
 import { Review } from './Review'
 import { SettingRow } from './SettingRow'
 import { type SettingsForm, useSettingsForm } from './useSettingsForm'
@@ -47,6 +48,7 @@ export function Editor({ settings, updatedAt, schemas }: Props) {
   const shown = tab ? [] : filterSettings(settings, { q, section, show }).map((each) => each.key)
   return (
     <Page title="Settings" lead={LEAD}>
+      <Pending settings={settings} isEditing={edited.length > 0} />
       <DetailTabs
         tabs={[
           { value: 'settings', label: 'Settings', content: <SettingsTab settings={settings} editor={editor} /> },
@@ -57,6 +59,8 @@ export function Editor({ settings, updatedAt, schemas }: Props) {
       {!reviewed && <ErrorBar error={editor.error} besides={shown} />}
       <Review
         changes={reviewed && describeChanges(settings, reviewed.changes, edited)}
+        plan={reviewed?.plan ?? null}
+        warnings={reviewed?.warnings ?? []}
         error={editor.save.error}
         isPending={editor.save.isPending}
         onClose={editor.closeReview}
@@ -101,7 +105,7 @@ function SettingsTab({ settings, editor }: { settings: readonly Setting[]; edito
           data={[
             { value: 'changed', label: 'Not default' },
             { value: 'editable', label: 'Can be changed here' },
-            { value: 'pending', label: 'Waiting for a start' },
+            { value: 'pending', label: 'Not applied yet' },
           ]}
         />
       </Filters>

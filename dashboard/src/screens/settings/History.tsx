@@ -8,7 +8,7 @@ import { EmptyState } from '../../ui/Empty'
 import { Time } from '../../ui/Time'
 import { useApiMutation } from '../../ui/useForm'
 import { ChangeTable } from './ChangeTable'
-import { RecentSignIn, useRecentSignIn } from './RecentSignIn'
+import { RecentSignIn, useRecentSignIn } from '../../ui/RecentSignIn'
 import { describeChanges, listRolledBack, type Revision, type Setting } from './values'
 
 const STATES: Readonly<Record<Revision['state'], { label: string; tone: Tone }>> = {
@@ -109,13 +109,13 @@ function Rollback({ target, settings, onClose }: { target: Target; settings: rea
     request: () =>
       fetchData(
         client.POST('/config/revisions/{n}/rollback', {
-          params: { path: { n: String(n) } },
+          params: { path: { n: String(n) }, header: { 'If-Match': `"${newer[0]?.n ?? 0}"` } },
           body: { comment: comment.trim(), ...signIn.body },
         }),
       ),
-    invalidates: ['config'],
+    invalidates: ['config', 'orchestrator'],
     message: (answer) =>
-      `Rolled back: revision ${answer.revision}${answer.needs_restart.length ? ', applies with the next apply or start' : ''}.`,
+      `Rolled back: revision ${answer.revision}${answer.needs_restart.length ? '. Some settings do not apply yet' : ''}.`,
     onSuccess: onClose,
   })
   const signIn = useRecentSignIn(rollBack.error)

@@ -1,21 +1,27 @@
 import { Button, Modal, TextInput } from '@mantine/core'
 import { useState } from 'react'
+import type { Schema } from '../../api/client'
 import { Form } from '../../ui/Form'
+import { Icon } from '../../ui/Icon'
 import { pluralize } from '../../units'
+import { PlanDetails, wouldChange } from '../services/PlanDetails'
 import { ChangeTable } from './ChangeTable'
-import { RecentSignIn, useRecentSignIn } from './RecentSignIn'
+import { RecentSignIn, useRecentSignIn } from '../../ui/RecentSignIn'
 import type { ReviewedChange } from './values'
 
 interface Props {
   /** null: the dialog is closed. */
   changes: readonly ReviewedChange[] | null
+  /** null: unknown, for the reasons in `warnings`. */
+  plan: Schema['PlanResponse'] | null
+  warnings: readonly string[]
   error: unknown
   isPending: boolean
   onClose: () => void
   onSave: (fields: { comment: string; current_password?: string }) => void
 }
 
-/** Shows what a save changes, and asks for a comment. */
+/** Shows what a save changes and what an apply of it does, and asks for a comment. */
 export function Review(props: Props) {
   return (
     <Modal opened={props.changes !== null} onClose={props.onClose} title="Review changes" size="xl">
@@ -24,10 +30,9 @@ export function Review(props: Props) {
   )
 }
 
-function ReviewForm({ changes, error, isPending, onClose, onSave }: Props & { changes: readonly ReviewedChange[] }) {
+function ReviewForm({ changes, plan, warnings, error, isPending, onClose, onSave }: Props & { changes: readonly ReviewedChange[] }) {
   const [comment, setComment] = useState('')
   const signIn = useRecentSignIn(error)
-  const waiting = changes.filter((change) => change.effect !== 'none').length
   if (changes.length === 0)
     return (
       <div className="stack">
@@ -57,12 +62,6 @@ function ReviewForm({ changes, error, isPending, onClose, onSave }: Props & { ch
       ) : (
         <>
           <ChangeTable changes={changes} label="Changes" />
-          {waiting > 0 && (
-            <p className="muted small">
-              {waiting === changes.length ? 'These changes apply' : `${pluralize(waiting, 'change')} will apply`} when Mailkeep is started
-              again.
-            </p>
-          )}
           {changes.some((change) => change.after.startsWith('default')) && (
             <p className="muted small">A default applies unless mailkeep.toml or the environment sets another value.</p>
           )}
@@ -75,8 +74,34 @@ function ReviewForm({ changes, error, isPending, onClose, onSave }: Props & { ch
             autoComplete="off"
             data-autofocus
           />
+          <PlanOfChange plan={plan} warnings={warnings} />
         </>
       )}
     </Form>
+  )
+}
+
+/** What happens to files and services; nothing if all changes apply at once. */
+function PlanOfChange({ plan, warnings }: Pick<Props, 'plan' | 'warnings'>) {
+  return (
+    <>
+      {warnings.map((warning) => (
+        <div className="note note-warn" key={warning}>
+          <Icon name="warn" />
+          <div>{warning}</div>
+        </div>
+      ))}
+      {plan && wouldChange(plan) && (
+        <section className="stack">
+          <h2>Plan</h2>
+          <p className="muted small">
+            {plan.actions.some((each) => each.service === 'mailkeep')
+              ? 'Saving stores the changes. What needs a restart applies when Mailkeep is started again.'
+              : 'Saving stores the changes. Then you can apply them; until an apply or the next start of Mailkeep, the services work as before.'}
+          </p>
+          <PlanDetails plan={plan} />
+        </section>
+      )}
+    </>
   )
 }

@@ -53,7 +53,7 @@ export function SettingRow(props: Props) {
         </p>
         <div className="row row-tight">
           <Badge tone={source.tone}>{source.label}</Badge>
-          <EffectBadge effect={setting.effect} />
+          <EffectBadge effect={setting} />
           {isEdited && <Badge tone="warn">not saved</Badge>}
         </div>
       </div>

@@ -6,7 +6,7 @@ import { useVersion } from '../../ui/ConflictDialog'
 import { notify } from '../../ui/notify'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { keepEdits, takeKeptEdits } from './keptEdits'
-import { needsRecentSignIn } from './RecentSignIn'
+import { needsRecentSignIn } from '../../ui/RecentSignIn'
 import { collectChanges, type Drafts, type Kind, kindOf, listEdited, type Setting, toDraft, type ValueSchema, whyFixed } from './values'
 
 const PATH = '/config'
@@ -34,9 +34,8 @@ export function useSettingsForm(settings: readonly Setting[], updatedAt: number,
   const save = useApiMutation({
     request: (fields: Saving): Promise<Schema['ConfigChangeResponse']> =>
       fetchData(patch({ changes: readChanges(form.values), ...fields })),
-    invalidates: ['config'],
-    message: (answer) =>
-      answer.needs_restart.length ? 'Saved. Some settings apply with the next apply or start.' : 'Saved. The settings apply now.',
+    invalidates: ['config', 'orchestrator'],
+    message: (answer) => (answer.needs_restart.length ? 'Saved. Some settings do not apply yet.' : 'Saved. The settings apply now.'),
     onSuccess: () => {
       form.markSaved()
       version.refresh()

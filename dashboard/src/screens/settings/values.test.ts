@@ -3,6 +3,8 @@ import {
   collectChanges,
   describeChanges,
   describeDraft,
+  describeEffect,
+  type Effect,
   describeValue,
   filterSettings,
   groupBySection,
@@ -21,6 +23,7 @@ const setting = (key: string, more: Partial<Setting> = {}): Setting => ({
   default: 6,
   source: 'default',
   effect: 'none',
+  services: [],
   storable: true,
   secret: false,
   expected: 'a number',
@@ -28,7 +31,7 @@ const setting = (key: string, more: Partial<Setting> = {}): Setting => ({
   ...more,
 })
 
-const SCORE = setting('filter.spam_score', { effect: 'restart', description: 'The score from which mail is spam.' })
+const SCORE = setting('filter.spam_score', { effect: 'reload', services: ['rspamd'], description: 'The score from which mail is spam.' })
 const PASSWORD = setting('outbound.relay_password', { value: '********', default: '', secret: true, source: 'database' })
 const NETWORKS = setting('webhooks.allowed_networks', { value: ['10.0.0.0/8'], default: [], source: 'file', description: 'Networks.' })
 
@@ -105,9 +108,24 @@ test('a review names defaults, secrets and what the server changes besides', () 
     [PASSWORD.key]: { before: '********', after: null },
   }
   expect(describeChanges([SCORE, PASSWORD], changes, [SCORE.key])).toEqual([
-    { key: SCORE.key, before: 'default: 6', after: '7', effect: 'restart', isConsequence: false },
-    { key: PASSWORD.key, before: 'set (not shown)', after: 'default: not set', effect: 'none', isConsequence: true },
+    { key: SCORE.key, before: 'default: 6', after: '7', effect: { effect: 'reload', services: ['rspamd'] }, isConsequence: false },
+    {
+      key: PASSWORD.key,
+      before: 'set (not shown)',
+      after: 'default: not set',
+      effect: { effect: 'none', services: [] },
+      isConsequence: true,
+    },
   ])
+})
+
+test.each<[Effect, string]>([
+  [{ effect: 'none', services: [] }, 'Applies at once'],
+  [{ effect: 'reload', services: ['rspamd', 'postfix'] }, 'Needs an apply: reloads Rspamd, Postfix'],
+  [{ effect: 'restart', services: ['dovecot', 'postfix', 'lmtp', 'api'] }, 'Needs an apply: restarts Dovecot, Postfix and 2 more'],
+  [{ effect: 'restart', services: ['mailkeep'] }, 'Needs a restart of Mailkeep'],
+])('the effect %o in words', (effect, words) => {
+  expect(describeEffect(effect)).toBe(words)
 })
 
 test('a rollback undoes the newer revisions', () => {

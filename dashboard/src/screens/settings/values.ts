@@ -2,6 +2,7 @@ import type { Schema } from '../../api/client'
 import { isEqual } from '../../ui/conflict'
 
 export type Setting = Schema['SettingResponse']
+export type Effect = Pick<Setting, 'effect' | 'services'>
 export type Revision = Schema['RevisionResponse']
 
 /** The value of an input. null: no stored value. An object: the text of a secret that somebody else has changed meanwhile. */
@@ -47,6 +48,7 @@ const SECTIONS: Readonly<Record<string, string>> = {
   filter: 'Spam filter',
   outbound: 'Outbound mail',
   sendmail: 'Sendmail command',
+  overlays: 'Own lines for daemons',
 }
 
 export function sectionOf(key: string): string {
@@ -67,9 +69,22 @@ export function kindOf(setting: Setting, schema: ValueSchema | undefined): Kind 
   return { input: setting.secret ? 'secret' : 'text' }
 }
 
-/** The newest value: the one that applies with the next start, if there is one. */
+/** The newest value: the one that applies with the next apply or start, if there is one. */
 export function newestValue(setting: Setting): unknown {
   return 'pending' in setting ? setting.pending : setting.value
+}
+
+const DAEMONS: Readonly<Record<string, string>> = { redis: 'Redis', rspamd: 'Rspamd', dovecot: 'Dovecot', postfix: 'Postfix' }
+const VERBS = { none: '', reload: 'reloads', restart: 'restarts' } as const
+const MAX_NAMES = 3
+
+/** When a stored change applies, and which services notice it. */
+export function describeEffect({ effect, services }: Effect): string {
+  if (effect === 'none') return 'Applies at once'
+  if (services.includes('mailkeep')) return 'Needs a restart of Mailkeep'
+  const names = services.slice(0, services.length > MAX_NAMES ? MAX_NAMES - 1 : MAX_NAMES).map((each) => DAEMONS[each] ?? each)
+  const more = services.length - names.length
+  return `Needs an apply: ${VERBS[effect]} ${more ? `${names.join(', ')} and ${more} more` : names.join(', ')}`
 }
 
 /** Why a setting can't be changed here; null if it can. */
@@ -82,7 +97,7 @@ export function whyFixed(setting: Setting): string | null {
     : 'A wrong value could lock you out, so it is set only in mailkeep.toml or the environment.'
 }
 
-/** Whether the database has a value, in effect now or with the next start. */
+/** Whether the database has a value, in effect now or after an apply or start. */
 export function isStored(setting: Setting): boolean {
   return setting.source === 'database' || 'pending' in setting
 }
@@ -169,7 +184,7 @@ export interface ReviewedChange {
   key: string
   before: string
   after: string
-  effect: Setting['effect']
+  effect: Effect
   /** Not asked for: the server removes a password whose destination changes. */
   isConsequence: boolean
 }
@@ -190,7 +205,7 @@ export function describeChanges(
       key,
       before: describe(before),
       after: isSecret && after !== null ? 'new secret' : describe(after),
-      effect: setting?.effect ?? 'none',
+      effect: { effect: setting?.effect ?? 'none', services: setting?.services ?? [] },
       isConsequence: !edited.includes(key),
     }
   })

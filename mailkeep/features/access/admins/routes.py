@@ -24,6 +24,11 @@ from mailkeep.features.access.admins.model import Admin, AdminChanges, NewAdmin
 from mailkeep.features.record.audit import service as audit
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
+_CONFIRMATION = (
+    "With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, "
+    "the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`."
+)
+
 
 def _record(who: Principal, admin: Admin) -> wire.AdminRecord:
     return wire.to_record(admin, rules.visible_domains(who, admin))
@@ -31,6 +36,10 @@ def _record(who: Principal, admin: Admin) -> wire.AdminRecord:
 
 def _detail(who: Principal, admin: Admin) -> HttpResponse:
     return HttpResponse(_record(who, admin), changed_at=admin.updated_at)
+
+
+def _current_password(body: wire.AdminCreate | wire.AdminPatch) -> str | None:
+    return None if body.current_password is UNSET else body.current_password
 
 
 def _without_duplicates(ids: Iterable[UUID]) -> tuple[UUID, ...]:
@@ -53,6 +62,8 @@ async def _get(app: App, call: Call) -> HttpResponse:
 
 async def _create(app: App, call: Call) -> HttpResponse:
     who, body = call.caller(), call.body
+    if app.settings.auth.confirm_admin_changes:
+        await call.require_recent_sign_in(app.clock(), _current_password(body), "admin.create")
     email = rules.parse_email(body.email)
     password_hash = await service.hash_password(check_password(body.password, email.text))
     new = NewAdmin(email, password_hash, body.role, _without_duplicates(body.domain_ids))
@@ -63,6 +74,8 @@ async def _create(app: App, call: Call) -> HttpResponse:
 
 async def _change(app: App, call: Call) -> HttpResponse:
     who, body, admin_id = call.caller(), call.body, call.id()
+    if app.settings.auth.confirm_admin_changes and admin_id != who.admin_id:
+        await call.require_recent_sign_in(app.clock(), _current_password(body), "admin.update")
     changes_own = admin_id == who.admin_id and (body.email, body.password) != (UNSET, UNSET)
     if changes_own:
         rules.refuse_own_change(who, has_password=body.current_password is not UNSET)
@@ -113,6 +126,7 @@ ENDPOINTS = (
         handler=_create,
         action="admin.write",
         summary="Create an administrator",
+        description=("All other super_admins get mail about a new admin or super_admin. " + _CONFIRMATION),
         tag="Administrators",
         versioned=True,
         body=wire.AdminCreate,
@@ -121,7 +135,7 @@ ENDPOINTS = (
         recover=audit.answer_from_audit(_get),
         audit="admin.create",
         resource="admin",
-        refusals=(WeakPassword, DomainNotFound, Conflict, ApiKeyDomainScope),
+        refusals=(WeakPassword, InvalidCredentials, DomainNotFound, Conflict, ApiKeyDomainScope),
         examples=(
             Example(
                 body={
@@ -154,7 +168,8 @@ ENDPOINTS = (
         description=(
             "A new password or role ends the administrator's sessions, except the caller's own. To change their own "
             "email or password, callers need a session (with an API key FORBIDDEN) and `current_password` (missing: "
-            "MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login)."
+            "MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login). All super_admins get mail "
+            "about a new role, email or password of another admin or super_admin. " + _CONFIRMATION
         ),
         tag="Administrators",
         versioned=True,

@@ -69,6 +69,23 @@ def has_changes(admin: Admin, changes: AdminChanges) -> bool:
     )
 
 
+def has_all_domains(admin: Admin) -> bool:
+    """Whether the account has access to all domains."""
+    return admin.role is not Role.DOMAIN_ADMIN
+
+
+def notable_changes(before: Admin, after: Admin, changes: AdminChanges) -> list[str]:
+    """Which of role, email and password were changed of an account that had or has access to all domains."""
+    if not (has_all_domains(before) or has_all_domains(after)):
+        return []
+    notable = {
+        "role": before.role is not after.role,
+        "email": before.email != after.email,
+        "password": changes.password_hash is not None,
+    }
+    return [name for name, is_changed in notable.items() if is_changed]
+
+
 def own_id(who: Principal) -> UUID:
     """The caller's account; SESSION_INVALID without one."""
     if who.admin_id is None:

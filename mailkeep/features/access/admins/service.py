@@ -35,6 +35,8 @@ from mailkeep.features.access.admins.model import (
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.features.record.system_mail import service as system_mail
+from mailkeep.features.record.system_mail.model import SuperAdminNotice
 
 log = structlog.get_logger("mailkeep.admins")
 
@@ -105,20 +107,27 @@ async def find_owner_role(conn: Conn, address: Address) -> Role | None:
 
 
 async def create(conn: Conn, who: Principal, at: datetime, new: NewAdmin) -> Admin:
-    """Create an account; DOMAIN_NOT_FOUND for an unknown domain, CONFLICT `email_taken`."""
+    """Create an account; DOMAIN_NOT_FOUND for an unknown domain, CONFLICT `email_taken`. All other super_admins get
+    mail about a new admin or super_admin.
+    """
     await refuse_unknown_domains(conn, new.domain_ids)
     admin_id = uuid7(at)
     await store.insert(conn, admin_id, new, at)
     await store.assign(conn, admin_id, new.domain_ids)
     admin = await _require(conn, admin_id)
     await audit.record(conn, who, at, AuditAction("admin.create", _target(admin), after=wire.audit_fields(admin)))
+    if rules.has_all_domains(admin):
+        item = {"changes": ["created"], "email": admin.email, "role": admin.role.value}
+        notice = SuperAdminNotice("admin_changed", item, without=[admin.email])
+        await system_mail.notify_super_admins(conn, who, at, notice)
     return admin
 
 
 async def change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, changes: AdminChanges) -> Admin:
     """Change an account and return the result. A new password or role ends its other sessions.
 
-    NOT_FOUND, PRECONDITION_FAILED, DOMAIN_NOT_FOUND, CONFLICT `email_taken` or `last_super_admin`.
+    NOT_FOUND, PRECONDITION_FAILED, DOMAIN_NOT_FOUND, CONFLICT `email_taken` or `last_super_admin`. All super_admins get
+    mail about a new role, email or password of another admin or super_admin.
     """
     return await _change(conn, who, at, admin_id, changes, "admin.update")
 
@@ -156,6 +165,17 @@ async def _change(
     if changes.password_hash is not None:
         fields_after["password"] = "changed"  # the audit log redacts the value but shows the field
     await audit.record_change(conn, who, at, action, _target(after), (fields_before, fields_after))
+    if who.admin_id != admin_id and (notable := rules.notable_changes(before, after, changes)):
+        item = {
+            "changes": notable,
+            "email": after.email,
+            "role": after.role.value,
+            "old_email": before.email,
+            "old_role": before.role.value,
+        }
+        # Also to a super_admin who is none any more, or who would get it at an address that somebody else has set.
+        affected = [before.email] if before.role is Role.SUPER_ADMIN else []
+        await system_mail.notify_super_admins(conn, who, at, SuperAdminNotice("admin_changed", item, also=affected))
     return after
 
 

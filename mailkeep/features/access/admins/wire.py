@@ -37,17 +37,21 @@ class AdminRecord(Struct, frozen=True):
 
 
 class AdminCreate(Body, frozen=True):
-    """An administrator to create; `domain_ids` are the domains assigned to a domain_admin."""
+    """An administrator to create; `domain_ids` are the domains assigned to a domain_admin. `current_password` is needed
+    if `auth.confirm_admin_changes` is set and the session is older than ten minutes.
+    """
 
     email: Email
     password: Password
     role: Role = Role.ADMIN
     domain_ids: DomainIds = []
+    current_password: OwnPassword | UnsetType = UNSET
 
 
 class AdminPatch(Patch, frozen=True):
     """Changes; a new password or role ends the administrator's other sessions. `current_password` is required for
-    the caller's own email or password.
+    the caller's own email or password, and for changes of others if `auth.confirm_admin_changes` is set and the session
+    is older than ten minutes.
     """
 
     email: Email | UnsetType = UNSET

@@ -28,6 +28,7 @@ class ActiveSession:
     """The session of a request's cookie, and its account as it is now."""
 
     session_id: UUID
+    signed_in_at: datetime
     admin_id: UUID
     email: str
     role: Role

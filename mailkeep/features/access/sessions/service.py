@@ -49,6 +49,7 @@ async def _authenticate_session(app: App, call: Call, cookie: str) -> None:
     call.who = replace(
         caller_principal(call, session.email, session.role, session.admin_id, session.session_id),
         assigned=session.assigned,
+        signed_in_at=session.signed_in_at,
         blocked_by=rules.network_block(call.ip_address, auth.allowed_networks)
         or rules.second_factor_block(session.role, session.second_factor, auth.require_second_factor),
     )

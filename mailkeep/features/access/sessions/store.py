@@ -14,7 +14,7 @@ async def find_active(conn: Conn, token_hash: bytes, at: datetime) -> ActiveSess
     """The active session with this token, and its account."""
     cursor = await conn.execute(
         """
-        SELECT s.id AS session_id, a.id AS admin_id, a.email, a.role,
+        SELECT s.id AS session_id, s.created_at AS signed_in_at, a.id AS admin_id, a.email, a.role,
                a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor,
                ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = a.id) AS assigned
         FROM sessions s JOIN admins a ON a.id = s.admin_id

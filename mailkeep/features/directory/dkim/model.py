@@ -15,10 +15,10 @@ Stage = Literal["pending", "active", "retiring", "retired"]
 
 @dataclass(frozen=True, slots=True)
 class DkimKey:
-    """A stored key; `private_key` is encrypted."""
+    """A stored key; `private_key` is encrypted. `domain_id` None: the key of a host name of the server."""
 
     id: UUID
-    domain_id: UUID
+    domain_id: UUID | None
     selector: str
     algorithm: Algorithm
     stage: Stage

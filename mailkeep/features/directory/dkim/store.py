@@ -43,6 +43,33 @@ async def list_active(conn: Conn, domain_name: str) -> list[DkimKey]:
     return [_key(row) for row in await cursor.fetchall()]
 
 
+_SELECT_HOST_KEY = """
+    SELECT k.id, NULL::uuid AS domain_id, k.selector, k.algorithm, 'active' AS stage, k.private_key, k.public_key,
+           k.created_at, k.created_at AS activated_at
+    FROM host_dkim_keys k WHERE k.host_name = %(host_name)s
+"""
+
+
+async def find_host_key(conn: Conn, host_name: str) -> DkimKey | None:
+    """The key of a host name."""
+    cursor = await conn.execute(_SELECT_HOST_KEY, {"host_name": host_name})
+    row = await cursor.fetchone()
+    return _key(row) if row else None
+
+
+async def insert_host_key(conn: Conn, host_name: str, key: DkimKey) -> DkimKey:
+    """Insert the key of a host name, unless it has one; returns the stored one."""
+    await conn.execute(
+        """
+        INSERT INTO host_dkim_keys (host_name, id, selector, algorithm, private_key, public_key, created_at)
+        VALUES (%(host_name)s, %(id)s, %(selector)s, %(algorithm)s, %(private_key)s, %(public_key)s, %(created_at)s)
+        ON CONFLICT (host_name) DO NOTHING
+        """,
+        {"host_name": host_name} | {name: getattr(key, name) for name in DkimKey.__slots__},
+    )
+    return await find_host_key(conn, host_name) or key
+
+
 async def page(conn: Conn, domain_id: UUID, page_request: PageRequest) -> Page[DkimKey]:
     """A page of a domain's keys, by age."""
     page = await fetch_page(

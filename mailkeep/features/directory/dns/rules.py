@@ -9,10 +9,13 @@ from mailkeep.features.directory.dkim.model import DkimKey
 from mailkeep.features.directory.dns.model import DnsRecord
 
 
-def required_records(domain: str, hostname: str, addresses: Iterable[str], keys: Sequence[DkimKey]) -> list[DnsRecord]:
+def required_records(
+    domain: str, hostname: str, addresses: Iterable[str], keys: Sequence[DkimKey], host_key: DkimKey | None
+) -> list[DnsRecord]:
     """The records for receiving (MX), for sending (SPF, DKIM, DMARC), and for the server's host name.
 
-    `addresses` are the server's public addresses. Retired keys are left out, pending ones are included.
+    `addresses` are the public addresses, `host_key` the key of the host name (None if that is a managed domain).
+    Retired keys are left out, pending ones are included.
     """
     records = [DnsRecord(domain, "MX", f"10 {hostname}.", "Routes the domain's mail to this server.")]
     for text in addresses:
@@ -30,6 +33,9 @@ def required_records(domain: str, hostname: str, addresses: Iterable[str], keys:
     if hostname != domain:
         purpose = "Only this server sends bounces and forwarded mail, whose sender is at its host name (SPF, RFC 7208)."
         records.append(DnsRecord(hostname, "TXT", "v=spf1 a -all", purpose))
+    if host_key:
+        purpose = "Public key of signatures in mail that Mailkeep itself writes (DKIM, RFC 6376)."
+        records.append(DnsRecord(host_key.dns_name(hostname), "TXT", host_key.dns_value, purpose))
     records.append(DnsRecord(domain, "TXT", "v=spf1 mx -all", "Only this server sends for the domain (SPF, RFC 7208)."))
     records += [
         DnsRecord(

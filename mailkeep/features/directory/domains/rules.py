@@ -10,6 +10,7 @@ from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.core.errors import Conflict, DomainInactive, Forbidden, invalid_field
 from mailkeep.core.network import Network
 from mailkeep.features.directory.domains.model import Domain, DomainRelay, DomainUsage, NewRelay
+from mailkeep.mail.daemons import probe_mailbox
 from mailkeep.net.guard import MalformedHost, parse_host, refuse_address
 
 # RFC 5322 §3.2.3 atext without letters and digits, which occur in names.
@@ -19,9 +20,12 @@ DELIMITERS = frozenset("!#$%&'*+/=?^_`{|}~-")
 def parse_name(text: str) -> str:
     """The canonical form of a new domain's name, or INVALID_FIELD."""
     try:
-        return normalize_domain(text, min_labels=2)
+        name = normalize_domain(text, min_labels=2)
     except AddressError as error:
         raise invalid_field("name", error.reason) from None
+    if name == probe_mailbox.DOMAIN:
+        raise invalid_field("name", "is reserved for Mailkeep's own checks")
+    return name
 
 
 def normalize_search(text: str | None) -> str | None:

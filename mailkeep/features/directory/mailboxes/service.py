@@ -47,14 +47,16 @@ async def page(conn: Conn, who: Principal, filters: MailboxFilter, page_request:
     return await store.page(conn, replace(filters, part=part), page_request)
 
 
-async def get(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
+async def get(conn: Conn, who: Principal, mailbox_id: UUID, action: str = _READ) -> Mailbox:
     """The mailbox, not from the trash."""
-    return _require(await store.find(conn, mailbox_id), who, _READ)
+    return _require(await store.find(conn, mailbox_id), who, action)
 
 
-async def get_for_state_change(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
-    """The mailbox whose state the caller wants to change; FORBIDDEN if an administrator of higher rank owns it."""
-    mailbox = _require(await store.find(conn, mailbox_id), who, _WRITE)
+async def get_for_state_change(conn: Conn, who: Principal, mailbox_id: UUID, action: str = _WRITE) -> Mailbox:
+    """The mailbox whose state, or what belongs to it, the caller wants to change; FORBIDDEN if an administrator of
+    higher rank owns it.
+    """
+    mailbox = _require(await store.find(conn, mailbox_id), who, action)
     await _refuse_lower_rank(conn, who, mailbox.address)
     return mailbox
 
@@ -66,6 +68,12 @@ async def get_for_credential_change(conn: Conn, who: Principal, mailbox_id: UUID
     mailbox = _require(await store.find_for_update(conn, mailbox_id), who, _WRITE)
     await _refuse_lower_rank(conn, who, mailbox.address)
     return mailbox
+
+
+async def find_and_prevent_purge(conn: Conn, mailbox_id: UUID) -> Mailbox | None:
+    """The mailbox, None if it was deleted. It can't be purged until the transaction ends, so that its folder exists."""
+    mailbox = await store.find_and_prevent_purge(conn, mailbox_id)
+    return None if mailbox is None or mailbox.deleted_at is not None else mailbox
 
 
 async def find_by_address(conn: Conn, key: str) -> Mailbox | None:

@@ -132,6 +132,13 @@ async def find_for_update(conn: Conn, mailbox_id: UUID) -> Mailbox | None:
     return _mailbox(row) if row else None
 
 
+async def find_and_prevent_purge(conn: Conn, mailbox_id: UUID) -> Mailbox | None:
+    """The mailbox with this id, also from the trash. Until the transaction ends it can be updated, but not deleted."""
+    cursor = await conn.execute(_SELECT + " WHERE m.id = %(id)s FOR KEY SHARE OF m", {"id": mailbox_id})
+    row = await cursor.fetchone()
+    return _mailbox(row) if row else None
+
+
 async def find_by_address(conn: Conn, key: str) -> Mailbox | None:
     """The mailbox with this address key, not from the trash."""
     cursor = await conn.execute(_SELECT + " WHERE m.address_key = %(key)s AND m.deleted_at IS NULL", {"key": key})

@@ -22,4 +22,5 @@ alert (`system.alert`). Until then a deferred recipient has a next attempt, comp
 after the time that the message has already waited, within the configured intervals.
 
 Recipients that were refused on the port for other servers are in the history too, at most 60 a minute for one client.
+A message to the probe's mailbox (`mail/daemons/probe_mailbox`) is not in the history.
 """

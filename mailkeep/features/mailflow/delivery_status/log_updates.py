@@ -281,12 +281,16 @@ async def _end_messages(conn: Conn, at: datetime, updates: Sequence[LogUpdate], 
 
 
 async def end_unknown(conn: Conn, at: datetime, lost: MissingMessage, why: str) -> int:
-    """End the open recipients of a message as `unknown` and publish an alert; returns their number."""
+    """End the open recipients of a message as `unknown` and publish an alert; returns their number. Mail of Mailkeep
+    itself is neither counted nor the subject of an alert, which may be such a mail.
+    """
     addresses = await messages.end_unknown(conn, at, lost.id, why)
     message = await messages.find(conn, lost.id)
     if not addresses or message is None:
         return 0
     log.warning("the outcome of a message is unknown", queue_id=lost.queue_id, why=why)
+    if message.source == "mailkeep":
+        return 0
     alert = SystemAlert(
         alert="outcome_unknown",
         message_id=message.message_id,

@@ -11,13 +11,9 @@ from uuid import UUID
 from msgspec import Meta, field as struct_field
 
 from mailkeep.features.record.events.model import (
-    DomainName,
     EventPayload,
-    FromAddress,
     Kind,
-    MessageIdHeader,
     OptionalQueueId,
-    SubjectText,
 )
 from mailkeep.features.record.messages.model import ServerReply
 
@@ -141,7 +137,10 @@ class MissingMessage:
 
 
 class SystemAlert(EventPayload, frozen=True, kw_only=True):
-    """Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined."""
+    """Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined.
+    `apply_rolled_back`: an apply of settings did not succeed, and the earlier configuration is in use again.
+    `apply_failed`: an apply did not succeed, and the earlier configuration may not be in use.
+    """
 
     kind: ClassVar[Kind] = "system.alert"
     example: ClassVar[Mapping[str, Any]] = {
@@ -155,11 +154,16 @@ class SystemAlert(EventPayload, frozen=True, kw_only=True):
         "reason": "The message is no longer in the queue, and the log does not show its outcome",
     }
 
-    alert: Annotated[str, Meta(description="The kind of alert: `outcome_unknown`.")]
-    message_id: MessageIdHeader
-    from_: FromAddress = struct_field(name="from")
-    to: Annotated[list[str], Meta(description="The recipients without a known outcome.")]
-    domain: DomainName
-    subject: SubjectText
-    queue_id: OptionalQueueId
+    alert: Annotated[
+        str, Meta(description="The kind of alert: `outcome_unknown`, `apply_rolled_back` or `apply_failed`.")
+    ]
+    message_id: Annotated[str | None, Meta(description="The Message-ID header of the message.")] = None
+    from_: Annotated[str | None, Meta(description="The address of its sender.")] = struct_field(
+        name="from", default=None
+    )
+    to: Annotated[list[str] | None, Meta(description="The recipients without a known outcome.")] = None
+    domain: Annotated[str | None, Meta(description="The managed domain that it is from, or for.")] = None
+    subject: Annotated[str | None, Meta(description="Its subject, decoded.")] = None
+    queue_id: OptionalQueueId = None
+    operation_id: Annotated[str | None, Meta(description="The apply: GET /orchestrator/operations/{id}.")] = None
     reason: Annotated[str, Meta(description="Why, in words.")]

@@ -33,11 +33,17 @@ from mailkeep.features.record.messages.model import (
     Source,
 )
 from mailkeep.features.record.messages.rules import outbound_message
+from mailkeep.mail.daemons.probe_mailbox import SMTP_CLIENTS, is_probe
 from mailkeep.mail.message.header_text import decode_words, parse_addresses
 from mailkeep.mail.postfix import log
 
 # By the last component of each port's `syslog_name` in master.cf.
-_ORIGINS: dict[str, Origin] = {"api": "api", "submission": "submission", "submissions": "submission"}
+_ORIGINS: dict[str, Origin] = {
+    "api": "api",
+    "system": "api",  # mail of Mailkeep itself, which has attempts and Message-IDs like mail of the API
+    "submission": "submission",
+    "submissions": "submission",
+}
 # By the last component of `syslog_name` of the cleanup services behind the other ports. Their smtpd services are not
 # used, since they also log connections without a message.
 _FORWARDING_ORIGINS: dict[str, Origin] = {"inbound": "inbound", "reinjection": "reinjection"}
@@ -89,12 +95,12 @@ def submission_charges(envelopes: Iterable[SubmissionEnvelope]) -> list[tuple[da
 
 
 def rejection(line: log.LogLine) -> RejectedRecipient | None:
-    """The rejected recipient of another server's mail; None for any other line."""
+    """The rejected recipient of another server's mail; None for any other line, and for our own probe."""
     fact = line.fact
     if not isinstance(fact, log.LoggedRejection) or not fact.recipient:
         return None
     service = line.service.rpartition("/")[2]
-    if service not in _OTHER_SERVERS:
+    if service not in _OTHER_SERVERS or (is_probe(fact.recipient) and fact.client in SMTP_CLIENTS.values()):
         return None
     return RejectedRecipient(fact.client, fact.sender, fact.recipient, fact.smtp_code, fact.enhanced_code, fact.text)
 
@@ -180,6 +186,8 @@ def _apply_line(update: LogUpdate, at: datetime, line: log.LogLine, intervals: R
         case log.PostfixAttempt():
             if mail.is_forwarded and line.program == "lmtp" and not _is_relay(line):
                 return update  # `local_delivery` records it
+            if mail.is_forwarded and is_probe(fact.recipient):
+                return update
             attempts = (*update.attempts, _read_attempt(at, line, fact, intervals))
             return replace(update, attempts=attempts, on_hold=False)
         case log.LoggedMove():

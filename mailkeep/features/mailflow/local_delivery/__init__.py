@@ -24,4 +24,6 @@ Usage is reported when Dovecot accepts a message (`directory/mailbox_usage`); de
 A full mailbox is refused at RCPT. If the limit is exceeded after that, or the mailbox is removed, mail of another
 server ends here: 250, with a row in the history (rejected), since a bounce could go to a forged sender. For mail of
 this server Dovecot's rejection (552 5.2.2) is the recipient's status.
+
+A message to the probe's mailbox (`mail/daemons/probe_mailbox`) is passed on and not recorded.
 """

@@ -70,21 +70,24 @@ def sort_and_slice(messages: Iterable[PostqueueEntry], page: QueueSlice) -> list
     return ordered[: page.limit + 1]
 
 
-def is_local_deferral(message: PostqueueEntry, managed: Collection[str], lmtp_socket: str) -> bool:
+def is_local_deferral(message: PostqueueEntry, managed: Collection[str], lmtp: str, relay: str) -> bool:
     """Whether a message was deferred because of a service of this server, not because of a remote server.
 
-    `managed`: those of the recipients' domains that are managed; `lmtp_socket`: the path of the socket of the process
-    `lmtp`, which is in Postfix's reasons. If no recipient has a reason, Postfix could not write it: the disk was full.
+    `managed`: those of the recipients' domains that are managed; `lmtp`, `relay`: the paths of the sockets of these
+    processes, which are in Postfix's reasons. If no recipient has a reason, Postfix could not write it: the disk was
+    full.
     """
     if message.queue_name != "deferred":
         return False
     reasons = [each for each in message.recipients if each.delay_reason]
-    return not reasons or any(_is_local(each, managed, lmtp_socket) for each in reasons)
+    return not reasons or any(_is_local(each, managed, lmtp, relay) for each in reasons)
 
 
-def _is_local(recipient: PostqueueRecipient, managed: Collection[str], lmtp_socket: str) -> bool:
+def _is_local(recipient: PostqueueRecipient, managed: Collection[str], lmtp: str, relay: str) -> bool:
     reason = recipient.delay_reason.removeprefix(_SUSPENDED)
     if reason.startswith(_LOCAL_REASONS):
         return True
+    if f"[{relay}]" in reason:
+        return " said: " not in reason  # otherwise it passes on the relay's answer
     domain = recipient.address.rpartition("@")[2].lower()
-    return (domain in managed or f"[{lmtp_socket}]" in reason) and not _MAILBOX_STATE.search(reason)
+    return (domain in managed or f"[{lmtp}]" in reason) and not _MAILBOX_STATE.search(reason)

@@ -66,16 +66,16 @@ def _audit_action(action: Action, selection: QueueSelection) -> AuditAction:
     return AuditAction(f"queue.{action}", AuditTarget("queue", None), details=details)
 
 
-async def list_local_deferrals(app: App, messages: Sequence[PostqueueEntry], lmtp_socket: str) -> list[str]:
+async def list_local_deferrals(app: App, messages: Sequence[PostqueueEntry], lmtp: Path, relay: Path) -> list[str]:
     """The queue IDs of messages that were deferred because of services of this server, oldest first. UNAVAILABLE.
 
-    `lmtp_socket`: the path of the process `lmtp`'s socket.
+    `lmtp` and `relay`: the sockets of these processes.
     """
     deferred = sorted((each for each in messages if each.queue_name == "deferred"), key=lambda each: each.arrival_time)
     names = {to.address.rpartition("@")[2].lower() for each in deferred for to in each.recipients}
     async with app.db.autocommit() as conn:
         managed = await domains.filter_managed(conn, sorted(names))
-    return [each.queue_id for each in deferred if rules.is_local_deferral(each, managed, lmtp_socket)]
+    return [each.queue_id for each in deferred if rules.is_local_deferral(each, managed, str(lmtp), str(relay))]
 
 
 def task_handlers(conf: Path, queue: Path, restore_sender: Callable[[str], str | None]) -> Mapping[str, TaskHandler]:
@@ -85,7 +85,7 @@ def task_handlers(conf: Path, queue: Path, restore_sender: Callable[[str], str |
     """
 
     async def list_queue() -> list[PostqueueEntry]:
-        messages = await postfix_queue.list_queue(conf)
+        messages = [each for each in await postfix_queue.list_queue(conf) if not each.is_probe]
         return [msgspec.structs.replace(each, sender=restore_sender(each.sender) or each.sender) for each in messages]
 
     return {"queue.list": partial(_list, list_queue, queue), "queue.act": partial(_act, list_queue, conf)}

@@ -10,6 +10,9 @@ INVALID_RECIPIENT, INVALID_HEADER, attachments, size, MAILBOX_SUSPENDED, RATE_LI
 SEND_FAILED. Recipients are counted (`mailflow/abuse`) with the attempt, and uncounted if the message was certainly not
 submitted.
 
+In the full profile a submission that fails before its content is repeated for up to 10 seconds per request, because
+Postfix or its milter may be restarting; not if an administrator has stopped Postfix.
+
 A message that was not answered with 200 is never retried by the server. If the connection is lost after the final dot,
 the result is not known: SEND_FAILED with `details.submitted` = `unknown`.
 """

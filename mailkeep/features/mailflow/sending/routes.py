@@ -90,7 +90,8 @@ ENDPOINTS = (
         audit="message.send",
         resource="message",
         summary="Send a message",
-        description="200 means that the mail transfer agent has accepted the message.",
+        description="200 means that the mail transfer agent has accepted the message. While it restarts, the response "
+        "waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once.",
         tag="Sending",
         body=wire.SendBody,
         body_limit=body_limit,
@@ -120,7 +121,8 @@ ENDPOINTS = (
         audit="message.send",
         resource="message",
         summary="Send up to 100 messages",
-        description="An error in one message does not affect the others; the response is 200 even if all of them fail.",
+        description="An error in one message does not affect the others; the response is 200 even if all of them fail. "
+        "While the mail transfer agent restarts, the response waits up to 10 seconds in all.",
         tag="Sending",
         body=wire.BatchBody,
         body_limit=body_limit,

@@ -231,6 +231,18 @@ def is_mta_failure(result: SubmissionResult) -> bool:
     return isinstance(result, ConnectionLost)
 
 
+def may_pass_with_a_restart(failure: SmtpRefusal | ConnectionLost) -> bool:
+    """Whether a restart of Postfix or its milter can be the reason, and the message can be submitted again, because no
+    content was sent.
+    """
+    if failure.stage not in (*_CONNECTION_STAGES, "envelope"):
+        return False
+    if isinstance(failure, ConnectionLost):
+        return not failure.timed_out
+    is_milter_away = (failure.reply.code, failure.reply.enhanced) == (451, "4.7.1") and not failure.rejected
+    return failure.reply.code == 421 or is_milter_away
+
+
 def failure_status(result: SmtpRefusal | ConnectionLost) -> tuple[str, str]:
     """The status of a failed attempt, and the reason: `failed` if the message was refused, `lost`, or `unknown`."""
     if isinstance(result, SmtpRefusal):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from time import monotonic
 from uuid import UUID
 
 import structlog
@@ -37,6 +39,7 @@ from mailkeep.mail.smtp.pool import SmtpPool
 
 log = structlog.get_logger("mailkeep.sending")
 
+_RESTART_SECONDS, _RETRY_SECONDS = 10.0, 0.2
 _SMALL = 64 << 10  # bytes of a message whose content is saved in a batch with others
 
 SendOutcome = AcceptedMessage | Refusal
@@ -44,6 +47,22 @@ SendOutcome = AcceptedMessage | Refusal
 log_read_at = store.log_read_at
 
 _SENT = IdempotencyInProgress()  # stands for a message of a batch that is already sent
+
+
+@dataclass(slots=True)
+class _Patience:
+    """Bounds how long a request waits for a restart of Postfix: ten seconds from the first failure on."""
+
+    ends_at: float = math.inf
+
+    async def wait(self) -> bool:
+        """Wait a moment; False if the time is over."""
+        now = monotonic()
+        self.ends_at = min(self.ends_at, now + _RESTART_SECONDS)
+        if now >= self.ends_at:
+            return False
+        await asyncio.sleep(_RETRY_SECONDS)
+        return True
 
 
 async def send(app: App, who: Principal, request: SendRequest) -> AcceptedMessage:
@@ -82,9 +101,10 @@ async def send_all(app: App, who: Principal, requests: Sequence[SendRequest | Re
     A refusal of a whole group (UNAVAILABLE) is raised for the first group; later it is the outcome of all that remain.
     """
     outcomes: list[SendOutcome] = []
+    patience = _Patience()
     for group in rules.split_batch(requests):
         try:
-            outcomes += await _send_group(app, who, group, len(outcomes))
+            outcomes += await _send_group(app, who, group, len(outcomes), patience)
         except Refusal as refusal:
             if not outcomes:
                 raise
@@ -94,7 +114,7 @@ async def send_all(app: App, who: Principal, requests: Sequence[SendRequest | Re
 
 
 async def _send_group(
-    app: App, who: Principal, requests: Sequence[SendRequest | Refusal], first: int
+    app: App, who: Principal, requests: Sequence[SendRequest | Refusal], first: int, patience: _Patience
 ) -> list[SendOutcome]:
     """Send one group of a batch; `first` is the index of its first message in the batch."""
     at = app.clock()
@@ -117,7 +137,7 @@ async def _send_group(
     if app.mta is None:
         raise SendUnavailable
     failpoint.reach("send.attempt_written")
-    submitted = await _submit_batch(app, app.mta, ready)
+    submitted = await _submit_batch(app, app.mta, ready, patience)
     results = dict(zip((each.id for each in ready), submitted, strict=True))
     recording = writes.record_results(
         app, who, [(attempts[message_id], result) for message_id, result in results.items()]
@@ -290,7 +310,9 @@ def _build_message(who: Principal, prepared: PreparedMessage, at: datetime, inde
     )
 
 
-async def _submit_batch(app: App, mta: SmtpPool, ready: Sequence[PreparedMessage]) -> list[SubmissionResult]:
+async def _submit_batch(
+    app: App, mta: SmtpPool, ready: Sequence[PreparedMessage], patience: _Patience
+) -> list[SubmissionResult]:
     """Submit in parallel. After consecutive failures of the MTA, one for each connection, the rest is not tried."""
     connections = asyncio.Semaphore(mta.size)
     failures = 0
@@ -300,14 +322,14 @@ async def _submit_batch(app: App, mta: SmtpPool, ready: Sequence[PreparedMessage
         async with connections:
             if failures >= mta.size:
                 return ConnectionLost("the mail transfer agent failed for earlier messages of the batch", "connect")
-            result = await _submit(app, mta, prepared)
+            result = await _submit(app, mta, prepared, patience)
             failures = failures + 1 if rules.is_mta_failure(result) else 0
             return result
 
     return await asyncio.gather(*(submit_next(each) for each in ready))
 
 
-async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage) -> SubmissionResult:
+async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage, patience: _Patience) -> SubmissionResult:
     composed = prepared.composed
     submission = OutgoingEnvelope(
         mail_from=prepared.sender.address.text,
@@ -318,7 +340,7 @@ async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage) -> Submiss
     )
     domain = prepared.domain.name if prepared.domain.has_relay else None
     try:
-        return await _submit_to(app, mta, domain, submission, (composed.data_chunks(), True))
+        return await _submit_patiently(app, mta, domain, submission, (composed.data_chunks(), True), patience)
     except Exception:
         # Other messages of the batch are being submitted: their results must still be recorded.
         log.exception("a message could not be submitted", message_id=str(prepared.id))
@@ -329,7 +351,24 @@ async def submit(app: App, domain: str | None, submission: OutgoingEnvelope, bod
     """Submit a message that another feature has checked and recorded; `domain` is the sender's, if it is managed."""
     if app.mta is None:
         return ConnectionLost("sending is not configured (setting mta.mode)", "connect")
-    return await _submit_to(app, app.mta, domain, submission, (body, False))
+    return await _submit_patiently(app, app.mta, domain, submission, (body, False), _Patience())
+
+
+async def _submit_patiently(
+    app: App,
+    mta: SmtpPool,
+    domain: str | None,
+    submission: OutgoingEnvelope,
+    content: tuple[Iterable[bytes], bool],
+    patience: _Patience,
+) -> SubmissionResult:
+    """Submit, again and again while Postfix restarts; not after content was sent. `content` is as for `_submit_to`."""
+    while True:
+        result = await _submit_to(app, mta, domain, submission, content)
+        if isinstance(result, AcceptedSubmission) or not rules.may_pass_with_a_restart(result):
+            return result
+        if app.mta_restarts is None or not app.mta_restarts() or not await patience.wait():
+            return result
 
 
 async def _submit_to(

@@ -84,7 +84,7 @@ async def log_read_at(conn: Conn) -> datetime | None:
 async def open_attempts(
     conn: Conn, before: datetime, unaccepted_before: datetime, limit: int, *, by_log: bool
 ) -> list[OpenSubmission]:
-    """Attempts to end, by ID, at most `limit`:
+    """Attempts to end, by ID, at most `limit` (without those of Mailkeep's own mail, which is repeated as a job):
 
     - without a result, begun before `before`, or before `unaccepted_before` if no MTA is known to have the message
     - `unknown`, with the message in the sandbox
@@ -99,15 +99,16 @@ async def open_attempts(
             SELECT s.queue_id FROM sandbox_messages s
             WHERE s.message_id = m.message_id AND s.mail_from = m.mail_from ORDER BY s.id LIMIT 1
         ) s ON true
-        WHERE (m.status = 'submitting' AND m.created_at < CASE WHEN s.queue_id IS NULL THEN %(unaccepted_before)s
-                                                               ELSE %(before)s END)
+        WHERE m.source <> 'mailkeep' AND (
+           (m.status = 'submitting' AND m.created_at < CASE WHEN s.queue_id IS NULL THEN %(unaccepted_before)s
+                                                            ELSE %(before)s END)
            OR (m.status = 'unknown' AND s.queue_id IS NOT NULL)
            -- Postfix did not answer; its log would show an acceptance.
            OR (m.status = 'unknown' AND %(by_log)s AND m.accepted_at IS NULL AND m.source = 'api'
                AND m.created_at < %(unaccepted_before)s)
            -- The log showed the acceptance, and the process ended before Postfix answered it.
            OR (m.answered_at IS NULL AND m.accepted_at IS NOT NULL AND coalesce(s.queue_id, m.queue_id) IS NOT NULL
-               AND m.source = 'api' AND m.direction = 'outbound' AND m.created_at < %(before)s AND m.id >= %(recent)s)
+               AND m.source = 'api' AND m.direction = 'outbound' AND m.created_at < %(before)s AND m.id >= %(recent)s))
         ORDER BY m.id LIMIT %(limit)s
         """,
         {

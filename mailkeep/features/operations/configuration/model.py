@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mailkeep.features.operations.orchestrator.model import ConfigurationPlan
 from mailkeep.settings import LoadedSettings
 
 
@@ -21,8 +22,12 @@ class CurrentSettings:
 
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
-    """The newest revision after a change, with the changes (secrets masked) and the keys that need a restart."""
+    """The newest revision after a change, with the changes (secrets masked) and the settings that apply with the next
+    apply or start. `plan`: of a dry run, with these changes; None if the process `node` did not answer (`warnings`).
+    """
 
     n: int
     changes: Mapping[str, Mapping[str, Any]]
     needs_restart: tuple[str, ...]
+    plan: ConfigurationPlan | None = None
+    warnings: tuple[str, ...] = ()

@@ -31,7 +31,7 @@ async def _change(app: App, call: Call) -> HttpResponse:
     body: wire.ConfigPatch = call.body
     changes = wire.read_changes(body)
     if revision_rules.needs_recent_sign_in(changes) and not body.dry_run:
-        await service.require_recent_sign_in(app, call, _password(body))
+        await call.require_recent_sign_in(app.clock(), _password(body), "config.update")
     changed = await service.change(
         app, call.caller(), changes, comment=body.comment, if_match=call.if_match, dry_run=body.dry_run
     )
@@ -49,8 +49,9 @@ async def _roll_back(app: App, call: Call) -> HttpResponse:
     body: wire.ConfigRollback = call.body
     n = service.parse_number(call.path["n"])
     if revision_rules.needs_recent_sign_in(await service.list_changes_to(app, n)):
-        await service.require_recent_sign_in(app, call, _password(body))
-    return _result(await service.roll_back(app, call.caller(), n, comment=body.comment), dry_run=False)
+        await call.require_recent_sign_in(app.clock(), _password(body), "config.update")
+    changed = await service.roll_back(app, call.caller(), n, comment=body.comment, if_match=call.if_match)
+    return _result(changed, dry_run=False)
 
 
 async def _schema(app: App, call: Call) -> HttpResponse:
@@ -62,8 +63,7 @@ def _password(body: wire.ConfigPatch | wire.ConfigRollback) -> str | None:
 
 
 def _result(changed: ConfigChange, *, dry_run: bool) -> HttpResponse:
-    data = wire.ConfigChangeResponse(changed.n, wire.to_changes(changed.changes), list(changed.needs_restart), dry_run)
-    return HttpResponse(data, headers={"etag": revisions.revision_tag(changed.n)})
+    return HttpResponse(wire.to_change(changed, dry_run=dry_run), headers={"etag": revisions.revision_tag(changed.n)})
 
 
 ENDPOINTS = (
@@ -89,7 +89,9 @@ ENDPOINTS = (
             "Adds a revision. Settings with effect `none` apply to all processes at once, others with the next apply "
             "or start. INVALID_FIELD names each setting that is not valid, is set by the file or the environment, or "
             "can't be stored. With `If-Match` and another newest revision: PRECONDITION_FAILED, with the settings that "
-            "have changed since in `details.changed`. A relay's password is removed if its host, port, encryption or "
+            "have changed since in `details.changed`. With `dry_run` nothing is stored, and `plan` has the files that "
+            "would change and what the services would do; null with a warning if the process `node` does not answer "
+            "within 30 seconds. A relay's password is removed if its host, port, encryption or "
             "user name changes, unless it is in the same request. " + _RECENT
         ),
         tag=_TAG,
@@ -107,6 +109,7 @@ ENDPOINTS = (
                     "changes": {"abuse.sender_per_hour": {"before": None, "after": 500}},
                     "needs_restart": [],
                     "dry_run": False,
+                    "warnings": [],
                 },
             ),
             Example(body={"changes": {"filter.spam_score": 7.5}, "dry_run": True}),
@@ -131,15 +134,16 @@ ENDPOINTS = (
         action="config.write",
         summary="Roll back to a revision",
         description=(
-            "Adds a revision with the stored settings of revision `n` (0: none stored), checked like a change. "
-            + _RECENT
+            "Adds a revision with the stored settings of revision `n` (0: none stored), checked like a change. With "
+            "`If-Match` and another newest revision: PRECONDITION_FAILED as for PATCH /config. " + _RECENT
         ),
         tag=_TAG,
+        versioned=True,
         body=wire.ConfigRollback,
         data=wire.ConfigChangeResponse,
         audit="config.rollback",
         resource="config",
-        refusals=(NotFound, InvalidCredentials, Forbidden),
+        refusals=(NotFound, InvalidCredentials, Forbidden, PreconditionFailed),
         examples=(Example(path={"n": "0"}, body={"comment": "Back to the file"}),),
     ),
     Endpoint(

@@ -10,7 +10,7 @@ from mailkeep.core.errors import FieldError, InvalidField, invalid_field
 from mailkeep.core.network import is_within
 from mailkeep.core.principal import Principal
 from mailkeep.features.record.settings_revisions.model import StoredSettings, Values
-from mailkeep.settings import NEVER_STORED, SETTING_FIELDS, LoadedSettings, SettingsError, is_storable
+from mailkeep.settings import MASK, NEVER_STORED, SETTING_FIELDS, LoadedSettings, SettingsError, is_storable
 
 _CREDENTIALS = {
     "mta.password": ("mta.host", "mta.port", "mta.tls", "mta.username"),
@@ -71,6 +71,8 @@ def _refuse_key(loaded: LoadedSettings, key: str, value: Any) -> FieldError | No
         return _fault(key, f"can't be stored, because it {why}: set it in mailkeep.toml or the environment")
     if value is not None and (source := loaded.sources.get(key)) in _FIXED_BY:
         return _fault(key, f"is set by {_FIXED_BY[source]}: change or remove it there")
+    if SETTING_FIELDS[key].secret and _has_mask(value):
+        return _fault(key, f"has {MASK} in place of a secret: give the secret itself, or leave the setting out")
     if (
         key == "oidc.providers"
         and isinstance(value, list)
@@ -80,6 +82,17 @@ def _refuse_key(loaded: LoadedSettings, key: str, value: Any) -> FieldError | No
     if key == "mta.mode" and value == "postfix":
         return _fault(key, "can't be postfix: that is the mode of the full profile (mailkeep up --profile full)")
     return None
+
+
+def _has_mask(value: Any) -> bool:
+    """Whether this is what is shown in place of a secret, or contains it."""
+    match value:
+        case list():
+            return any(map(_has_mask, cast(list[Any], value)))
+        case dict():
+            return any(map(_has_mask, cast(dict[str, Any], value).values()))
+        case _:
+            return value == MASK
 
 
 def _names_file(provider: Any) -> bool:

@@ -4,41 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 from mailkeep.app import App
 from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
-from mailkeep.core.errors import Forbidden, NotFound
+from mailkeep.core.errors import NotFound, Unavailable
 from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
-from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.operations.configuration import rules
 from mailkeep.features.operations.configuration.model import ConfigChange, CurrentSettings
+from mailkeep.features.operations.orchestrator import service as orchestrator
+from mailkeep.features.operations.orchestrator.model import ConfigurationPlan
 from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
 from mailkeep.features.record.settings_revisions.model import SettingsChange, StoredSettings, Values
-from mailkeep.web.endpoint import Call
 
-_RECENT = timedelta(minutes=10)
-
-
-async def require_recent_sign_in(app: App, call: Call, current_password: str | None) -> None:
-    """FORBIDDEN `recent_sign_in_required` unless the caller has a session of the last ten minutes, or this is the
-    password of the session's account; INVALID_CREDENTIALS if it is not.
-    """
-    who = call.caller()
-    if who.key_id is None and current_password is not None:
-        await call.verify_password(current_password, "config.update")
-        return
-    async with app.db.autocommit() as conn:
-        opened_at = await sessions.find_login_time(conn, who)
-    if opened_at is None or abs(app.clock() - opened_at) > _RECENT:
-        raise Forbidden(
-            "This change needs a sign-in within the last 10 minutes: send `current_password`, or sign in again. "
-            "An API key can't make it.",
-            reason="recent_sign_in_required",
-        )
+_PLAN_SECONDS = 30.0
 
 
 def parse_number(text: str) -> int:
@@ -54,7 +35,7 @@ class _DryRun(Exception):
 
 async def read(conn: Conn, app: App) -> CurrentSettings:
     """The current settings."""
-    stored = await revisions.read(conn, app.vault)
+    stored = await revisions.read(conn, app.vault, is_full_profile=app.settings.is_full_profile)
     return CurrentSettings(
         n=stored.n,
         running=app.loaded.with_stored(revision_rules.select_effective(stored)),
@@ -72,7 +53,9 @@ async def change(
     if_match: IfMatch = ANY_VERSION,
     dry_run: bool = False,
 ) -> ConfigChange:
-    """Store changed settings (None: no longer stored). INVALID_FIELD, PRECONDITION_FAILED."""
+    """Store changed settings (None: no longer stored), or show with `dry_run` what that would change. INVALID_FIELD,
+    PRECONDITION_FAILED.
+    """
 
     def edit(current: StoredSettings) -> Values:
         return rules.edit(app.loaded, current, changes)
@@ -99,7 +82,7 @@ async def list_changes_to(app: App, n: int) -> list[str]:
     """The settings that a rollback to revision `n` would change; NOT_FOUND."""
     async with app.db.autocommit() as conn:
         old = await revisions.read_values(conn, app.vault, n) if n else dict[str, Any]()
-        current = await revisions.read(conn, app.vault)
+        current = await revisions.read(conn, app.vault, is_full_profile=app.settings.is_full_profile)
     return list(revision_rules.describe_changes(current.values, old))
 
 
@@ -116,12 +99,29 @@ async def _add(app: App, who: Principal, change: SettingsChange, *, dry_run: boo
 
     try:
         async with app.db.tx() as conn:
-            after = await revisions.add(conn, app.vault, who, app.clock(), replace(change, edit=edit))
+            after = await revisions.add(
+                conn,
+                app.vault,
+                who,
+                app.clock(),
+                replace(change, edit=edit),
+                is_full_profile=app.settings.is_full_profile,
+            )
             if dry_run:
                 raise _DryRun
             settings = app.loaded.with_stored(revision_rules.select_effective(after)).settings
             await routing.apply_settings(conn, settings, app.clock())
+        plan, warnings, n = None, (), after.n
     except _DryRun:
-        after = replace(after, n=before.n)
+        plan, warnings = await _make_plan(app, after.values)
+        n = before.n
     described = revision_rules.describe_changes(before.values, after.values)
-    return ConfigChange(after.n, described, tuple(revision_rules.list_pending(after)))
+    return ConfigChange(n, described, tuple(revision_rules.list_pending(after)), plan, warnings)
+
+
+async def _make_plan(app: App, values: Values) -> tuple[ConfigurationPlan | None, tuple[str, ...]]:
+    """The plan with these stored values; without one, why."""
+    try:
+        return await orchestrator.make_plan(app, values, _PLAN_SECONDS), ()
+    except Unavailable as error:
+        return None, (f"What this change does to the services is unknown: {error}",)

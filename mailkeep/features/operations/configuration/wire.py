@@ -10,28 +10,29 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso
+from mailkeep.features.operations.configuration.model import ConfigChange
+from mailkeep.features.operations.orchestrator.plan_json import PlanResponse, to_plan
 from mailkeep.features.record.settings_revisions.model import RevisionState, SettingsRevision
-from mailkeep.settings import MASK, SETTING_FIELDS, LoadedSettings, is_storable, list_settings
-from mailkeep.web.fields import Body, Text, Timestamp
+from mailkeep.settings import MASK, SETTING_FIELDS, Effect, LoadedSettings, is_storable, list_settings
+from mailkeep.web.fields import Body, OwnPassword, Text, Timestamp
 from mailkeep.web.string_views import StringView
 
-OwnPassword = Annotated[
-    str, Meta(description="The caller's current password.", extra_json_schema={"format": "password"})
-]
 SettingSource = Literal["default", "file", "env", "database"]
 
 
 class SettingResponse(Struct, frozen=True):
     """A setting. `source`: who set `value`; options of the command line count as `env`. `pending`: the stored value
-    that applies with the next apply or start, absent without one. `storable`: whether PATCH accepts it if neither file
-    nor environment sets it.
+    that applies with the next apply or start, absent without one. `effect`: what `services` must do before a stored
+    change applies, the strongest if they differ; `mailkeep`: all of Mailkeep. `storable`: whether PATCH accepts it if
+    neither file nor environment sets it.
     """
 
     key: str
     value: Any
     default: Any
     source: SettingSource
-    effect: Literal["none", "restart"]
+    effect: Effect
+    services: list[str]
     storable: bool
     secret: bool
     expected: str
@@ -40,7 +41,8 @@ class SettingResponse(Struct, frozen=True):
 
 
 class ConfigPatch(Body, frozen=True):
-    """Changes by key; null: the value is no longer stored. `dry_run` only checks them. `current_password` is needed for
+    """Changes by key; null: the value is no longer stored. A secret that is written as `********` is refused. `dry_run`
+    only checks them, and returns a plan. `current_password` is needed for
     sensitive settings if the session is older than ten minutes.
     """
 
@@ -66,13 +68,16 @@ class SettingChange(Struct, frozen=True):
 
 class ConfigChangeResponse(Struct, frozen=True):
     """The result of a change, or with `dry_run` what it would be: the number of the newest revision, the changed
-    settings, and those that apply with the next apply or start.
+    settings, and those that apply with the next apply or start. Only with `dry_run`: `plan`, as of GET
+    /orchestrator/plan, if the changes were stored; null if the process `node` does not answer, which is in `warnings`.
     """
 
     revision: int
     changes: dict[str, SettingChange]
     needs_restart: list[str]
     dry_run: bool
+    plan: PlanResponse | UnsetType | None = UNSET
+    warnings: list[str] = []
 
 
 class RevisionResponse(Struct, frozen=True):
@@ -97,6 +102,7 @@ def to_settings(running: LoadedSettings, newest: LoadedSettings, pending: Iterab
             default=MASK if SETTING_FIELDS[each.key].secret and each.default else each.default,
             source="env" if each.source == "option" else each.source,
             effect=each.effect,
+            services=list(each.services),
             storable=is_storable(each.key),
             secret=SETTING_FIELDS[each.key].secret,
             expected=SETTING_FIELDS[each.key].expectation,
@@ -105,6 +111,18 @@ def to_settings(running: LoadedSettings, newest: LoadedSettings, pending: Iterab
         )
         for each in list_settings(running)
     ]
+
+
+def to_change(changed: ConfigChange, *, dry_run: bool) -> ConfigChangeResponse:
+    """The response for a change."""
+    return ConfigChangeResponse(
+        revision=changed.n,
+        changes=to_changes(changed.changes),
+        needs_restart=list(changed.needs_restart),
+        dry_run=dry_run,
+        plan=(to_plan(changed.plan) if changed.plan else None) if dry_run else UNSET,
+        warnings=list(changed.warnings),
+    )
 
 
 def to_revision(revision: SettingsRevision) -> RevisionResponse:

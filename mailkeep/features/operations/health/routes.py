@@ -72,8 +72,11 @@ ENDPOINTS = (
         summary="Get the health of each component",
         description=(
             "`database`, `mta`, `filter`, `mailboxes`, `queue` (its length), `disk`, `certificates` (expiry and failed "
-            "renewals) and `dns` (`server.hostname` and the PTR records of the sending addresses). A component that "
-            "this profile does not have is `disabled`. `advice` says what to do. For super_admin."
+            "renewals), `dns` (`server.hostname` and the PTR records of the sending addresses) and `probe` (once a "
+            "minute a message from port 25 through MTA and filter to a mailbox of its own, and a login there: "
+            "`latency_ms` is the time until it arrived, `details` has when, and the `stage` that failed: `login`, "
+            "`connect`, `envelope`, `content` or `delivery`). A component that this profile does not have is "
+            "`disabled`. `advice` says what to do. For super_admin."
         ),
         tag=_TAG,
         data=wire.HealthDetails,

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from mailkeep.core.clock import iso
 from mailkeep.features.operations.health.model import Component, HealthCheck, ServerHealth, Status
-from mailkeep.mail.daemons.node_report import Certificate, NodeReport, SendingAddress
+from mailkeep.mail.daemons.node_report import Certificate, NodeReport, ProbeResult, SendingAddress
 
 _MIN_FREE = 0.05
 _MIN_FREE_BYTES = 64 << 20
@@ -15,7 +15,8 @@ _MIN_FREE_FILES = 0.02
 _LONG_QUEUE = 1000
 # Renewal is due in the last third of the lifetime, but at most 21 days before the end.
 _RENEWAL_DAYS = timedelta(days=21)
-_MAX_REPORT_AGE = timedelta(minutes=1)
+MAX_REPORT_AGE = timedelta(minutes=1)
+_MAX_PROBE_AGE = timedelta(minutes=5)
 
 
 def overall_health(checks: Sequence[HealthCheck]) -> ServerHealth:
@@ -114,6 +115,22 @@ def dns(hostname: str, sending: Sequence[SendingAddress] | None) -> Component:
     return Component("dns", "degraded" if problems else "ok", " ".join(problems) or None, details)
 
 
+def probe(result: ProbeResult | None, at: datetime) -> Component:
+    """The last probe message from port 25 to a mailbox, and the login there: down if it failed."""
+    name = "probe"
+    if result is None:  # node has just started
+        return Component(name, "ok", "The first probe message has not arrived yet.")
+    details = {"at": iso(result.at), "stage": result.stage, "problem": result.problem}
+    if at - result.at > _MAX_PROBE_AGE:
+        return Component(name, "degraded", "No probe message was sent for five minutes: see log/node.log.", details)
+    if result.status == "not_checked":
+        return Component(name, "disabled", result.problem, details)
+    if result.status == "failed":
+        advice = f"Mail does not arrive, or nobody can log in: {result.problem} See log/mail.log and log/dovecot.log."
+        return Component(name, "down", advice, details)
+    return Component(name, "ok", None, details, result.latency_ms)
+
+
 def processes(name: str, running: Mapping[str, bool], needed: Sequence[str]) -> Component:
     """A component of several supervised processes: down if one of those in `needed` does not run."""
     states = {each: running.get(each, False) for each in needed}
@@ -124,7 +141,8 @@ def processes(name: str, running: Mapping[str, bool], needed: Sequence[str]) -> 
 
 def node_components(report: NodeReport | None, hostname: str, at: datetime) -> list[Component]:
     """The components that the process `node` reports; degraded if there is no report of the last minute."""
-    if report is None or at - report.created_at > _MAX_REPORT_AGE:
+    if report is None or at - report.created_at > MAX_REPORT_AGE:
         advice = "The process node has not reported for a minute: see log/node.log."
-        return [Component(name, "degraded", advice) for name in ("queue", "certificates", "dns")]
-    return [queue(report.queue), certificates(report.certificate, at), dns(hostname, report.sending)]
+        return [Component(name, "degraded", advice) for name in ("queue", "certificates", "dns", "probe")]
+    served, sending = certificates(report.certificate, at), dns(hostname, report.sending)
+    return [queue(report.queue), served, sending, probe(report.probe, at)]

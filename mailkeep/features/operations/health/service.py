@@ -58,6 +58,7 @@ async def details(app: App) -> list[Component]:
         advice = "Available in the full profile only."
         components += [Component("queue", "disabled", advice), Component("certificates", "disabled", advice)]
         components.append(Component("dns", "disabled", advice, {"hostname": app.settings.server.hostname or None}))
+        components.append(Component("probe", "disabled", advice))
     return [replace(each, since=_update_since(app, each, at)) for each in components]
 
 
@@ -105,12 +106,14 @@ async def ready(app: App) -> bool:
 
 
 async def _node_checks(app: App) -> list[HealthCheck]:
-    """Queue and certificates. DNS is only in the details."""
+    """Queue, certificates and the probe. DNS is only in the details."""
     report = await asyncio.to_thread(app.node_report) if app.node_report else None
     components = rules.node_components(report, "", app.clock()) if report else []
     # The API works with an expired certificate, so the server as a whole is not down.
     return [
-        HealthCheck(each.name, "ok" if each.status == "ok" else "degraded") for each in components if each.name != "dns"
+        HealthCheck(each.name, "ok" if each.status == "ok" else "degraded")
+        for each in components
+        if each.name != "dns" and each.status != "disabled"
     ]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 ServiceAction = Literal["start", "stop", "restart", "reload"]
@@ -52,6 +52,17 @@ class Overview:
 
 
 @dataclass(frozen=True, slots=True)
+class Adoption:
+    """What adopting an edit by hand means: the setting that would have its lines, and all lines that it would have for
+    this file then. `refused`: what can't be adopted, each with the reason; then nothing is.
+    """
+
+    setting: str | None
+    lines: str
+    refused: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DriftedFile:
     """A file that was edited by hand. `owner` is a user ID; it and `changed_at` are None if the file was deleted.
     `diff` is unified, at most 64 KiB.
@@ -63,6 +74,7 @@ class DriftedFile:
     changed_at: datetime | None
     owner: int | None
     diff: str
+    adoption: Adoption
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,22 +163,42 @@ class Operation:
 @dataclass(frozen=True, slots=True)
 class ApplyRequest:
     """What to apply: the plan that was shown, how long to watch the services afterwards, and the edits by hand
-    (`service/path`) to overwrite.
+    (`service/path`) to overwrite and to adopt into the settings.
     """
 
     plan_id: str
     watch_seconds: int = 30
     overwrite_drift: Sequence[str] = ()
+    adopt_drift: Sequence[str] = ()
+
+    @property
+    def drift_to_replace(self) -> frozenset[tuple[str, str]]:
+        """The files (service, path) that do not keep their edits."""
+        parts = [name.partition("/") for name in (*self.overwrite_drift, *self.adopt_drift)]
+        return frozenset((service, path) for service, _, path in parts)
 
 
 @dataclass(frozen=True, slots=True)
 class ApplyRefusal:
-    """Why an apply did not begin: the plan is another one now, checks failed, or files (`service/path`) were edited by
-    hand and an administrator must decide.
+    """Why an apply did not begin: the plan is another one now, checks failed, files (`service/path`) were edited by
+    hand and an administrator must decide, or edits can't be adopted (`lines`, each with the reason).
     """
 
-    reason: Literal["plan_stale", "check_failed", "drifted", "restart_required"]
+    reason: Literal["plan_stale", "check_failed", "drifted", "not_adoptable", "restart_required"]
     text: str
     plan: ConfigurationPlan | None = None
     checks: Sequence[PlannedCheck] = ()
     files: Sequence[str] = ()
+    lines: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptionResult:
+    """What adopting edits changes in revision `base` of the settings, and the ID of the plan with these changes; or why
+    they can't be adopted.
+    """
+
+    refusal: ApplyRefusal | None = None
+    base: int = 0
+    changes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    plan_id: str = ""

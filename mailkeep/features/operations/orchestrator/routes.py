@@ -5,17 +5,21 @@ from __future__ import annotations
 from functools import partial
 from typing import get_args
 
+from msgspec import UNSET
+
 from mailkeep.app import App
 from mailkeep.core.errors import (
     ApiKeyDomainScope,
     Conflict,
     Forbidden,
+    InvalidCredentials,
     InvalidPagination,
     NotFound,
     OrchestratorBusy,
     Unavailable,
+    invalid_field,
 )
-from mailkeep.features.operations.orchestrator import service, wire
+from mailkeep.features.operations.orchestrator import plan_json, service, wire
 from mailkeep.features.operations.orchestrator.model import ApplyRefusal, ApplyRequest, Operation, ServiceAction
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
@@ -33,7 +37,7 @@ async def _drift(app: App, call: Call) -> HttpResponse:
 
 
 async def _plan(app: App, call: Call) -> HttpResponse:
-    return HttpResponse(wire.to_plan(await service.make_plan(app)))
+    return HttpResponse(plan_json.to_plan(await service.make_plan(app)))
 
 
 async def _operations(app: App, call: Call) -> HttpResponse:
@@ -53,7 +57,12 @@ async def _act(action: ServiceAction, app: App, call: Call) -> HttpResponse:
 
 async def _apply(app: App, call: Call) -> HttpResponse:
     body: wire.ApplyBody = call.body
-    request = ApplyRequest(body.plan_id, body.watch_seconds, body.overwrite_drift)
+    if twice := sorted(set(body.overwrite_drift) & set(body.adopt_drift)):
+        raise invalid_field("adopt_drift", f"must not name files of overwrite_drift: {', '.join(twice)}")
+    if body.adopt_drift:
+        password = None if body.current_password is UNSET else body.current_password
+        await call.require_recent_sign_in(app.clock(), password, "orchestrator.apply")
+    request = ApplyRequest(body.plan_id, body.watch_seconds, body.overwrite_drift, body.adopt_drift)
     return _respond(await service.request_apply(app, call.caller(), request))
 
 
@@ -109,7 +118,8 @@ ENDPOINTS = (
         action="orchestrator.read",
         summary="List files of the daemons' configuration that were edited by hand",
         description=(
-            "Each with its difference from the file that was installed. Such edits are kept, also at the next start, "
+            "Each with its difference from the file that was installed, and whether it can be adopted into the "
+            "settings with POST /orchestrator/apply. Such edits are kept, also at the next start, "
             "unless the daemon's own check rejects them. Empty in the embedded profile." + _AVAILABILITY
         ),
         tag=_TAG,
@@ -129,7 +139,7 @@ ENDPOINTS = (
             "files in the embedded profile." + _AVAILABILITY
         ),
         tag=_TAG,
-        data=wire.PlanResponse,
+        data=plan_json.PlanResponse,
         refusals=(ApiKeyDomainScope, Unavailable),
         examples=(Example(),),
     ),
@@ -145,15 +155,18 @@ ENDPOINTS = (
             "restored, and the operation ends as `rolled_back`. If the plan changes ports, it must be confirmed within "
             "120 seconds (`confirm_until`). Nothing is changed by CONFLICT: `plan_stale` with the new plan in "
             "`details.plan`, `check_failed` with `details.checks`, `drifted` with `details.files` that were edited by "
-            "hand and would change. In the embedded profile only a plan without settings can be applied, others take "
-            "effect at the next start (`restart_required`)." + _BUSY
+            "hand and would change, `not_adoptable` with `details.lines` of edits that can't become settings, each "
+            "with the reason. Adopting edits (`adopt_drift`) adds a revision of the settings `overlays.*`, and needs a "
+            "sign-in within the last ten minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN "
+            "`recent_sign_in_required`. In the embedded profile only a plan without settings can be applied, others "
+            "take effect at the next start (`restart_required`)." + _BUSY
         ),
         tag=_TAG,
         status=202,
         body=wire.ApplyBody,
         data=wire.OperationStarted,
         audit="orchestrator.apply",
-        refusals=(ApiKeyDomainScope, Conflict, OrchestratorBusy, Unavailable),
+        refusals=(ApiKeyDomainScope, InvalidCredentials, Forbidden, Conflict, OrchestratorBusy, Unavailable),
         examples=(Example(body={"plan_id": "{plan_id}"}),),
     ),
     Endpoint(

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 from mailkeep.core.errors import Conflict, NotFound
-from mailkeep.features.operations.orchestrator.model import ApplyRefusal, ApplyRequest, ConfigurationPlan, ServiceAction
+from mailkeep.features.operations.orchestrator.model import (
+    Adoption,
+    ApplyRefusal,
+    ApplyRequest,
+    ConfigurationPlan,
+    PlannedAction,
+    ServiceAction,
+)
 
 DATABASE = "database"
 OWN_PROCESS = "mailkeep"
@@ -21,26 +28,54 @@ _CHECK_FAILED = "A daemon's own check rejects the new configuration. Nothing was
 
 def refuse(plan: ConfigurationPlan, request: ApplyRequest) -> ApplyRefusal | None:
     """Why a plan can't be applied as requested; None if it can."""
-    if plan.id != request.plan_id:
-        return ApplyRefusal("plan_stale", _PLAN_STALE, plan)
+    if refusal := refuse_stale(plan, request):
+        return refusal
     if failed := [check for check in plan.checks if not check.ok]:
         return ApplyRefusal("check_failed", _CHECK_FAILED, checks=failed)
-    edited = {f"{file.service}/{file.path}" for file in plan.files if file.change == "drifted"}
-    if unknown := sorted(set(request.overwrite_drift) - edited):
-        return ApplyRefusal("plan_stale", f"Not edited by hand: {', '.join(unknown)}. Look at the new plan.", plan)
     changed = {f"{file.service}/{file.path}" for file in plan.files if file.is_edited_and_changed}
-    if undecided := sorted(changed - set(request.overwrite_drift)):
-        text = f"Edited by hand, and the plan changes them too: {', '.join(undecided)}. Name them in overwrite_drift."
+    if undecided := sorted(changed - {*request.overwrite_drift, *request.adopt_drift}):
+        text = (
+            f"Edited by hand, and the plan changes them too: {', '.join(undecided)}. Name them in overwrite_drift or "
+            "adopt_drift."
+        )
         return ApplyRefusal("drifted", text, files=undecided)
     return None
 
 
-def refuse_embedded(plan: ConfigurationPlan, request: ApplyRequest) -> ApplyRefusal | None:
-    """Why a plan can't be applied in the embedded profile, where settings wait for the next start."""
+def plan_embedded(pending: Sequence[str]) -> list[PlannedAction]:
+    """What the embedded profile's one process must do before these settings take effect."""
+    if not pending:
+        return []
+    return [PlannedAction(OWN_PROCESS, "restart", pending, "The API and the SMTP listener do not answer meanwhile.")]
+
+
+def refuse_stale(plan: ConfigurationPlan, request: ApplyRequest) -> ApplyRefusal | None:
+    """Why this is not the plan of the request, or not of these edits by hand; None if it is."""
     if plan.id != request.plan_id:
         return ApplyRefusal("plan_stale", _PLAN_STALE, plan)
+    edited = {f"{file.service}/{file.path}" for file in plan.files if file.change == "drifted"}
+    if unknown := sorted({*request.overwrite_drift, *request.adopt_drift} - edited):
+        return ApplyRefusal("plan_stale", f"Not edited by hand: {', '.join(unknown)}. Look at the new plan.", plan)
+    return None
+
+
+def refuse_adoption(adoptions: Mapping[str, Adoption]) -> ApplyRefusal | None:
+    """Why edits by hand (by `service/path`) can't be adopted; None if they can."""
+    refused = [f"{name}: {reason}" for name, adoption in adoptions.items() for reason in adoption.refused]
+    if not refused:
+        return None
+    text = f"These edits can't be adopted, and nothing was changed: {'; '.join(refused)}."
+    return ApplyRefusal("not_adoptable", text, lines=refused)
+
+
+def refuse_embedded(plan: ConfigurationPlan, request: ApplyRequest) -> ApplyRefusal | None:
+    """Why a plan can't be applied in the embedded profile, where settings wait for the next start."""
+    if refusal := refuse_stale(plan, request):
+        return refusal
     if plan.settings:
-        text = f"These settings take effect at the next start of Mailkeep: {', '.join(plan.settings)}."
+        text = (
+            f"Restart Mailkeep, then these settings take effect: {', '.join(plan.settings)}. It can't restart itself."
+        )
         return ApplyRefusal("restart_required", text)
     return None
 

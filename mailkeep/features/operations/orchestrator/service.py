@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -17,11 +19,13 @@ from mailkeep.app import App
 from mailkeep.core.errors import Conflict, Forbidden, NotFound, OrchestratorBusy, Unavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
-from mailkeep.core.principal import Principal
+from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.delivery_status.model import SystemAlert
 from mailkeep.features.operations.orchestrator import rules, store
 from mailkeep.features.operations.orchestrator.model import (
+    AdoptionResult,
     ApplyRefusal,
     ApplyRequest,
     ConfigurationPlan,
@@ -41,12 +45,13 @@ from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event, SystemDrift
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
-from mailkeep.features.record.settings_revisions.model import SettingsChange, StoredSettings, Values
+from mailkeep.features.record.settings_revisions.model import SettingsChange, StoredSettings, UndoneApply, Values
 from mailkeep.settings import SettingsError
 
 _PLAN_SECONDS = 60.0
 _LIFETIME = timedelta(minutes=15)
 _ABANDONED = timedelta(minutes=5)
+_SYSTEM = Principal(None, "an apply that did not succeed", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
 async def read_overview(app: App) -> Overview:
@@ -74,17 +79,28 @@ async def report_drift(app: App, files: list[str]) -> None:
         await events.emit(conn, app.clock(), Event(None, None, SystemDrift(files=files)))
 
 
-async def make_plan(app: App) -> ConfigurationPlan:
-    """What would change with the newest settings. UNAVAILABLE."""
+async def make_plan(app: App, proposed: Values | None = None, seconds: float = _PLAN_SECONDS) -> ConfigurationPlan:
+    """What would change with the newest settings, or with `proposed` stored values. UNAVAILABLE, after `seconds` if the
+    process `node` does not answer.
+    """
     if app.settings.is_full_profile:
-        return msgspec.convert(
-            (await node_tasks.run(app, "orchestrator.plan", {}, _PLAN_SECONDS))["plan"], ConfigurationPlan
-        )
+        # Sealed, because the arguments of tasks stay in the database.
+        argument = {} if proposed is None else {"stored": revisions.seal(app.vault, proposed).hex()}
+        result = await node_tasks.run(app, "orchestrator.plan", argument, seconds)
+        return msgspec.convert(result["plan"], ConfigurationPlan)
     async with app.db.autocommit() as conn:
-        stored = await revisions.read(conn, app.vault)
+        stored = await revisions.read(conn, app.vault, is_full_profile=False)
+    stored = revision_rules.propose(stored, proposed)
     pending = revision_rules.list_pending(stored)
     plan_id = hashlib.sha256(f"{stored.applied_n} {stored.n}".encode()).hexdigest()
-    return ConfigurationPlan(plan_id, stored.applied_n, stored.n, app.clock() + _LIFETIME, settings=pending)
+    return ConfigurationPlan(
+        plan_id,
+        stored.applied_n,
+        stored.n,
+        app.clock() + _LIFETIME,
+        actions=rules.plan_embedded(pending),
+        settings=pending,
+    )
 
 
 async def page(app: App, page_request: PageRequest) -> Page[Operation]:
@@ -100,6 +116,12 @@ async def find(app: App, operation_id: UUID) -> Operation:
     if operation is None:
         raise NotFound
     return operation
+
+
+async def find_or_none(app: App, operation_id: UUID) -> Operation | None:
+    """An operation, if it is recorded."""
+    async with app.db.autocommit() as conn:
+        return await store.find(conn, operation_id)
 
 
 async def request_action(app: App, who: Principal, service: str, action: ServiceAction) -> Operation:
@@ -121,8 +143,8 @@ async def request_action(app: App, who: Principal, service: str, action: Service
 
 
 async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Operation | ApplyRefusal:
-    """Apply a plan: the operation, which runs in the background, or why it did not begin. ORCHESTRATOR_BUSY,
-    UNAVAILABLE.
+    """Apply a plan: the operation, which runs in the background, or why it did not begin. Edits that are adopted become
+    a revision of the settings. ORCHESTRATOR_BUSY, UNAVAILABLE.
     """
     at = app.clock()
     operation = Operation(uuid7(at), "apply", None, "running", who.admin_id, who.label, at)
@@ -135,7 +157,20 @@ async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Oper
             await audit.record(conn, who, at, action)
             await store.save_end(conn, operation.id, "succeeded", None, at, ())
         return operation
-    return await _prepare(app, who, operation, action, {"request": request})
+    if not request.adopt_drift:
+        return await _prepare(app, who, operation, action, {"request": request})
+    argument = {"request": msgspec.to_builtins(request)}
+    found = await node_tasks.run(app, "orchestrator.adopt", argument, _PLAN_SECONDS)
+    adopted = msgspec.convert(found, AdoptionResult)
+    if adopted.refusal:
+        return adopted.refusal
+    argument = {"request": replace(request, plan_id=adopted.plan_id)}
+    comment = f"Adopted edits by hand: {', '.join(request.adopt_drift)}"
+    change = partial(_adopt, app=app, who=who, changes=adopted.changes, comment=comment)
+    result = await _prepare(app, who, operation, action, argument, change)
+    if isinstance(result, ApplyRefusal) and adopted.changes:
+        await _undo_adoption(app, who, adopted)
+    return result
 
 
 async def request_rollback(app: App, who: Principal, generation: int, watch_seconds: int) -> Operation | ApplyRefusal:
@@ -153,7 +188,8 @@ async def request_rollback(app: App, who: Principal, generation: int, watch_seco
     target = AuditTarget("config", None)
     action = AuditAction("orchestrator.rollback", target, details={"generation": generation})
     request = ApplyRequest("", watch_seconds)
-    return await _prepare(app, who, operation, action, {"request": request}, found)
+    change = partial(_restore_settings, app=app, who=who, generation=found)
+    return await _prepare(app, who, operation, action, {"request": request}, change)
 
 
 async def _prepare(
@@ -162,23 +198,38 @@ async def _prepare(
     operation: Operation,
     action: AuditAction,
     argument: Mapping[str, Any],
-    back_to: Generation | None = None,
+    change: Callable[[Conn], Awaitable[None]] | None = None,
 ) -> Operation | ApplyRefusal:
     async with app.db.tx() as conn:
         await _insert(conn, operation)
         await audit.record(conn, who, operation.created_at, action)
-        if back_to:
-            await _restore_settings(conn, app, who, back_to)
+        if change:
+            await change(conn)
         argument = {"operation_id": str(operation.id), **argument}
         task = await node_tasks.submit(conn, app, "orchestrator.prepare", msgspec.to_builtins(argument))
     try:
         result = await node_tasks.wait_for_result(app, task, _PLAN_SECONDS)
     except Unavailable as error:
-        if (error.details or {}).get("reason") != "still_running":
+        # Otherwise the process `node` may be at it, or the database is away.
+        if (error.details or {}).get("reason") in ("node_agent_away", "operation_failed"):
             await discard(app, operation.id)
         raise
     refusal = msgspec.convert(result["refusal"], ApplyRefusal | None)
     return refusal or operation
+
+
+async def _adopt(conn: Conn, app: App, who: Principal, changes: Values, comment: str) -> None:
+    """Add a revision with changed settings. If there is another one meanwhile, the plan is another one too."""
+    change = SettingsChange(lambda current: revision_rules.merge(current.values, changes), comment)
+    await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)
+
+
+async def _undo_adoption(app: App, who: Principal, adopted: AdoptionResult) -> None:
+    """Add a revision without the adopted lines, after something else changed at the same moment."""
+    async with app.db.tx() as conn:
+        before = await revisions.read_values(conn, app.vault, adopted.base) if adopted.base else dict[str, Any]()
+        old = {key: before.get(key) for key in adopted.changes}
+        await _adopt(conn, app, who, old, "Edits by hand were not adopted: the plan had changed")
 
 
 async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Generation) -> None:
@@ -202,7 +253,7 @@ async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Ge
         return values
 
     change = SettingsChange(edit, f"Rollback to generation {generation.n}")
-    await revisions.add(conn, app.vault, who, app.clock(), change)
+    await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)
 
 
 async def _insert(conn: Conn, operation: Operation) -> None:
@@ -223,10 +274,10 @@ async def confirm(app: App, who: Principal) -> UUID:
     return operation_id
 
 
-async def discard(app: App, operation_id: UUID) -> None:
-    """Delete an operation that did not begin."""
+async def discard(app: App, operation_id: UUID, *, has_begun: bool = False) -> None:
+    """Delete an operation that has changed nothing. `has_begun`: also if the process `node` has begun it."""
     async with app.db.autocommit() as conn:
-        await store.delete(conn, operation_id)
+        await store.delete(conn, operation_id, has_begun=has_begun)
 
 
 async def end_abandoned(app: App) -> None:
@@ -245,15 +296,22 @@ async def take_effect(app: App, n: int) -> bool:
     return True
 
 
-async def restore(app: App, n: int) -> None:
-    """Let all processes use the values of the earlier revision `n` again."""
+async def restore(app: App, base: int, target: int) -> None:
+    """Let all processes use the values of the revision `base` again, after an apply of `target`."""
+    if base == target:
+        return
     async with app.db.tx() as conn:
-        await revisions.restore_applied(conn, n)
-        await _apply_to_routing(conn, app)
+        undone, is_full = UndoneApply(base, target), app.settings.is_full_profile
+        await revisions.restore_applied(conn, app.vault, _SYSTEM, app.clock(), undone, is_full_profile=is_full)
+        # If the values don't fit file and environment any more, the next start says so.
+        with contextlib.suppress(SettingsError):
+            await _apply_to_routing(conn, app)
 
 
 async def _apply_to_routing(conn: Conn, app: App) -> None:
-    values = revision_rules.select_effective(await revisions.read(conn, app.vault))
+    values = revision_rules.select_effective(
+        await revisions.read(conn, app.vault, is_full_profile=app.settings.is_full_profile)
+    )
     settings = app.loaded.with_stored(values).settings
     await routing.apply_settings(conn, settings, app.clock())
 
@@ -290,7 +348,9 @@ async def await_confirmation(app: App, operation_id: UUID, until: datetime | Non
 
 
 async def finish(app: App, operation_id: UUID, error: str | None, state: OperationState | None = None) -> None:
-    """Record the end of an operation, with its error if it failed; `state` None: as the error says."""
+    """Record the end of an operation, with its error if it failed; `state` None: as the error says. Emits an alert if
+    an apply did not succeed. Nothing if it has ended already.
+    """
     at = app.clock()
     state = state or ("failed" if error else "succeeded")
     async with app.db.tx() as conn:
@@ -302,4 +362,22 @@ async def finish(app: App, operation_id: UUID, error: str | None, state: Operati
             replace(step, state=ended, finished_at=at, output=error or "") if step.state == "running" else step
             for step in operation.steps
         ]
-        await store.save_end(conn, operation_id, state, error, at, steps)
+        has_ended = await store.save_end(conn, operation_id, state, error, at, steps)
+        if has_ended and state != "succeeded" and operation.service is None:
+            await _alert(conn, app, state, operation_id, error or "")
+
+
+async def finish_damaged(app: App, error: str) -> None:
+    """Record that the running apply, whose journal is damaged, has failed. Emits an alert also if there is none."""
+    operation = await find_running(app)
+    if operation and operation.service is None:
+        await finish(app, operation.id, error)
+        return
+    async with app.db.tx() as conn:
+        await _alert(conn, app, "failed", None, error)
+
+
+async def _alert(conn: Conn, app: App, state: OperationState, operation_id: UUID | None, reason: str) -> None:
+    name = "apply_rolled_back" if state == "rolled_back" else "apply_failed"
+    alert = SystemAlert(alert=name, operation_id=str(operation_id) if operation_id else None, reason=reason)
+    await events.emit(conn, app.clock(), Event(None, None, alert))

@@ -77,9 +77,9 @@ async def save_begin(conn: Conn, operation_id: UUID, at: datetime, steps: Sequen
 
 async def save_end(
     conn: Conn, operation_id: UUID, state: OperationState, error: str | None, at: datetime, steps: Sequence[Step]
-) -> None:
-    """Record the end of a running operation."""
-    await conn.execute(
+) -> bool:
+    """Record the end of a running operation; False if it has ended already."""
+    cursor = await conn.execute(
         """
         UPDATE orchestrator_operations
         SET state = %(state)s, error = %(error)s, finished_at = %(at)s, steps = %(steps)s
@@ -87,6 +87,7 @@ async def save_end(
         """,
         {"id": operation_id, "state": state, "error": error, "at": at, "steps": _json(steps)},
     )
+    return cursor.rowcount == 1
 
 
 async def save_steps(conn: Conn, operation_id: UUID, steps: Sequence[Step]) -> None:
@@ -119,10 +120,14 @@ async def save_confirmation(conn: Conn, at: datetime) -> UUID | None:
     return row["id"] if row else None
 
 
-async def delete(conn: Conn, operation_id: UUID) -> None:
-    """Delete a running operation that was refused."""
+async def delete(conn: Conn, operation_id: UUID, *, has_begun: bool) -> None:
+    """Delete a running operation that was refused. `has_begun`: also if it has begun."""
     await conn.execute(
-        "DELETE FROM orchestrator_operations WHERE id = %(id)s AND state = 'running'", {"id": operation_id}
+        """
+        DELETE FROM orchestrator_operations
+        WHERE id = %(id)s AND state = 'running' AND (started_at IS NULL OR %(has_begun)s)
+        """,
+        {"id": operation_id, "has_begun": has_begun},
     )
 
 

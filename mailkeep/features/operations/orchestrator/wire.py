@@ -6,14 +6,13 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.errors import Conflict
 from mailkeep.features.operations.orchestrator import rules
 from mailkeep.features.operations.orchestrator.model import (
     ApplyRefusal,
-    ConfigurationPlan,
     DriftedFile,
     Generation,
     ManagedService,
@@ -21,12 +20,12 @@ from mailkeep.features.operations.orchestrator.model import (
     OperationKind,
     OperationState,
     Overview,
-    PlannedCheck,
     ServiceAction,
     Step,
     StepState,
 )
-from mailkeep.web.fields import Body, Timestamp
+from mailkeep.features.operations.orchestrator.plan_json import to_check, to_plan
+from mailkeep.web.fields import Body, OwnPassword, Timestamp
 
 WatchSeconds = Annotated[int, Meta(ge=5, le=600)]
 DriftName = Annotated[str, Meta(max_length=300)]
@@ -68,6 +67,16 @@ class OverviewResponse(Struct, frozen=True):
     operation_id: UUID | None
 
 
+class AdoptionResponse(Struct, frozen=True):
+    """What adopting the edit would mean: the setting that gets the lines, and all `lines` that it would have for this
+    file. `refused`: what can't be adopted, each with the reason; then nothing can.
+    """
+
+    setting: str | None
+    lines: str
+    refused: list[str]
+
+
 class DriftResponse(Struct, frozen=True):
     """A file that was edited by hand since it was installed. `owner` is a user ID of the system."""
 
@@ -77,51 +86,7 @@ class DriftResponse(Struct, frozen=True):
     changed_at: Timestamp | None
     owner: int | None
     diff: str
-
-
-class PlannedFileResponse(Struct, frozen=True):
-    """A file that changes: unified diff from the current file, secrets masked, and the SHA-256 of the new file (null:
-    deleted). `drifted`: it was edited by hand, and stays as it is.
-    """
-
-    service: str
-    path: str
-    change: Literal["create", "update", "delete", "drifted"]
-    diff: str
-    sha256: str | None
-
-
-class PlannedActionResponse(Struct, frozen=True):
-    """What a daemon must do, because of which parameters or files, and what users notice."""
-
-    service: str
-    action: Literal["none", "reload", "restart"]
-    because: list[str]
-    interrupts: str | None
-
-
-class PlannedCheckResponse(Struct, frozen=True):
-    """The result of a daemon's own check of the new files."""
-
-    service: str
-    ok: bool
-    output: str
-
-
-class PlanResponse(Struct, frozen=True):
-    """What changes from the applied revision of the settings (`base`) to the newest (`target`); `settings` take effect
-    then.
-    """
-
-    id: str
-    base: int
-    target: int
-    expires_at: Timestamp
-    files: list[PlannedFileResponse]
-    actions: list[PlannedActionResponse]
-    checks: list[PlannedCheckResponse]
-    settings: list[str]
-    warnings: list[str]
+    adoption: AdoptionResponse
 
 
 class StepResponse(Struct, frozen=True):
@@ -154,12 +119,15 @@ class OperationResponse(Struct, frozen=True):
 
 class ApplyBody(Body, frozen=True):
     """`plan_id`: of the plan that was shown. The services are watched for `watch_seconds` afterwards.
-    `overwrite_drift`: files that were edited by hand (`service/path`) whose edits are dropped.
+    `overwrite_drift`: files that were edited by hand (`service/path`) whose edits are dropped. `adopt_drift`: files
+    whose edits become settings (`overlays.*`), which needs a recent sign-in or `current_password`.
     """
 
     plan_id: str
     watch_seconds: WatchSeconds = 30
     overwrite_drift: list[DriftName] = []
+    adopt_drift: list[DriftName] = []
+    current_password: OwnPassword | UnsetType = UNSET
 
 
 class RollbackBody(Body, frozen=True):
@@ -206,31 +174,10 @@ def _to_service(service: ManagedService) -> ServiceResponse:
 
 def to_drift(drift: DriftedFile) -> DriftResponse:
     """The response for a file."""
-    return DriftResponse(drift.service, drift.path, drift.kind, iso_or_none(drift.changed_at), drift.owner, drift.diff)
-
-
-def to_plan(plan: ConfigurationPlan) -> PlanResponse:
-    """The response for a plan."""
-    return PlanResponse(
-        id=plan.id,
-        base=plan.base,
-        target=plan.target,
-        expires_at=iso(plan.expires_at),
-        files=[
-            PlannedFileResponse(each.service, each.path, each.change, each.diff, each.sha256) for each in plan.files
-        ],
-        actions=[
-            PlannedActionResponse(each.service, each.action, list(each.because), each.interrupts)
-            for each in plan.actions
-        ],
-        checks=[_to_check(each) for each in plan.checks],
-        settings=list(plan.settings),
-        warnings=list(plan.warnings),
+    adoption = AdoptionResponse(drift.adoption.setting, drift.adoption.lines, list(drift.adoption.refused))
+    return DriftResponse(
+        drift.service, drift.path, drift.kind, iso_or_none(drift.changed_at), drift.owner, drift.diff, adoption
     )
-
-
-def _to_check(check: PlannedCheck) -> PlannedCheckResponse:
-    return PlannedCheckResponse(check.service, check.ok, check.output)
 
 
 def to_operation(operation: Operation) -> OperationResponse:
@@ -256,9 +203,11 @@ def refuse(refusal: ApplyRefusal) -> Conflict:
     if refusal.plan:
         details["plan"] = msgspec.to_builtins(to_plan(refusal.plan))
     if refusal.checks:
-        details["checks"] = [msgspec.to_builtins(_to_check(each)) for each in refusal.checks]
+        details["checks"] = [msgspec.to_builtins(to_check(each)) for each in refusal.checks]
     if refusal.files:
         details["files"] = list(refusal.files)
+    if refusal.lines:
+        details["lines"] = list(refusal.lines)
     return Conflict(refusal.text, reason=refusal.reason, **details)
 
 

@@ -57,7 +57,7 @@ class MessageResponse(Struct, frozen=True, rename={"from_": "from"}):
     queue_id: str | None
     domain_id: UUID | None
     mailbox_id: UUID | None
-    source: Literal["api", "smtp", "system"]
+    source: model.Source
     api_key_id: UUID | None
     from_: str
     to: list[str]

@@ -23,7 +23,8 @@ from mailkeep.features.record.events.model import (
 )
 
 Direction = Literal["outbound", "inbound"]
-Source = Literal["api", "smtp", "system"]
+Source = Literal["api", "smtp", "system", "mailkeep"]
+"""How a message came here: by API, by SMTP, forwarded (`system`), or written by Mailkeep itself (`mailkeep`)."""
 OutboundStatus = Literal[
     "submitting",
     "lost",

@@ -75,8 +75,10 @@ def _fields(header: HeaderSummary) -> dict[str, Any]:
     return {name: getattr(header, name) for name in HeaderSummary.__slots__}
 
 
-def sent_event(message: Message) -> Event:
-    """The `mail.sent` of a message."""
+def sent_event(message: Message) -> Event | None:
+    """The `mail.sent` of a message; None for mail of Mailkeep itself, which has no events."""
+    if message.source == "mailkeep":
+        return None
     payload = MailSent(
         message_id=message.message_id,
         from_=message.from_address,
@@ -105,11 +107,15 @@ def received_event(message: Message) -> Event:
 def outcome_event(message: Message, outcome: DeliveryOutcome, attempt: int) -> Event | None:
     """The event of a delivery attempt with this number; None if it has none.
 
-    Relayed mail has none, as its delivery is unknown. A deferral is a `mail.bounced` with `bounce_type` temporary,
-    published after the first attempt only.
+    Mail of Mailkeep itself has none, and neither has relayed mail, as its delivery is unknown. A deferral is a
+    `mail.bounced` with `bounce_type` temporary, published after the first attempt only.
     """
     is_first_attempt = attempt <= 1
-    if outcome.status == "relayed" or (outcome.status == "deferred" and not is_first_attempt):
+    if (
+        message.source == "mailkeep"
+        or outcome.status == "relayed"
+        or (outcome.status == "deferred" and not is_first_attempt)
+    ):
         return None
     reply = outcome.reply
     payload = MailDelivered(

@@ -62,10 +62,11 @@ async def list_open_recipients(conn: Conn, message_ids: Collection[UUID]) -> dic
 
 
 def acceptance_rows(at: datetime, accepted: Accepted) -> list[dict[str, Any]]:
-    """Accepted messages for the SQL function `accept_messages`, each with its `mail.sent` event."""
+    """Accepted messages for the SQL function `accept_messages`, each with its `mail.sent` event, if it has one."""
     return [
-        {"id": message.id, "queue_id": queue_id or None, "event": events.event_row(at, rules.sent_event(message))}
+        {"id": message.id, "queue_id": queue_id or None, "event": events.event_row(at, event) if event else None}
         for message, queue_id in accepted
+        for event in (rules.sent_event(message),)
     ]
 
 
@@ -93,7 +94,7 @@ async def record_outcomes(conn: Conn, at: datetime, outcomes: Sequence[DeliveryO
     """Record delivery outcomes in order: recipients, attempts, the status of each message, and events.
 
     The number of statements does not depend on the number of outcomes, unless one recipient has several. Returns the
-    attempts that were not recorded before.
+    attempts to count: those that were not recorded before, except of mail of Mailkeep itself.
     """
     locked = await store.lock_all(conn, {outcome.message_id for outcome in outcomes})
     queue_ids = {outcome.message_id: outcome.queue_id for outcome in outcomes if outcome.queue_id}
@@ -120,7 +121,7 @@ async def record_outcomes(conn: Conn, at: datetime, outcomes: Sequence[DeliveryO
         await store.update_statuses(conn, {attempt.message_id for attempt in attempts})
     if published_events:
         await events.emit_all(conn, at, published_events)
-    return attempts
+    return [each for each in attempts if locked[each.message_id].source != "mailkeep"]
 
 
 async def record_attempts(conn: Conn, attempts: Sequence[DeliveryAttempt]) -> None:

@@ -97,6 +97,13 @@ async def _handle(task: NodeTask, handlers: Mapping[str, TaskHandler]) -> tuple[
         return None, "The task failed; see log/node.log."
 
 
+async def fail_interrupted(app: App) -> None:
+    """At the start of the process `node`: mark the tasks that an earlier one did not finish as failed."""
+    at = app.clock()
+    async with app.db.autocommit() as conn:
+        await store.fail_stale(conn, at, at, _INTERRUPTED)
+
+
 async def clean_up(app: App) -> None:
     """Mark tasks whose process died as failed, and delete old tasks."""
     at = app.clock()

@@ -33,7 +33,8 @@ class SettingsRevision:
 @dataclass(frozen=True, slots=True)
 class StoredSettings:
     """The newest revision (0: none) with its values, and the applied one with its values. `use_at_start`: whether a
-    start applies the newest one, which it does not after an apply was rolled back.
+    start applies the newest one, which it does not after an apply was rolled back. `is_full_profile`: the profile that
+    says which changes need an apply or a start.
     """
 
     n: int = 0
@@ -41,6 +42,7 @@ class StoredSettings:
     applied: Values = field(default_factory=dict[str, Any], repr=False)
     applied_n: int = 0
     use_at_start: bool = True
+    is_full_profile: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +56,11 @@ class SettingsChange:
     comment: str = ""
     if_match: IfMatch = ANY_VERSION
     is_rollback: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneApply:
+    """An apply that was rolled back: the revisions before it (0: none) and of it."""
+
+    base: int
+    target: int

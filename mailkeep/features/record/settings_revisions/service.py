@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -22,19 +23,22 @@ from mailkeep.features.record.settings_revisions.model import (
     SettingsChange,
     SettingsRevision,
     StoredSettings,
+    UndoneApply,
     Values,
 )
+from mailkeep.features.record.system_mail import service as system_mail
+from mailkeep.features.record.system_mail.model import SuperAdminNotice
 
 _PURPOSE = "stored settings"
 
 
-async def read(conn: Conn, vault: Vault) -> StoredSettings:
-    """The stored settings. Failure if they were sealed with another master secret."""
+async def read(conn: Conn, vault: Vault, *, is_full_profile: bool) -> StoredSettings:
+    """The stored settings for a profile. Failure if they were sealed with another master secret."""
     by_state = {row["state"]: row for row in await store.find_current(conn)}
     applied = by_state.get("applied")
     newest = by_state.get("desired") or applied
     if newest is None:
-        return StoredSettings()
+        return StoredSettings(is_full_profile=is_full_profile)
     applied_values: Values = unseal(vault, applied["stored"]) if applied else {}
     return StoredSettings(
         newest["n"],
@@ -42,6 +46,7 @@ async def read(conn: Conn, vault: Vault) -> StoredSettings:
         applied_values,
         applied["n"] if applied else 0,
         newest["use_at_start"],
+        is_full_profile,
     )
 
 
@@ -58,13 +63,16 @@ async def read_values(conn: Conn, vault: Vault, n: int) -> Values:
     return unseal(vault, sealed)
 
 
-async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: SettingsChange) -> StoredSettings:
+async def add(
+    conn: Conn, vault: Vault, who: Principal, at: datetime, change: SettingsChange, *, is_full_profile: bool
+) -> StoredSettings:
     """Add a revision with the values that `change.edit` returns, unless nothing changes; returns what is stored then.
 
-    PRECONDITION_FAILED with the keys in `changed` if the newest revision is not the expected one.
+    PRECONDITION_FAILED with the keys in `changed` if the newest revision is not the expected one. All super_admins get
+    mail about changes of sensitive settings.
     """
     await store.lock(conn)
-    current = await read(conn, vault)
+    current = await read(conn, vault, is_full_profile=is_full_profile)
     try:
         change.if_match.check_tag(revision_tag(current.n))
     except PreconditionFailed as error:
@@ -75,7 +83,7 @@ async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: Se
     changes = rules.describe_changes(current.values, values)
     if not changes and not change.is_rollback:
         return current
-    after = StoredSettings(current.n + 1, values, current.applied, current.applied_n, current.use_at_start)
+    after = replace(current, n=current.n + 1, values=values)
     state: RevisionState = "desired" if rules.list_pending(after) else "applied"
     revision = SettingsRevision(after.n, who.admin_id, who.label, change.comment, changes, state, at)
     use_at_start = after.use_at_start or state == "applied"
@@ -86,7 +94,15 @@ async def add(conn: Conn, vault: Vault, who: Principal, at: datetime, change: Se
     await audit.record(
         conn, who, at, AuditAction(action, AuditTarget("config", None), *before_and_after, details=details)
     )
-    return StoredSettings(after.n, values, values, after.n) if state == "applied" else after
+    await _notify(conn, who, at, "rollback" if change.is_rollback else "update", changes)
+    return replace(after, applied=values, applied_n=after.n, use_at_start=True) if state == "applied" else after
+
+
+async def _notify(conn: Conn, who: Principal, at: datetime, action: str, changes: Iterable[str]) -> None:
+    """Tell all super_admins which sensitive settings were changed, without their values."""
+    if sensitive := rules.list_sensitive(changes):
+        item = {"action": action, "settings": sensitive}
+        await system_mail.notify_super_admins(conn, who, at, SuperAdminNotice("settings_changed", item))
 
 
 async def mark_applied(conn: Conn, n: int) -> bool:
@@ -95,12 +111,23 @@ async def mark_applied(conn: Conn, n: int) -> bool:
     return await store.mark_applied(conn, n)
 
 
-async def restore_applied(conn: Conn, n: int) -> None:
-    """Record that revision `n` (0: none) is in effect again after an apply was rolled back. The newest one is desired
-    again, but a start does not apply it.
+async def restore_applied(
+    conn: Conn, vault: Vault, who: Principal, at: datetime, undone: UndoneApply, *, is_full_profile: bool
+) -> None:
+    """Record that the revision before an apply is in effect again. The newest one is desired again, but a start does
+    not apply it. All super_admins get mail if sensitive settings have other values now.
+
+    Nothing if `undone.target` did not take effect and is not the newest any more: the newer one was not tried.
     """
     await store.lock(conn)
-    await store.restore_applied(conn, n)
+    by_state = {row["state"]: row["n"] for row in await store.find_current(conn)}
+    if by_state.get("applied", 0) == undone.base and by_state.get("desired") != undone.target:
+        return
+    before = await read(conn, vault, is_full_profile=is_full_profile)
+    await store.restore_applied(conn, undone.base)
+    after = await read(conn, vault, is_full_profile=is_full_profile)
+    changes = rules.describe_changes(rules.select_effective(before), rules.select_effective(after))
+    await _notify(conn, who, at, "restore", changes)
 
 
 def revision_tag(n: int) -> str:

@@ -176,6 +176,20 @@ rspamd_config:register_symbol{
   end
 }
 
+-- During a reload, an old worker waits here until Mailkeep sees that its last session has ended: by itself it would end in
+-- the middle of messages. At other times nobody listens, and it ends at once.
+rspamd_config:register_finish_script(function(task)
+  tcp.request{
+    task = task,
+    host = '@@drain_socket@@',
+    port = 0,
+    timeout = 600.0,
+    data = { '\n' },
+    stop_pattern = '\n',
+    callback = function() end, -- closing the connection here crashes the worker
+  }
+end)
+
 -- Logs a line for each message that is not accepted as it is: action, score and symbols.
 rspamd_config:register_symbol{
   name = 'LOG_VERDICT',

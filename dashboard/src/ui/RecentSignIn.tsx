@@ -1,8 +1,8 @@
 import { Button, PasswordInput } from '@mantine/core'
 import { useState } from 'react'
-import { client, fetchData } from '../../api/client'
-import { ApiError } from '../../api/errors'
-import { useApiMutation } from '../../ui/useForm'
+import { client, fetchData } from '../api/client'
+import { ApiError } from '../api/errors'
+import { useApiMutation } from './useForm'
 
 /** Whether the API refused a change because the session is too old for it. */
 export function needsRecentSignIn(error: unknown): boolean {
@@ -12,11 +12,17 @@ export function needsRecentSignIn(error: unknown): boolean {
 /** The password for a change that needs a recent sign-in. `error`: of the change. */
 export function useRecentSignIn(error: unknown) {
   const [isNeeded, setNeeded] = useState(false)
+  const [isAsking, setAsking] = useState(false)
   const [password, setPassword] = useState('')
   if (!isNeeded && needsRecentSignIn(error)) setNeeded(true)
   const isWrong = error instanceof ApiError && error.code === 'INVALID_CREDENTIALS'
+  // An error of something else is shown with what it is about. Without an error, during a request, nothing changes.
+  const asks = needsRecentSignIn(error) || (isNeeded && isWrong)
+  if (error && isAsking !== asks) setAsking(asks)
   return {
     isNeeded,
+    /** Whether the password, not another error, keeps the change from being saved. */
+    isAsking,
     isReady: !isNeeded || password !== '',
     /** For the body of the request. */
     body: isNeeded && password ? { current_password: password } : {},

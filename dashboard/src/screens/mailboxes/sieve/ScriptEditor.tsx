@@ -1,0 +1,140 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Allowed } from '../../../access/Allowed'
+import { client, fetchData, type Schema } from '../../../api/client'
+import { ConflictDialog, useVersion } from '../../../ui/ConflictDialog'
+import { LoadingLines } from '../../../ui/DataList'
+import { ErrorNote } from '../../../ui/ErrorNote'
+import { Form } from '../../../ui/Form'
+import { useApiMutation, useForm } from '../../../ui/useForm'
+import { Section } from '../../../ui/Page'
+import { CodeEditor } from './CodeEditor'
+import { TemplateDialog } from './TemplateDialog'
+import { addTemplate } from './templates'
+import { TestPanel } from './TestPanel'
+import { errorsOf, type ScriptMessage } from './words'
+
+interface Props {
+  mailbox: Schema['MailboxRecord']
+  name: string
+  /** Whether the script is not stored yet. */
+  isNew: boolean
+  onClose: () => void
+}
+
+/** Loads a script and edits it. */
+export function ScriptEditor(props: Props) {
+  const path = { id: props.mailbox.id, name: props.name }
+  const [isNew] = useState(props.isNew)
+  const query = useQuery({
+    queryKey: ['sieve', props.mailbox.id, props.name],
+    queryFn: () => fetchData(client.GET('/mailboxes/{id}/sieve/{name}', { params: { path } })),
+    enabled: !isNew,
+    staleTime: Infinity,
+    gcTime: 0,
+  })
+  if (query.error) return <ErrorNote error={query.error} />
+  if (!isNew && !query.data) return <LoadingLines />
+  return <Editor {...props} text={query.data?.script ?? ''} />
+}
+
+interface Checked {
+  script: string
+  errors: readonly ScriptMessage[]
+  warnings: readonly ScriptMessage[]
+}
+
+function Editor({ mailbox, name, isNew, text, onClose }: Props & { text: string }) {
+  const path = { id: mailbox.id, name }
+  const version = useVersion(isNew ? undefined : `/mailboxes/${mailbox.id}/sieve/${encodeURIComponent(name)}`)
+  const [checked, setChecked] = useState<Checked | null>(null)
+  const [isTemplateOpen, setTemplateOpen] = useState(false)
+  const check = useApiMutation({
+    request: (script: string) => fetchData(client.POST('/sieve/validate', { body: { script } })),
+    invalidates: [],
+    onSuccess: (answer, script) => setChecked({ ...answer, script }),
+  })
+  const save = useApiMutation({
+    request: ({ script }: { script: string }) =>
+      fetchData(client.PUT('/mailboxes/{id}/sieve/{name}', { params: { path, header: version.header }, body: { script } })),
+    invalidates: ['sieve'],
+    message: (answer) => (answer.active ? `Saved ${name}. It filters new mail.` : `Saved ${name}. It is not active yet.`),
+    onSuccess: (answer) => {
+      form.markSaved()
+      version.refresh()
+      setChecked({ script: answer.script, errors: [], warnings: answer.warnings })
+    },
+  })
+  const form = useForm({ script: text }, save.error)
+  const { script } = form.values
+  const refused = errorsOf(save.error)
+  const found = refused.length > 0 && save.variables?.script === script ? { script, errors: refused, warnings: [] } : checked
+  // They are about the text that was checked.
+  const current = found?.script === script ? found : null
+  return (
+    <>
+      <Section title={name} lead={isNew ? 'Not saved yet' : undefined}>
+        <Form
+          onSubmit={() => save.mutate(form.values)}
+          error={refused.length > 0 ? null : (save.error ?? check.error)}
+          isDirty={form.isDirty}
+          actions={
+            <>
+              <Button variant="default" onClick={onClose}>
+                Close
+              </Button>
+              <Button variant="default" loading={check.isPending} onClick={() => check.mutate(script)}>
+                Check
+              </Button>
+              <Allowed action="sieve.write">
+                <Button type="submit" loading={save.isPending}>
+                  Save
+                </Button>
+              </Allowed>
+            </>
+          }
+        >
+          <div>
+            <Button size="xs" variant="default" onClick={() => setTemplateOpen(true)}>
+              Add a filter
+            </Button>
+          </div>
+          <CodeEditor
+            label="Script"
+            value={script}
+            onChange={(value) => form.set('script', value)}
+            errors={current?.errors ?? []}
+            warnings={current?.warnings ?? []}
+          />
+          {current && current.errors.length === 0 && (
+            <p role="status" className="muted">
+              No errors found.
+            </p>
+          )}
+        </Form>
+        <ConflictDialog
+          error={save.error}
+          form={form}
+          version={version}
+          labels={{ script: 'Script' }}
+          show={{ script: (value) => <pre className="script-value">{String(value)}</pre> }}
+          load={async () => ({
+            script: (await fetchData(client.GET('/mailboxes/{id}/sieve/{name}', { params: { path } }))).script,
+          })}
+          onClose={save.reset}
+          onSave={save.mutate}
+        />
+      </Section>
+      <TestPanel mailbox={mailbox} script={script} />
+      <TemplateDialog
+        opened={isTemplateOpen}
+        onClose={() => setTemplateOpen(false)}
+        onInsert={(kind, values) => {
+          form.set('script', addTemplate(script, kind, values))
+          setTemplateOpen(false)
+        }}
+      />
+    </>
+  )
+}

@@ -1,0 +1,12 @@
+"""Mail that Mailkeep itself writes: queued in the transaction of the change that it reports, and written in one place.
+
+A row of `system_mail` is the record of a mail to one recipient and its job: it exists if and only if the change was
+committed. `mailflow/system_mail_delivery` composes, signs and submits it, and repeats that until the mail server has
+it: a crash may send it twice, but never loses it. A row is kept for a day.
+
+A recipient gets at most 5 mails of a kind within an hour. Further items of the kind are collected for 10 minutes and
+leave as one mail, which lists the first 50 and says how many more there were. So a flood of changes neither fills a
+mailbox nor hides a change.
+
+The texts are in `texts`: plain text, which contains no text of users except addresses.
+"""

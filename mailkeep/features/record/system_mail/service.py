@@ -1,0 +1,50 @@
+"""Queue mail of Mailkeep itself, and hand it to the worker that sends it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from mailkeep.core.clock import iso
+from mailkeep.core.principal import Principal
+from mailkeep.db.pool import Conn
+from mailkeep.features.record.system_mail import store
+from mailkeep.features.record.system_mail.model import SuperAdminNotice, SystemMail
+
+_RETENTION = timedelta(days=1)
+
+
+async def notify_super_admins(conn: Conn, who: Principal, at: datetime, notice: SuperAdminNotice) -> None:
+    """Tell all super_admins what `who` has changed. The mail leaves after the commit of the caller's transaction, and
+    only then.
+    """
+    recipients = {*await store.list_super_admins(conn), *notice.also}.difference(notice.without)
+    if recipients:
+        caller = {
+            "at": iso(at),
+            "actor_type": who.actor.value,
+            "actor": who.label,
+            "key_id": str(who.key_id) if who.key_id else None,
+            "ip_address": who.ip_address,
+        }
+        await store.queue(conn, at, notice.kind, sorted(recipients), {**notice.item, **caller})
+
+
+async def claim(conn: Conn, at: datetime, until: datetime, limit: int) -> Sequence[SystemMail]:
+    """Claim due mails; those that are neither finished nor postponed by `until` are due again then."""
+    return await store.claim(conn, at, until, limit)
+
+
+async def finish(conn: Conn, mail: SystemMail) -> None:
+    """End a mail: the mail server has it, or it is given up. Without effect if it was claimed again meanwhile."""
+    await store.set_next_attempt(conn, mail, None)
+
+
+async def postpone(conn: Conn, mail: SystemMail, next_attempt_at: datetime) -> None:
+    """Repeat a mail at this time. Without effect if it was claimed again meanwhile."""
+    await store.set_next_attempt(conn, mail, next_attempt_at)
+
+
+async def prune(conn: Conn, at: datetime) -> None:
+    """Delete the mails that have ended and were queued more than a day ago."""
+    await store.delete_before(conn, at - _RETENTION)

@@ -1,0 +1,85 @@
+"""Checks scripts with `sievec` and tries them with `sieve-test`, both isolated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mailkeep.core.concurrency import ConcurrencyLimit
+from mailkeep.core.errors import Unavailable
+from mailkeep.core.isolation import IsolationLimits, IsolationResult, IsolationUnavailable, find_program, run_isolated
+from mailkeep.mail.sieve.config import SieveSettings, render
+from mailkeep.mail.sieve.output import (
+    ScriptActions,
+    ScriptMessage,
+    ScriptMessages,
+    parse_actions,
+    parse_messages,
+)
+
+LIMITS = IsolationLimits()
+INSTALL = "apt install dovecot-sieve"
+_AT_ONCE, _QUEUE = 4, 16
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """The envelope of a message for a test; None: that of its header fields."""
+
+    sender: str | None = None
+    recipient: str | None = None
+
+
+@dataclass(slots=True)
+class SieveChecker:
+    """Runs at most four programs at a time."""
+
+    limit: ConcurrencyLimit = field(default_factory=lambda: ConcurrencyLimit(_AT_ONCE, _QUEUE))
+
+    async def check(self, script: bytes, settings: SieveSettings) -> ScriptMessages:
+        """What is wrong with a script; without errors it is valid.
+
+        RATE_LIMIT_EXCEEDED if too many callers wait; UNAVAILABLE `needs_sievec`, `no_isolation`.
+        """
+        # -d writes a readable form instead of a file; it is not needed.
+        result = await self._run("sievec", "-d", settings, [script, "/dev/null"])
+        return _messages(result, "sievec")
+
+    async def test(
+        self, script: bytes, message: bytes, envelope: Envelope, settings: SieveSettings
+    ) -> tuple[ScriptMessages, ScriptActions]:
+        """What a script would do with a message, and what is wrong with the script. Refusals of `check`."""
+        addresses: list[str | bytes] = []
+        for option, address in (("-f", envelope.sender), ("-r", envelope.recipient)):
+            addresses += [option, address] if address else []
+        result = await self._run("sieve-test", "-C", settings, [*addresses, script, message])
+        output, errors = (each.decode("utf-8", "replace") for each in (result.output, result.errors))
+        return _messages(result, "sieve-test"), parse_actions(output, errors)
+
+    async def _run(
+        self, program: str, option: str, settings: SieveSettings, arguments: list[str | bytes]
+    ) -> IsolationResult:
+        path = find_program(program)
+        if path is None:
+            raise Unavailable(
+                f"Sieve scripts are checked by {program}, which is not installed: {INSTALL}", reason="needs_sievec"
+            )
+        async with self.limit.acquire():
+            try:
+                return await run_isolated(path, ["-c", render(settings), option, *arguments], limits=LIMITS)
+            except IsolationUnavailable as error:
+                text = f"Sieve scripts can't be checked in isolation on this machine: {error}."
+                raise Unavailable(text, reason="no_isolation") from None
+
+
+def _messages(result: IsolationResult, program: str) -> ScriptMessages:
+    if result.status is None:
+        text = (
+            f"stopped: {program} needed more than {LIMITS.cpu_seconds} s of CPU time, {LIMITS.memory >> 20} MiB of "
+            f"memory or {LIMITS.output >> 20} MiB of output"
+        )
+        return ScriptMessages([ScriptMessage(None, text)])
+    found = parse_messages(result.errors.decode("utf-8", "replace"))
+    if result.status != 0 and not found.errors:
+        last = result.errors.decode("utf-8", "replace").strip().splitlines()[-1:] or [f"status {result.status}"]
+        return ScriptMessages([ScriptMessage(None, f"{program} failed: {last[0][:500]}")], found.warnings)
+    return found

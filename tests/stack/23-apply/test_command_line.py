@@ -1,0 +1,80 @@
+"""`mailkeep config` and `mailkeep orchestrator` with the daemons: the plan of a change, applied and rolled back."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.stack.harness import Stack
+from tests.support.instance import PROGRAM
+
+pytestmark = pytest.mark.timeout(300)
+KEY = "filter.spam_score"
+
+
+@pytest.fixture
+def clean(alone: Stack) -> Iterator[Stack]:
+    yield alone
+    alone.do("PATCH", "/config", {"changes": {KEY: None}})
+    if alone.do("GET", "/orchestrator/plan")["actions"]:
+        assert read(alone, "orchestrator", "apply", "--yes", "--watch", "5")["state"] == "succeeded"
+
+
+def run(stack: Stack, *words: str, **more: Any) -> subprocess.CompletedProcess[str]:
+    command = [*PROGRAM, *words, "--data-dir", str(stack.data_dir)]
+    fields: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
+    return subprocess.run(command, text=True, timeout=180, check=False, **fields)
+
+
+def read(stack: Stack, *words: str, code: int = 0) -> Any:
+    result = run(stack, *words, "--json")
+    assert result.returncode == code, result
+    return json.loads(result.stdout)
+
+
+def run_on_a_terminal(stack: Stack, *words: str) -> bytes:
+    """The output with a terminal as standard output."""
+    ours, theirs = os.openpty()
+    try:
+        result = run(stack, *words, stdout=theirs, env={**os.environ, "TERM": "xterm-256color"})
+        assert result.returncode == 0, result
+        return os.read(ours, 1 << 20)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def test_a_change_is_planned_applied_and_rolled_back(clean: Stack) -> None:
+    proposed = read(clean, "config", "set", f"{KEY}=5.5", "--dry-run")
+    assert [each["service"] for each in proposed["plan"]["actions"]] == ["rspamd"]
+    assert (
+        clean.do("PATCH", "/config", {"changes": {KEY: 5.5}, "dry_run": True})["plan"]["id"] == proposed["plan"]["id"]
+    )
+    shown = run(clean, "config", "set", f"{KEY}=5.5", "--dry-run").stdout
+    assert "+add_header = 5.5;" in shown.splitlines()
+    assert "rspamd: reload (local.d/actions.conf)." in shown
+    assert read(clean, "orchestrator", "plan", "--detailed-exitcode")["settings"] == []
+
+    before = read(clean, "orchestrator", "status")["generation"]["n"]
+    stored = run(clean, "config", "set", f"{KEY}=5.5")
+    assert stored.stdout.splitlines()[-1] == f"Apply with `mailkeep orchestrator apply`: {KEY}."
+    assert read(clean, "orchestrator", "plan", "--detailed-exitcode", code=2)["id"] == proposed["plan"]["id"]
+    assert b"\x1b[32m+add_header = 5.5;" in run_on_a_terminal(clean, "orchestrator", "plan")
+    assert "\x1b" not in run(clean, "orchestrator", "plan").stdout
+    refused = run(clean, "orchestrator", "apply")
+    assert (refused.returncode, "--yes" in refused.stderr) == (2, True)
+
+    applied = read(clean, "orchestrator", "apply", "--yes", "--watch", "5")
+    assert (applied["kind"], applied["state"]) == ("apply", "succeeded"), applied
+    assert read(clean, "orchestrator", "confirm", code=1)["error"]["details"]["reason"] == "nothing_to_confirm"
+    back = read(clean, "orchestrator", "rollback", str(before), "--watch", "5")
+    assert (back["kind"], back["state"]) == ("rollback", "succeeded"), back
+    assert read(clean, "orchestrator", "rollback", "99999", code=1)["error"]["code"] == "NOT_FOUND"
+    assert read(clean, "orchestrator", "operations", "--limit", "1")["operations"][0]["kind"] == "rollback"
+    edited = read(clean, "orchestrator", "drift", code=1)["files"]  # the harness has added a service to Postfix
+    assert {(each["service"], each["path"]) for each in edited} == {("postfix", "master.cf")}

@@ -1,0 +1,236 @@
+"""The probe: a message from port 25 to its own mailbox and a login there, by applies and for health."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, LiteralString, cast
+
+import msgspec
+import pytest
+from psycopg.sql import SQL
+
+from mailkeep.db.instance import run_folder
+from mailkeep.mail.daemons import probe_mailbox
+from mailkeep.mail.daemons.node_report import ProbeResult
+from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.run.runtime import configuration, generations, plan, probe
+from mailkeep.run.runtime.context import attach
+from tests.stack.applying import apply_draft, paths_of
+from tests.stack.harness import ADDRESS, Stack, eventually, letter
+from tests.support.instance import PROGRAM
+
+pytestmark = pytest.mark.timeout(300)
+STRANGER = "203.0.113.66"
+MAILBOX = probe_mailbox.ADDRESS
+
+
+@pytest.fixture
+def ours(alone: Stack, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    """The instance, whose environment the test has too."""
+    pid = (run_folder(alone.data_dir) / "pids" / "node.pid").read_text().split()[0]
+    for entry in Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0"):
+        if entry.startswith("MAILKEEP_"):
+            monkeypatch.setenv(*entry.split("=", 1))
+    return alone
+
+
+def run_probe(stack: Stack, **ports: int) -> ProbeResult:
+    async def run() -> ProbeResult:
+        async with attach(stack.data_dir, "test") as app:
+            settings = replace(app.settings, ports=replace(app.settings.ports, **ports))
+            return await probe.probe(app, paths_of(stack.data_dir), settings)
+
+    return asyncio.run(run())
+
+
+def query(stack: Stack, sql: str) -> list[dict[str, Any]]:
+    async def run() -> list[dict[str, Any]]:
+        async with attach(stack.data_dir, "test") as app, app.db.autocommit() as conn:
+            return await (await conn.execute(SQL(cast(LiteralString, sql)))).fetchall()
+
+    return asyncio.run(run())
+
+
+def tables_with_the_probe(stack: Stack) -> list[str]:
+    """The tables with a row that contains the probe's domain."""
+    listing = """
+        SELECT relname FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+          AND has_table_privilege(oid, 'SELECT')
+    """
+    names = [row["relname"] for row in query(stack, listing)]
+    found = " UNION ALL ".join(
+        f"SELECT '{name}' AS name WHERE EXISTS (SELECT FROM \"{name}\" t WHERE t::text LIKE '%{probe_mailbox.DOMAIN}%')"
+        for name in names
+    )
+    return [row["name"] for row in query(stack, found)]
+
+
+def read_vault(stack: Stack) -> Any:
+    async def read() -> Any:
+        async with attach(stack.data_dir, "test") as app:
+            return app.vault
+
+    return asyncio.run(read())
+
+
+def mail_counts(stack: Stack) -> Counter[str]:
+    rows = query(stack, "SELECT name, sum(count)::bigint AS n FROM counters GROUP BY name")
+    return Counter({row["name"]: row["n"] for row in rows if row["name"] in ("messages_accepted", "deliveries")})
+
+
+def mail_files(stack: Stack) -> list[Path]:
+    return [path for path in paths_of(stack.data_dir).probe_home.rglob("*") if path.parent.name in ("new", "cur")]
+
+
+def queued(stack: Stack) -> list[str]:
+    listing = asyncio.run(postfix_queue.list_queue(paths_of(stack.data_dir).postfix_conf))
+    return [each.queue_id for each in listing if each.is_probe]
+
+
+def finished(stack: Stack, operation_id: str) -> dict[str, Any] | None:
+    operation = stack.do("GET", f"/orchestrator/operations/{operation_id}")
+    return operation if operation["state"] != "running" else None
+
+
+def perform(stack: Stack, action: str, service: str) -> None:
+    operation_id = stack.do("POST", f"/orchestrator/services/{service}/{action}")["operation_id"]
+    assert eventually(lambda: finished(stack, operation_id), 60, f"{action} {service}")["state"] == "succeeded"
+
+
+def health(stack: Stack) -> dict[str, Any]:
+    components = stack.do("GET", "/health/details")["components"]
+    return next(each for each in components if each["component"] == "probe")
+
+
+def test_a_probe_works_and_leaves_no_trace(ours: Stack) -> None:
+    address = ours.make_mailbox(ours.make_domain("beside-the-probe.test"), "ann")["address"]
+    eventually(lambda: not ours.do("GET", "/queue"), 90, "an empty queue")
+    before = mail_counts(ours)
+    for ports in ({}, {"imaps": 0}):
+        result = run_probe(ours, **ports)
+        assert (result.status, result.problem) == ("ok", None)
+        assert result.latency_ms
+    # Its line in the log is after those of the probes, and it is counted after them.
+    ours.deliver(address)
+    eventually(lambda: (mail_counts(ours) - before).keys() == {"messages_accepted", "deliveries"}, 60, "the counters")
+    eventually(lambda: not tables_with_the_probe(ours), 30, "the end of the probe in the log")
+    assert mail_counts(ours) - before == {"messages_accepted": 1, "deliveries": 1}
+    assert (mail_files(ours), queued(ours)) == ([], [])
+    assert ours.do("GET", f"/routing/explain?address={MAILBOX}")["decision"] == "not_managed"
+    assert ours.ask("POST", "/domains", {"name": probe_mailbox.DOMAIN}).status == 400
+    eventually(lambda: (health(ours)["latency_ms"] or 0) > 0, 90, "a probe of the process node")
+    assert (health(ours)["status"], health(ours)["details"]["stage"]) == ("ok", None)
+
+
+def test_what_is_switched_off_is_not_checked(ours: Stack) -> None:
+    assert run_probe(ours, imap=0, imaps=0).status == "not_checked"
+    result = run_probe(ours, smtp=0)
+    assert (result.status, result.problem) == ("not_checked", "The port smtp is off: no message was sent.")
+
+
+def test_mail_that_probes_left_is_deleted(ours: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ours.smtp() as client:
+        client.sendmail("", [MAILBOX], letter(MAILBOX))
+    eventually(lambda: mail_files(ours), 30, "the message")
+    monkeypatch.setattr(probe, "_LEFTOVER_SECONDS", 1)
+    time.sleep(2.1)  # the times of messages have a resolution of a second
+    assert run_probe(ours).status == "ok"
+    assert mail_files(ours) == []
+
+
+def test_an_undelivered_probe_leaves_the_queue(ours: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    perform(ours, "stop", "lmtp")
+    try:
+        monkeypatch.setattr(probe, "SECONDS", 4.0)
+        result = run_probe(ours)
+        assert (result.status, result.stage) == ("failed", "delivery"), result
+        assert queued(ours) == []
+    finally:
+        perform(ours, "start", "lmtp")
+    assert run_probe(ours).status == "ok"
+    eventually(lambda: not tables_with_the_probe(ours), 30, "the end of the probe in the log")
+
+
+def _reject_all(rspamd: Mapping[str, str]) -> dict[str, str]:
+    return {**rspamd, "local.d/actions.conf": "reject = -50;\n"}
+
+
+def _break_password_query(dovecot: Mapping[str, str]) -> dict[str, str]:
+    return {**dovecot, "sql.conf": dovecot["sql.conf"].replace("FROM mta_login(", "FROM mta_no_login(")}
+
+
+@pytest.mark.parametrize(
+    "service, change, stage",
+    [("rspamd", _reject_all, "refused the message"), ("dovecot", _break_password_query, "The login on port")],
+    ids=["the filter rejects everything", "nobody can log in"],
+)
+def test_a_change_that_only_the_probe_notices_is_rolled_back(
+    ours: Stack, service: str, change: Callable[[Mapping[str, str]], dict[str, str]], stage: str
+) -> None:
+    def break_it(draft: plan.Draft) -> plan.Draft:
+        rendered = {**draft.rendered, service: change(draft.rendered[service])}
+        manifest = msgspec.structs.replace(draft.manifest, services=generations.hash_files(rendered))
+        action = plan.PlannedAction(service, "reload", ["broken"], None)
+        return replace(draft, rendered=rendered, manifest=manifest, plan=replace(draft.plan, actions=[action]))
+
+    outcome = asyncio.run(apply_draft(ours.data_dir, break_it))
+    assert outcome.state == "rolled_back", outcome
+    assert str(outcome.error).startswith("The probe message failed.")
+    assert stage in str(outcome.error)
+    assert run_probe(ours).status == "ok"
+
+
+def test_a_probe_that_failed_before_does_not_undo_an_apply(ours: Stack) -> None:
+    perform(ours, "stop", "rspamd")
+    try:
+        perform(ours, "restart", "node")  # it probes at its start
+        failed = eventually(lambda: health(ours)["status"] == "down" and health(ours), 60, "the failure in health")
+        assert failed["details"]["stage"] == "envelope"
+        assert "refused the sender or recipient: 451" in failed["advice"]
+        doctor = [*PROGRAM, "doctor", "--data-dir", str(ours.data_dir)]
+        found = subprocess.run(doctor, capture_output=True, text=True, timeout=120, check=False)
+        assert "A message from port 25 did not arrive in a mailbox." in found.stdout
+        outcome = asyncio.run(apply_draft(ours.data_dir))
+        assert outcome.state == "succeeded", outcome
+        (operation,) = ours.do("GET", "/orchestrator/operations?limit=1")
+        (watching,) = [each for each in operation["steps"] if each["name"] == "watch"]
+        assert watching["output"].startswith("The probe message failed before the change too.")
+    finally:
+        perform(ours, "start", "rspamd")
+    eventually(lambda: health(ours)["status"] == "ok", 60, "the probe in health")
+
+
+def test_only_this_machine_reaches_the_mailbox(ours: Stack) -> None:
+    def reply_to(client: Any, recipient: str) -> tuple[int, str]:
+        client.mail("someone@remote.test")
+        code, text = client.rcpt(recipient)
+        client.rset()
+        return code, text.decode().replace(recipient, "…")
+
+    with ours.afar(STRANGER) as client:  # this is in the history, like any attempt to relay
+        refused = reply_to(client, MAILBOX)
+        assert refused == reply_to(client, "probe@unknown.invalid")
+        assert refused[0] == 554
+    with ours.smtp() as client:
+        assert reply_to(client, MAILBOX)[0] == 250
+
+    vault = read_vault(ours)
+    conf = str(paths_of(ours.data_dir).dovecot_conf / "dovecot.conf")
+
+    def may_log_in(
+        remote: str, service: str = "imap", password: str = configuration.make_probe_password(vault)
+    ) -> bool:
+        command = ["doveadm", "-c", conf, "auth", "test", "-x", f"service={service}", "-x", f"rip={remote}", MAILBOX]
+        return subprocess.run([*command, password], capture_output=True, timeout=60, check=False).returncode == 0
+
+    assert may_log_in(probe_mailbox.IMAP_CLIENTS[4])
+    assert not may_log_in(STRANGER)
+    assert not may_log_in(ADDRESS, "smtp")
+    assert not may_log_in(ADDRESS, password="another password")

@@ -1,0 +1,95 @@
+"""Scripts by the API and by ManageSieve are the same, and the next delivery obeys."""
+
+from __future__ import annotations
+
+import pwd
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from mailkeep.features.directory.mailboxes.model import mail_folder
+from tests.stack.harness import Stack, eventually
+from tests.stack.managesieve import ManageSieve
+
+FILE_NEWS = 'require "fileinto";\nif header :contains "subject" "News" { fileinto "News"; }\n'
+
+
+def subjects(stack: Stack, address: str, folder: str) -> list[bytes]:
+    return [line for mail in stack.mail_of(address, folder) for line in mail.splitlines() if line[:8] == b"Subject:"]
+
+
+@pytest.fixture(scope="module")
+def mailbox(stack_folder: Any) -> dict[str, Any]:
+    stack = Stack(stack_folder)
+    return stack.make_mailbox(stack.make_domain("sieve-api.test"), "alice")
+
+
+def test_the_api_and_managesieve_share_scripts_and_deliveries_obey(stack: Stack, mailbox: dict[str, Any]):
+    address, path = mailbox["address"], f"/mailboxes/{mailbox['id']}/sieve"
+    written = stack.do("PUT", f"{path}/main", {"script": FILE_NEWS})
+    assert (written["active"], written["warnings"]) == (False, [])
+    stack.do("POST", f"{path}/main/activate")
+    home = mail_folder(stack.data_dir, UUID(mailbox["id"]))
+    assert {each.stat().st_uid for each in (home, home / "sieve" / "main.sieve")} == {
+        pwd.getpwnam("mailkeep-mail").pw_uid
+    }
+    with ManageSieve(stack, address) as session:
+        assert session.list() == {"main": True}
+        assert session.get("main").decode() == FILE_NEWS
+        session.put("by hand", "discard;")
+    stack.deliver(address, "News of today")
+    stack.deliver(address, "Something else")
+    assert eventually(lambda: subjects(stack, address, "News")) == [b"Subject: News of today"]
+    assert eventually(lambda: subjects(stack, address, "INBOX")) == [b"Subject: Something else"]
+
+    assert stack.do("GET", path) == [{"name": "by hand", "active": False}, {"name": "main", "active": True}]
+    assert stack.do("GET", f"{path}/by%20hand")["script"] == "discard;"
+    with ManageSieve(stack, address) as session:
+        session.command('SETACTIVE "by hand"')
+    assert [each["name"] for each in stack.do("GET", path) if each["active"]] == ["by hand"]
+    assert stack.ask("DELETE", f"{path}/by%20hand").status == 409
+    stack.do("POST", f"{path}/deactivate")
+    stack.do("DELETE", f"{path}/by%20hand")
+    with ManageSieve(stack, address) as session:
+        assert session.list() == {"main": False}
+    stack.deliver(address, "News again")
+    assert eventually(lambda: b"Subject: News again" in subjects(stack, address, "INBOX"))
+
+
+def test_both_accept_the_same_scripts(stack: Stack, mailbox: dict[str, Any]):
+    address, path = mailbox["address"], f"/mailboxes/{mailbox['id']}/sieve"
+    refused = stack.ask("PUT", f"{path}/bad", {"script": "keep;\nfoo;"})
+    assert (refused.status, refused.body["error"]["details"]["errors"][0]["line"]) == (400, 2)
+    scripts = [f'require "{name}";' for name in ("environment", "enotify", "editheader", "vnd.dovecot.execute")]
+    scripts += [f'require "{name}";' for name in ("vacation", "reject", "regex", "imap4flags", "duplicate")]
+    with ManageSieve(stack, address) as session:
+        for script in scripts:
+            try:
+                session.put("x", script)
+                accepted = True
+            except ValueError:
+                accepted = False
+            assert stack.do("POST", "/sieve/validate", {"script": script})["ok"] is accepted, script
+            assert (stack.ask("PUT", f"{path}/x", {"script": script}).status == 200) is accepted, script
+        for number in range(len(session.list()), 32):
+            session.put(f"many {number}", "keep;")
+        with pytest.raises(ValueError, match="QUOTA"):
+            session.put("one more", "keep;")
+        assert len(stack.do("GET", path)) == 32
+        assert (
+            stack.ask("PUT", f"{path}/one%20more", {"script": "keep;"}).body["error"]["details"]["reason"]
+            == "limit_reached"
+        )
+
+
+def test_a_stored_message_and_a_purged_mailbox(stack: Stack):
+    other = stack.make_mailbox(stack.make_domain("sieve-purge.test"), "bob")
+    stack.do("PUT", f"/mailboxes/{other['id']}/sieve/main", {"script": FILE_NEWS})
+    stack.deliver(other["address"], "News")
+    [row] = eventually(lambda: stack.do("GET", f"/messages?mailbox_id={other['id']}"))
+    tried = stack.do("POST", "/sieve/test", {"script": FILE_NEWS, "message_id": row["id"]})
+    assert [(each["action"], each["folder"]) for each in tried["actions"]] == [("fileinto", "News")]
+    stack.do("DELETE", f"/mailboxes/{other['id']}?purge=true")
+    assert stack.ask("PUT", f"/mailboxes/{other['id']}/sieve/main", {"script": "keep;"}).status == 404
+    eventually(lambda: not mail_folder(stack.data_dir, UUID(other["id"])).exists())
