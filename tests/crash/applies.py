@@ -65,6 +65,7 @@ class Applies:
     number: int = 0
     pop3: int = 0
     outcomes: list[str] = field(default_factory=list[str])
+    cookie: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def paths(self) -> InstancePaths:
@@ -151,9 +152,10 @@ class Applies:
             assert answer["status"] in (202, 503), answer
 
     async def _ask(self, method: str, path: str, body: Any = None) -> Any:
-        login = await call(self.stack.http, "POST", "/auth/login", {"email": ADMIN, "password": PASSWORD})
-        cookie = {"Cookie": login.headers["set-cookie"].split(";")[0]}
-        answer = await call(self.stack.http, method, path, body, cookie)
+        if not self.cookie:
+            login = await call(self.stack.http, "POST", "/auth/login", {"email": ADMIN, "password": PASSWORD})
+            self.cookie = {"Cookie": login.headers["set-cookie"].split(";")[0]}
+        answer = await call(self.stack.http, method, path, body, self.cookie)
         return answer.body | {"status": answer.status}
 
     async def _restart(self) -> None:

@@ -12,7 +12,7 @@ import pytest
 from mailkeep.features.operations.orchestrator import service as operations
 from mailkeep.features.record.settings_revisions import service as revisions
 from mailkeep.run.runtime import stored_settings
-from mailkeep.settings import SETTING_FIELDS, SettingsError, is_storable, load_settings
+from mailkeep.settings import SETTING_FIELDS, Settings, SettingsError, is_storable, load_settings
 from tests.support.caller import Answer
 from tests.support.client import PASSWORD, VAULT, Api, faults, reason
 
@@ -316,13 +316,16 @@ async def test_an_apply_that_is_rolled_back_keeps_newer_revisions(api: Api):
     # While the apply runs, a live setting and another one change: both stay the newest, and the live one in effect.
     assert await operations.take_effect(api.app, 2)
     await patch(api, {LIVE: 7})
-    await patch(api, {RESTART: 8.5})
+    await patch(api, {RESTART: 10})
     await operations.restore(api.app, 0, 2)
     assert await states(api) == [(4, "desired"), (3, "superseded"), (2, "superseded"), (1, "superseded")]
     assert not await restart_uses()
     await take_over(api)
-    assert (api.app.settings.abuse.sender_per_hour, api.app.settings.filter.spam_score) == (7, 6)
-    assert (await setting(api, RESTART))["pending"] == 8.5
+    assert (api.app.settings.abuse.sender_per_hour, api.app.settings.smtp.max_sessions) == (
+        7,
+        Settings().smtp.max_sessions,
+    )
+    assert (await setting(api, RESTART))["pending"] == 10
     await operations.restore(api.app, 0, 2)  # again, after a kill
     assert (await states(api))[0] == (4, "desired")
     assert await operations.take_effect(api.app, 4)

@@ -62,7 +62,7 @@ def pid_of(stack: Stack, name: str) -> int:
 
 def sessions_of(stack: Stack, address: str) -> str:
     """What `doveadm who` lists for this login, without its header."""
-    command = ["doveadm", "-c", str(places_of(stack).dovecot_conf), "-f", "tab", "who", address]
+    command = ["doveadm", "-c", str(places_of(stack).dovecot_conf / "dovecot.conf"), "-f", "tab", "who", address]
     done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
     return "".join(line for line in done.stdout.splitlines() if line.startswith(address))
 
