@@ -1,7 +1,7 @@
 """An administrator's own lines for the daemons' configuration: which ones may be in the settings (`overlays.toml`).
 
 Everything else is refused: parameters that can make a daemon read a file, run a program, load a library or use another
-server, all syntax beyond plain lines, and all values but words and numbers.
+server, all syntax beyond plain lines, all values but words and numbers, and those outside of a parameter's bounds.
 """
 
 from __future__ import annotations
@@ -13,28 +13,30 @@ from pathlib import Path
 
 import msgspec
 
+from mailkeep.settings.overlay_values import check_value
+
 MAX_BYTES = 64 << 10
 """The size of the lines for one daemon."""
 
 
-class _Postfix(msgspec.Struct, frozen=True):
-    parameters: frozenset[str]
-
-
-class _Dovecot(msgspec.Struct, frozen=True):
-    parameters: frozenset[str]
-    blocks: dict[str, frozenset[str]]
-
-
 class _Allowed(msgspec.Struct, frozen=True):
-    postfix: _Postfix
-    dovecot: _Dovecot
-    rspamd: dict[str, list[str]]
+    """The type of each parameter's value, with its bounds, in the form of `overlay_values`."""
+
+    postfix: dict[str, str]
+    dovecot: dict[str, str]
+    dovecot_blocks: dict[str, frozenset[str]]
+    rspamd: dict[str, dict[str, str]]
+
+    @property
+    def rspamd_files(self) -> dict[str, dict[str, str]]:
+        """By one file each."""
+        return {name: types for names, types in self.rspamd.items() for name in names.split(", ")}
 
 
 ALLOWED = msgspec.toml.decode((Path(__file__).parent / "overlays.toml").read_bytes(), type=_Allowed)
 """The parameters that overlays in the settings may set."""
 
+_RSPAMD = ALLOWED.rspamd_files
 _NAME = r"[A-Za-z][A-Za-z0-9_]*"
 _WORD = r"[A-Za-z0-9_.+-]+"
 _LINE = re.compile(rf"({_NAME})[ \t]*=[ \t]*(|{_WORD}(?:(?:,? +){_WORD})*)[ \t]*")
@@ -67,10 +69,10 @@ def check(service: str, path: str, text: str) -> list[str]:
             found = _check_postfix(lines)
         case "dovecot" if path == "dovecot.conf":
             found = _check_dovecot(lines)
-        case "rspamd" if path.removeprefix("local.d/") in ALLOWED.rspamd:
-            found = _check_rspamd(lines, ALLOWED.rspamd[path.removeprefix("local.d/")])
+        case "rspamd" if path.removeprefix("local.d/") in _RSPAMD:
+            found = _check_rspamd(lines, _RSPAMD[path.removeprefix("local.d/")])
         case "rspamd":
-            names = ", ".join(sorted(ALLOWED.rspamd))
+            names = ", ".join(sorted(_RSPAMD))
             return [f"line 1: {path.removeprefix('local.d/')} is none of the possible files: {names}"]
         case _:
             return [f"line 1: {service} has no overlays for {path}"]
@@ -81,9 +83,9 @@ def is_allowed(service: str, parameter: str) -> bool:
     """Whether an overlay in the settings may set this parameter of main.cf or dovecot.conf."""
     match service:
         case "postfix":
-            return parameter in ALLOWED.postfix.parameters
+            return parameter in ALLOWED.postfix
         case "dovecot":
-            return parameter in ALLOWED.dovecot.parameters
+            return parameter in ALLOWED.dovecot
         case _:
             return False
 
@@ -123,10 +125,12 @@ def _check_postfix(lines: Sequence[str]) -> Iterator[_Fault]:
             yield _Fault(number, "a line must not start with a space, which would continue the line before")
         elif "=" not in line or not re.fullmatch(_NAME, name):
             yield _Fault(number, "expected a parameter and its value, as in name = value")
-        elif name not in ALLOWED.postfix.parameters:
+        elif name not in ALLOWED.postfix:
             yield _Fault(number, f"{name} can't be set here")
-        elif not _LINE.fullmatch(line):
+        elif not (match := _LINE.fullmatch(line)):
             yield _Fault(number, f"{name}: {_VALUES}")
+        elif error := check_value("postfix", ALLOWED.postfix[name], match[2]):
+            yield _Fault(number, f"{name}: {error}")
         elif name in known:
             yield _Fault(number, f"{name} is set twice")
         known.add(name)
@@ -140,7 +144,7 @@ def _check_dovecot(lines: Sequence[str]) -> Iterator[_Fault]:
         if match := _BLOCK.fullmatch(stripped):
             if block:
                 yield _Fault(number, "a block must not contain another block")
-            elif match[2] not in ALLOWED.dovecot.blocks.get(match[1], ()):
+            elif match[2] not in ALLOWED.dovecot_blocks.get(match[1], ()):
                 yield _Fault(number, f"{match[1]} {match[2]} can't be set here")
             block, opened = match[1], number
         elif stripped == "}":
@@ -151,15 +155,17 @@ def _check_dovecot(lines: Sequence[str]) -> Iterator[_Fault]:
             yield _Fault(number, "expected a setting and its value, as in name = value, or a block")
         elif not is_allowed("dovecot", path := f"{block}/{name}" if block else name):
             yield _Fault(number, f"{path} can't be set here")
-        elif not _LINE.fullmatch(stripped):
+        elif not (match := _LINE.fullmatch(stripped)):
             yield _Fault(number, f"{name}: {_VALUES}")
+        elif error := check_value("dovecot", ALLOWED.dovecot[path], match[2]):
+            yield _Fault(number, f"{path}: {error}")
     if block:
         yield _Fault(opened, "the block is not closed")
 
 
-def _check_rspamd(lines: Sequence[str], allowed: Sequence[str]) -> Iterator[_Fault]:
+def _check_rspamd(lines: Sequence[str], allowed: Mapping[str, str]) -> Iterator[_Fault]:
     """UCL with names, values and blocks: one statement at a time, which ends with its line or a semicolon."""
-    patterns = [pattern.split("/") for pattern in allowed]
+    patterns = {tuple(pattern.split("/")): spec for pattern, spec in allowed.items()}
     blocks: list[list[str]] = []  # the names of each open block: `group "x" {` has two
     words: list[str] = []
     last = 0
@@ -175,7 +181,8 @@ def _check_rspamd(lines: Sequence[str], allowed: Sequence[str]) -> Iterator[_Fau
                 elif token in (";", "}"):
                     if words:
                         _require_statement(number, words)
-                        _require_allowed(number, blocks, _unquote(words[0]), patterns)
+                        spec = _require_allowed(number, blocks, _unquote(words[0]), patterns)
+                        _require_value(number, _unquote(words[0]), spec, words[2])
                         words = []
                     if token == "}" and not blocks:
                         raise _Fault(number, "there is no block to close")
@@ -213,15 +220,22 @@ def _require_statement(number: int, words: Sequence[str]) -> None:
 
 
 def _require_allowed(
-    number: int, blocks: Sequence[Sequence[str]], name: str, patterns: Sequence[Sequence[str]]
-) -> None:
-    """Without a name: the open blocks must be the start of a possible one."""
+    number: int, blocks: Sequence[Sequence[str]], name: str, patterns: Mapping[tuple[str, ...], str]
+) -> str:
+    """The type of the value. Without a name: the open blocks must be the start of a possible one."""
     path = [*(word for block in blocks for word in block), *([name] if name else [])]
-    for pattern in patterns:
+    for pattern, spec in patterns.items():
         is_possible = len(pattern) == len(path) if name else len(pattern) > len(path)
         if is_possible and all(each in ("*", part) for each, part in zip(pattern, path, strict=False)):
-            return
+            return spec
     raise _Fault(number, f"{'/'.join(path)} can't be set here")
+
+
+def _require_value(number: int, name: str, spec: str, value: str) -> None:
+    """Only text may be in quotes: to Rspamd, a number in quotes is none."""
+    is_text = spec.startswith(("words", "one of"))
+    if error := check_value("rspamd", spec, _unquote(value) if is_text else value):
+        raise _Fault(number, f"{name}: {error}")
 
 
 def _unquote(word: str) -> str:

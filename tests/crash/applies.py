@@ -136,8 +136,8 @@ class Applies:
     async def _change_settings(self) -> None:
         changes = {
             "filter.spam_score": 5 + self.number / 100,
-            "overlays.dovecot": f"mail_max_keyword_length = {50 + self.number}",
-            "overlays.postfix": f"default_process_limit = {90 + self.number}",
+            "overlays.dovecot": f"mail_max_keyword_length = {50 + self.number % 400}",
+            "overlays.postfix": f"default_process_limit = {90 + self.number % 400}",
         }
         changed = await self._ask("PATCH", "/config", {"changes": changes, "current_password": PASSWORD})
         assert changed["status"] == 200, changed

@@ -15,6 +15,7 @@ from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.mail.daemons.node_report import ProbeResult
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
+from mailkeep.mail.postfix.log_failures import FailureLog
 from mailkeep.run.runtime import control, probe
 from mailkeep.run.runtime.supervisor import ServiceState
 from mailkeep.settings import Settings
@@ -53,11 +54,14 @@ class Ill:
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The state of the services, and the deferred mail that waits for our own services, right after a change."""
+    """The state of the services, and the deferred mail that waits for our own services, right after a change; Postfix's
+    failures since before it.
+    """
 
     states: Mapping[str, ServiceState]
     deferred: frozenset[str]
     ill: Ill
+    failures: FailureLog
 
 
 async def find_ill(paths: InstancePaths, settings: Settings) -> Ill:
@@ -72,10 +76,11 @@ async def find_ill(paths: InstancePaths, settings: Settings) -> Ill:
     return Ill(frozenset(services), frozenset(await _find_silent(settings)))
 
 
-async def take_baseline(app: App, paths: InstancePaths, ill: Ill) -> Baseline:
-    """What `watch` compares with."""
+async def take_baseline(app: App, paths: InstancePaths, ill: Ill, failures: FailureLog) -> Baseline:
+    """What `watch` compares with. `failures`: Postfix's log from before the change."""
     states = await control.ask(paths.control_socket, "status")
-    return Baseline({each.name: each for each in states}, frozenset(await _list_deferred(app, paths)), ill)
+    deferred = frozenset(await _list_deferred(app, paths))
+    return Baseline({each.name: each for each in states}, deferred, ill, failures)
 
 
 async def watch(
@@ -88,6 +93,7 @@ async def watch(
     greetings_due = probe_due = monotonic()
     note = ""
     while True:
+        await _check_log(baseline)
         await _check_states(paths, baseline)
         await _check_deferred(app, paths, baseline)
         if monotonic() >= greetings_due:
@@ -111,7 +117,8 @@ async def _check_probe(
         return found.problem or ""
     if probed.status == "failed":
         return f"The probe message failed before the change too. Before: {probed.problem} Now: {found.problem}"
-    await _check_deferred(app, paths, baseline)  # other mail says more
+    await _check_log(baseline)  # these say more
+    await _check_deferred(app, paths, baseline)
     raise Failure(f"The probe message failed. {found.problem}")
 
 
@@ -122,6 +129,12 @@ async def _check_states(paths: InstancePaths, baseline: Baseline) -> None:
             continue
         if before and before.state == "running" and (state.state, state.pid) != ("running", before.pid):
             raise Failure(f"{state.name} has exited.")
+
+
+async def _check_log(baseline: Baseline) -> None:
+    """The daemon's own check does not read all values: a process of Postfix may fail when it first has work."""
+    if line := await asyncio.to_thread(baseline.failures.read):
+        raise Failure(f"Postfix can't work with the new configuration: {line}")
 
 
 async def _check_deferred(app: App, paths: InstancePaths, baseline: Baseline) -> None:

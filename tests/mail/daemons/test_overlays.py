@@ -19,6 +19,7 @@ from tests.mail.daemons.test_render import FACTS, settings
 
 POSTFIX, DOVECOT = ("postfix", "main.cf"), ("dovecot", "dovecot.conf")
 GROUPS, OPTIONS = ("rspamd", "local.d/groups.conf"), ("rspamd", "local.d/options.inc")
+SPF, GREYLIST, DMARC = (("rspamd", f"local.d/{name}.conf") for name in ("spf", "greylist", "dmarc"))
 
 ALLOWED_LINES = {
     POSTFIX: [
@@ -58,30 +59,30 @@ HOSTILE_LINES = {
         "myhostname = other.example",
         "smtpd_banner = $mail_version",
         "smtpd_banner = ${stress?x}",
-        "smtpd_timeout = 3\n  , pipe",
-        "smtpd_timeout = 3\r\nrelayhost = evil.example",
-        "smtpd_timeout = 3\x00",
-        "smtpd_timeout = 3\u2028relayhost = evil.example",
-        "smtpd_timeout = 3 \\",
+        "smtpd_timeout = 30s\n  , pipe",
+        "smtpd_timeout = 30s\r\nrelayhost = evil.example",
+        "smtpd_timeout = 30s\x00",
+        "smtpd_timeout = 30s\u2028relayhost = evil.example",
+        "smtpd_timeout = 30s \\",
         "smtpd_banner = /etc/shadow",
         "smtpd_banner = regexp:x",
         "smtpd_banner = { x }",
-        "smtpd_timeout = 3\nsmtpd_timeout = 4",
+        "smtpd_timeout = 30s\nsmtpd_timeout = 40s",
         "smtpd_timeout",
-        "-o smtpd_timeout=3",
+        "-o smtpd_timeout= 30s",
         "smtpd_timeout = $(id)",
         "smtpd_banner = proxy:unix:passwd.byname",
         "smtpd_banner = x # relayhost = y",
-        "smtpd_timeout\xa0= 3",
-        "\u0455mtpd_timeout = 3",  # Cyrillic
+        "smtpd_timeout\xa0= 30s",
+        "\u0455mtpd_timeout = 30s",  # Cyrillic
         "smtpd_banner = m\u202eail",
         "smtpd_banner = \uff04mail_version",
-        "smtpd_timeout = 3\x85relayhost = evil.example",
-        "smtpd_timeout = 3\x0brelayhost = evil.example",
-        "smtpd_timeout = 3\n\trelayhost = evil.example",
+        "smtpd_timeout = 30s\x85relayhost = evil.example",
+        "smtpd_timeout = 30s\x0brelayhost = evil.example",
+        "smtpd_timeout = 30s\n\trelayhost = evil.example",
         "# a comment\n relayhost = evil.example",
         f"smtpd_banner = {'x' * 70_000}",
-        "smtp_helo_name = \udcff",
+        "smtpd_banner = \udcff",
     ],
     DOVECOT: [
         "!include /etc/shadow",
@@ -100,14 +101,14 @@ HOSTILE_LINES = {
         "disable_plaintext_auth = no",
         "auth_verbose_passwords = plain",
         "mail_location = maildir:/tmp",
-        "protocol imap {\nmail_max_userip_connections = 5",
+        "protocol imap {\nmail_max_userip_connections = 50",
         "}\nssl = no",
         "import_environment = LD_PRELOAD",
         "auth_master_user_separator = +",
         "mail_debug = yes }\nssl = no",
         "protocol imap { mail_plugins = x }",
         "protocol imap {\n!include /x\n}",
-        "protocol lmtp {\nmail_max_userip_connections = 5\n}",
+        "protocol lmtp {\nmail_max_userip_connections = 50\n}",
         "remote 192.0.2.0/24 {\nmail_debug = yes\n}",
         "mail_debug = yes # \\\nssl = no",
         "login_greeting = $mail_location",
@@ -157,7 +158,9 @@ def test_hostile_lines_are_refused_and_plain_ones_are_not():
 
 
 def test_an_error_names_the_line_and_the_parameter():
-    assert check_overlay(*POSTFIX, "# x\nsmtpd_timeout = 3\nmynetworks = 0") == ["line 3: mynetworks can't be set here"]
+    assert check_overlay(*POSTFIX, "# x\nsmtpd_timeout = 30s\nmynetworks = 0") == [
+        "line 3: mynetworks can't be set here"
+    ]
     assert check_overlay(*DOVECOT, "service exec {\n}") == ["line 1: service exec can't be set here"]
     assert check_overlay(*GROUPS, "group x {\n y = 3\n}") == ["line 2: group/x/y can't be set here"]
     assert check_overlay(*POSTFIX, "x" * 70_000)[0].endswith("64 KiB")
@@ -166,29 +169,79 @@ def test_an_error_names_the_line_and_the_parameter():
 def test_allowed_parameters_are_none_of_our_templates_and_exist():
     ours = render.render_all(settings(), FACTS)
     main_cf = actions.list_parameters("postfix", ours["postfix"]["main.cf"])
-    assert not ALLOWED.postfix.parameters & main_cf.keys()
+    assert not ALLOWED.postfix.keys() & main_cf.keys()
     master_cf = ours["postfix"]["master.cf"]
-    assert {name for name in ALLOWED.postfix.parameters if f" {name}=" in master_cf} == {
+    assert {name for name in ALLOWED.postfix if f" {name}=" in master_cf} == {
         "smtpd_client_connection_count_limit"  # no limit on the sockets of our own processes
     }
     dovecot = actions.list_parameters("dovecot", ours["dovecot"]["dovecot.conf"])
-    assert ALLOWED.dovecot.parameters & dovecot.keys() == {
+    assert ALLOWED.dovecot.keys() & dovecot.keys() == {
         "protocol/mail_max_userip_connections", "service/process_limit"
     }  # fmt: skip
 
 
-def test_the_documentation_has_all_allowed_parameters():
-    text = Path("docs/howto/overlays.md").read_text("utf-8")
-    names = {name.rpartition("/")[2] for name in ALLOWED.postfix.parameters | ALLOWED.dovecot.parameters}
-    patterns = {pattern for allowed in ALLOWED.rspamd.values() for pattern in allowed}
-    assert [name for name in sorted(names | patterns | ALLOWED.rspamd.keys()) if f"`{name}`" not in text] == []
+def test_the_documentation_has_all_allowed_parameters_with_their_values():
+    rows = {f"| `{name}` | {spec} |" for name, spec in (*ALLOWED.postfix.items(), *ALLOWED.dovecot.items())} | {
+        f"| {', '.join(f'`{file}`' for file in files.split(', '))} | `{name}` | {spec} |"
+        for files, specs in ALLOWED.rspamd.items()
+        for name, spec in specs.items()
+    }
+    documented = Path("docs/howto/overlays.md").read_text("utf-8").partition("### From an edit by hand")[0].splitlines()
+    found = {line for line in documented if line.startswith("| `")}
+    assert (rows - found, found - rows) == (set(), set())
+
+
+VALUES = [  # how a parameter is set, values that are possible, and values that are not
+    (
+        (*POSTFIX, "smtp_connect_timeout = {}"),
+        ["10s", "10m", "1m"],
+        ["banana", "9s", "11m", "30", "-30s", "30 s", "1h", "1e2s", "", "99999999999999s", "\u0663\u0660s"],
+    ),
+    ((*POSTFIX, "hopcount_limit = {}"), ["30", "100"], ["3", "29", "101", "0x40", "50s", "1_00", "nan", "+50"]),
+    ((*POSTFIX, "smtpd_client_message_rate_limit = {}"), ["30"], ["1", "0", "29"]),
+    ((*POSTFIX, "anvil_rate_time_unit = {}"), ["30s", "10m"], ["1d", "1s"]),
+    ((*POSTFIX, "smtp_tls_mandatory_ciphers = {}"), ["medium", "high"], ["null", "low", "HIGH", "high medium"]),
+    ((*POSTFIX, "smtp_tls_exclude_ciphers = {}"), ["aNULL", "aNULL, RC4", "MD5 DES"], ["ALL", "aNULL, AES", ""]),
+    ((*POSTFIX, "smtp_randomize_addresses = {}"), ["yes", "no"], ["true", "maybe", "1"]),
+    ((*POSTFIX, "smtpd_banner = {}"), ["mail.example ESMTP"], ["", "x" * 201]),
+    ((*DOVECOT, "imap_idle_notify_interval = {}"), ["30s", "2 mins", "29m"], ["30", "1s", "1h", "30ms", "x"]),
+    ((*DOVECOT, "imap_max_line_length = {}"), ["64k", "1M", "65536", "64 k"], ["1k", "2M", "1G", "-64k"]),
+    ((*DOVECOT, "service imap {{\nprocess_limit = {}\n}}"), ["100"], ["1", "99999", "many"]),
+    ((*DOVECOT, "pop3_client_workarounds = {}"), ["oe-ns-eoh outlook-no-nuls"], ["oe", ""]),
+    ((*GREYLIST, "timeout = {};"), ["10min", "300", "300s", "1h"], ["10m", "0.001", "2h", '"10min"', "nan", "5ms"]),
+    ((*GREYLIST, "max_data_len = {};"), ["10k", "10kb", "1024"], ["1", "10g"]),
+    (
+        (*GROUPS, "group x {{ symbols {{ Y {{ score = {}; }} }} }}"),
+        ["10", "-1.5", "0"],
+        ["nan", "inf", "-inf", "10.1", "1e1", "1k", '"5"', "NaN", "true"],
+    ),
+    ((*GROUPS, "group x {{ symbols {{ Y {{ one_shot = {}; }} }} }}"), ["true", "no"], ["1", '"true"']),
+    ((*DMARC, "actions {{ softfail = {}; }}"), ['"no action"', "add_header"], ["reject", "discard"]),
+    ((*OPTIONS, "task_timeout = {}"), [], ["0.001", "8s"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("how, possible, impossible", VALUES, ids=[how[2].partition(" =")[0] for how, _, _ in VALUES])
+def test_values_have_a_type_and_bounds(how: tuple[str, str, str], possible: list[str], impossible: list[str]):
+    service, path, form = how
+    errors = {value: check_overlay(service, path, form.format(value)) for value in (*possible, *impossible)}
+    assert [value for value, error in errors.items() if not error] == possible
+
+
+def test_an_error_names_what_is_expected():
+    assert check_overlay(*POSTFIX, "hopcount_limit = 50\nsmtp_connect_timeout = banana") == [
+        "line 2: smtp_connect_timeout: expected a time from 10s to 10m, with its unit: s, m, h, d or w, not 'banana'"
+    ]
+    assert check_overlay(*GREYLIST, "timeout = 10m;") == [
+        "line 1: timeout: expected a time from 1m to 1h, in seconds or with its unit: s, min, h, d or w, not '10m'"
+    ]
 
 
 @pytest.mark.skipif(not shutil.which("doveconf"), reason="needs the daemons")
 def test_every_allowed_parameter_is_known_to_its_daemon(tmp_path: Path):
     known = _names("postconf", "-d")
-    assert ALLOWED.postfix.parameters - known == set()
-    assert {name.rpartition("/")[2] for name in ALLOWED.dovecot.parameters} - _names("doveconf", "-a", "-d") == set()
+    assert ALLOWED.postfix.keys() - known == set()
+    assert {name.rpartition("/")[2] for name in ALLOWED.dovecot} - _names("doveconf", "-a", "-d") == set()
 
 
 def _names(*argv: str) -> set[str]:
@@ -220,19 +273,19 @@ def test_lines_are_merged_and_replace_those_of_root_and_ours():
 
 
 MAIN_CF = "# ours\nmyhostname = a\nsmtpd_helo_required = yes\n"
-OWN = f"{MAIN_CF}{overlays.OF_SETTINGS}\nsmtpd_timeout = 5s\n"
+OWN = f"{MAIN_CF}{overlays.OF_SETTINGS}\nsmtpd_timeout = 15s\n"
 
 
 @pytest.mark.parametrize(
     "place, original, edited, text, leftover",
     [
-        (POSTFIX, MAIN_CF, MAIN_CF + "smtpd_timeout =\n  7s\n", "smtpd_timeout = 7s\n", ""),
-        (POSTFIX, OWN, OWN + "max_idle = 3s\n", "smtpd_timeout = 5s\nmax_idle = 3s\n", ""),
-        (POSTFIX, OWN, OWN.replace("# ours", "smtpd_timeout = 9s"), "smtpd_timeout = 9s\n", ""),
+        (POSTFIX, MAIN_CF, MAIN_CF + "smtpd_timeout =\n  17s\n", "smtpd_timeout = 17s\n", ""),
+        (POSTFIX, OWN, OWN + "max_idle = 30s\n", "smtpd_timeout = 15s\nmax_idle = 30s\n", ""),
+        (POSTFIX, OWN, OWN.replace("# ours", "smtpd_timeout = 19s"), "smtpd_timeout = 19s\n", ""),
         (POSTFIX, OWN, MAIN_CF, "", ""),
         (POSTFIX, MAIN_CF, MAIN_CF.replace("= a", "= b"), "", "myhostname = b: myhostname can't be set here"),
         (POSTFIX, MAIN_CF, MAIN_CF.replace("myhostname = a\n", ""), "", "removed: myhostname"),
-        (POSTFIX, MAIN_CF, MAIN_CF + "max_idle = /x\nmax_use = 5\n", "max_use = 5\n", "max_idle = /x: max_idle: a"),
+        (POSTFIX, MAIN_CF, MAIN_CF + "max_idle = /x\nmax_use = 50\n", "max_use = 50\n", "max_idle = /x: max_idle: a"),
         (
             DOVECOT,
             "ssl = required\nprotocol imap {\n  mail_max_userip_connections = 50\n}\n",
@@ -243,8 +296,8 @@ OWN = f"{MAIN_CF}{overlays.OF_SETTINGS}\nsmtpd_timeout = 5s\n"
         (DOVECOT, "ssl = required\n", "ssl = no\n", "", "ssl = no: ssl can't be set here"),
         (DOVECOT, "a {\n b {\n c = 1\n }\n}\n", "a {\n b {\n }\n}\n", "", "removed: a { b { c = 1"),
         (GROUPS, "", "group x { max_score = 1; }\n", "group x { max_score = 1; }\n", ""),
-        (OPTIONS, "dns {\n}\n", "task_timeout = 5s;\ndns {\n}\n", "task_timeout = 5s;\n", ""),
-        (OPTIONS, "dns {\n}\n", "dns {\n timeout = 5s;\n}\n", "", " timeout = 5s;: timeout can't be set here"),
+        (SPF, "x {\n}\n", "min_cache_ttl = 5min;\nx {\n}\n", "min_cache_ttl = 5min;\n", ""),
+        (SPF, "dns {\n}\n", "dns {\n timeout = 5s;\n}\n", "", " timeout = 5s;: timeout can't be set here"),
         (("rspamd", "rspamd.local.lua"), "x = 1\n", "x = 2\n", "", "removed: x = 1"),
     ],
 )  # fmt: skip

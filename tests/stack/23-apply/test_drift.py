@@ -137,11 +137,12 @@ def test_what_can_not_be_adopted_is_refused(edited: Stack) -> None:
     ]
     require_unchanged(text)
 
-    # A parameter that may be adopted, with a value that Postfix rejects.
+    # A parameter that may be adopted, with a value that may not.
     path_of(edited, MAIN_CF).write_text(rendered)
     text = edit(edited, MAIN_CF, "default_process_limit = many\n")
     details = details_of(request(edited, adopt_drift=[MAIN_CF], current_password=PASSWORD))
-    assert (details["reason"], details["checks"][0]["service"]) == ("check_failed", "postfix")
+    assert details["reason"] == "not_adoptable"
+    assert "expected a whole number from 50 to 500, not 'many'" in details["lines"][0]
     require_unchanged(text)
 
     # Edited again since the plan, also if the time of the change is the same.
