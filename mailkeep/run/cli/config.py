@@ -114,15 +114,15 @@ def rollback(
 
 
 @asynccontextmanager
-async def _open_settings(data_dir: Path | None) -> AsyncGenerator[App]:
-    """The App; without a running instance, changes are written to the copy of the stored settings too."""
+async def _open_settings(data_dir: Path | None) -> AsyncGenerator[tuple[App, bool]]:
+    """The App, and whether an instance runs; without one, the copy of the stored settings gets changes too."""
     from mailkeep.run.runtime import state, stored_settings
     from mailkeep.run.runtime.context import resolve_data_dir
 
     async with open_app(data_dir) as app:
-        instance = state.read(resolve_data_dir(data_dir))
-        yield app
-        if instance is None:  # a running instance does it itself
+        is_running = state.read(resolve_data_dir(data_dir)) is not None
+        yield app, is_running
+        if not is_running:  # a running instance does it itself
             async with app.db.autocommit() as conn:
                 await stored_settings.refresh_copy(app, conn)
 
@@ -153,21 +153,21 @@ async def _change(data_dir: Path | None, changes: dict[str, Any], comment: str, 
     from mailkeep.features.operations.configuration import service
     from mailkeep.run.cli.accounts import cli_principal
 
-    async with _open_settings(data_dir) as app:
+    async with _open_settings(data_dir) as (app, is_running):
         change = await service.change(app, cli_principal(), changes, comment=comment, dry_run=dry_run)
-        return _result(app, change, dry_run=dry_run)
+        return _result(app, change, dry_run=dry_run, is_running=is_running)
 
 
 async def _roll_back(data_dir: Path | None, number: int, comment: str) -> CommandResult:
     from mailkeep.features.operations.configuration import service
     from mailkeep.run.cli.accounts import cli_principal
 
-    async with _open_settings(data_dir) as app:
+    async with _open_settings(data_dir) as (app, is_running):
         change = await service.roll_back(app, cli_principal(), number, comment=comment)
-        return _result(app, change, dry_run=False)
+        return _result(app, change, dry_run=False, is_running=is_running)
 
 
-def _result(app: App, change: ConfigChange, *, dry_run: bool) -> CommandResult:
+def _result(app: App, change: ConfigChange, *, dry_run: bool, is_running: bool) -> CommandResult:
     from msgspec import to_builtins
 
     from mailkeep.run.cli.orchestrator import describe_plan
@@ -185,9 +185,13 @@ def _result(app: App, change: ConfigChange, *, dry_run: bool) -> CommandResult:
         lines += describe_plan(change.plan)
     lines += change.warnings
     if change.needs_restart and not dry_run:
-        how = (
-            "Apply with `mailkeep orchestrator apply`" if app.settings.is_full_profile else "Restart Mailkeep to apply"
-        )
+        how = "Apply with `mailkeep orchestrator apply`"
+        if not app.settings.is_full_profile:
+            how = "Restart Mailkeep to apply"
+        elif not change.use_at_start:
+            how = f"An apply was rolled back, so the next start does not use these. {how}"
+        elif not is_running:
+            how = "The next start uses"
         lines.append(f"{how}: {', '.join(change.needs_restart)}.")
     data = {"revision": change.n, "changes": change.changes, "needs_restart": change.needs_restart, "dry_run": dry_run}
     if dry_run:
@@ -202,7 +206,7 @@ async def _history(data_dir: Path | None, limit: int) -> CommandResult:
     from mailkeep.core.page import PageRequest
     from mailkeep.features.record.settings_revisions import service as revisions
 
-    async with _open_settings(data_dir) as app, app.db.autocommit() as conn:
+    async with _open_settings(data_dir) as (app, _), app.db.autocommit() as conn:
         page = await revisions.page(conn, PageRequest(limit, "created_at", "desc", None))
     rows = [{"at": iso(each.created_at)} | asdict(each) for each in page.rows]
     for row in rows:

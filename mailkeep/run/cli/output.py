@@ -137,7 +137,7 @@ def report_errors(as_json: bool) -> Generator[None]:
 
 @asynccontextmanager
 async def open_app(data_dir: Path | None, *, create: bool = False) -> AsyncGenerator[App]:
-    """The App for a command, in the profile that runs; without `create` the data directory must exist.
+    """The App for a command, in the instance's profile; without `create` the data directory must exist.
 
     The Failure is temporary if another command has locked the data directory since this one started.
     """

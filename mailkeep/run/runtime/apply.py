@@ -82,7 +82,7 @@ async def recover_at_start(app: App, paths: InstancePaths) -> None:
             log.warning("an apply was interrupted: restoring the earlier configuration", generation=entry.n)
             if missing := journal.restore_links(paths, entry):
                 log.error("earlier generations are missing; a new one is installed", services=missing)
-            await operations.restore(app, entry.base, entry.target)
+            await operations.restore(app, entry.base, entry.target, entry.operation_id)
             outcome = Outcome("rolled_back", INTERRUPTED)
         await operations.finish(app, entry.operation_id, outcome.error, outcome.state)
         journal.remove(paths)
@@ -249,7 +249,7 @@ class Applier:
         await asyncio.to_thread(self._install_certificate, settings)
 
     async def _restore_settings(self, entry: ApplyJournal) -> None:
-        await operations.restore(self._app, entry.base, entry.target)
+        await operations.restore(self._app, entry.base, entry.target, entry.operation_id)
         await self._save_copy()
 
     async def _save_copy(self) -> None:

@@ -7,7 +7,7 @@ import hashlib
 import ipaddress
 import pwd
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from mailkeep.core.secret import Vault
 from mailkeep.db.postgres_cluster import DATABASE
 from mailkeep.mail.daemons import render
 from mailkeep.mail.daemons.paths import InstancePaths
-from mailkeep.mail.daemons.render import DaemonConfig, Files
+from mailkeep.mail.daemons.render import DaemonConfig
 from mailkeep.run.cli import install as program
 from mailkeep.run.runtime import certificate, checks, generations, overlay_files, process, service_status
 from mailkeep.settings import Settings
@@ -82,7 +82,7 @@ def install(settings: Settings, config: DaemonConfig, revision: int, at: datetim
     """At the start of an instance: use a generation with these settings (revision `revision`), checked by the daemons'
     own tools; the current one if its files are the same. After a Failure none is changed.
 
-    Files that were edited by hand keep their edits, unless the daemon's check rejects them.
+    Files that were edited by hand keep their edits, except those of a daemon whose check rejects them.
     """
     addresses = settings.server.addresses
     require_addresses(addresses)
@@ -105,13 +105,18 @@ def install(settings: Settings, config: DaemonConfig, revision: int, at: datetim
     n = max(generations.list_generations(paths), default=0) + 1
     manifest = generations.Manifest(n, at, revision, versions, generations.hash_files(rendered))
     edits = generations.read_files(paths, drift)
-    if not (edits and _is_valid(manifest, rendered, edits, config, addresses)):
-        if edits:
-            kept = str(generations.folder_of(paths, n - 1))
-            log.error("edits by hand were not used: the check fails", files=_name_files(drift), kept_in=kept)
-        generations.stage(paths, manifest, rendered)
-        checks.require_valid(checks.check_all(generations.draft_of(paths, n), config, addresses))
-    checks.compile_tables(generations.draft_of(paths, n))
+    draft = generations.stage(paths, manifest, rendered, edits)
+    results = checks.check_all(draft, config, addresses)
+    rejected = [check for check in results if not check.ok and check.service in edits]
+    if rejected:
+        for check in rejected:
+            del edits[check.service]
+        draft = generations.stage(paths, manifest, rendered, edits)
+        results = checks.check_all(draft, config, addresses)
+    checks.require_valid(results)
+    for check in rejected:
+        _log_rejected(paths, check, [each for each in drift if each.service == check.service])
+    checks.compile_tables(draft)
     generations.publish(paths, n)
     for service in rendered:
         generations.switch(paths, service, n)
@@ -120,15 +125,11 @@ def install(settings: Settings, config: DaemonConfig, revision: int, at: datetim
     checks.prepare_queue(paths.postfix_conf)
 
 
-def _is_valid(
-    manifest: generations.Manifest,
-    rendered: Mapping[str, Files],
-    edits: Mapping[str, Files],
-    config: DaemonConfig,
-    addresses: Sequence[str],
-) -> bool:
-    folder = generations.stage(config.paths, manifest, rendered, edits)
-    return _is_accepted(folder, config, addresses)
+def _log_rejected(paths: InstancePaths, check: checks.Check, drift: Sequence[generations.Drift]) -> None:
+    """Log which edits are not used; the service still uses the generation that has them."""
+    kept = str(paths.conf(check.service).resolve())
+    text = "edits by hand were not used: the check fails"
+    log.error(text, files=_name_files(drift), output=check.output, kept_in=kept)
 
 
 def _is_accepted(folder: Path, config: DaemonConfig, addresses: Sequence[str]) -> bool:

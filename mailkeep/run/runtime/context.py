@@ -148,7 +148,7 @@ def read_context(data_dir: Path) -> InstanceContext:
 
 
 def load_with_copy(data_dir: Path) -> LoadedSettings:
-    """The settings of the profile that runs with the copy of the stored ones, for a command that needs no database."""
+    """The settings of the instance's profile with the copy of the stored ones, for a command that needs no database."""
     loaded = load_settings(data_dir, options=state.list_options(data_dir))
     if not (data_dir / stored_settings.COPY).exists():
         return loaded

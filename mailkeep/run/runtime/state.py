@@ -1,4 +1,4 @@
-"""The state of a running instance for other commands: `run.json` in its data directory."""
+"""What other commands know of an instance: `run.json` in its data directory while it runs, and always its profile."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import msgspec
 from mailkeep.db.instance import lock_holder, write_atomically
 
 _NAME = "run.json"
+_PROFILE = "profile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,15 @@ def read(data_dir: Path) -> InstanceState | None:
     return state if pid == state.pid else None
 
 
+def keep_profile(data_dir: Path, *, is_full: bool) -> None:
+    """At a start: keep the profile for commands, also for those while the instance starts or does not run."""
+    write_atomically(data_dir / _PROFILE, "full\n" if is_full else "embedded\n", 0o600)
+
+
 def list_options(data_dir: Path) -> dict[str, str]:
-    """The options for the settings of the instance that is running: its profile, which no other source names."""
-    instance = read(data_dir)
-    return {"mta.mode": "postfix"} if instance is not None and instance.profile == "full" else {}
+    """The options for the settings of the instance: the profile of its last start, which no other source names."""
+    try:
+        is_full = (data_dir / _PROFILE).read_text("ascii").strip() == "full"
+    except FileNotFoundError:
+        is_full = False
+    return {"mta.mode": "postfix"} if is_full else {}

@@ -19,7 +19,7 @@ from mailkeep.db.instance import write_atomically
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.settings_revisions import rules, service as revisions
 from mailkeep.features.record.settings_revisions.model import Values
-from mailkeep.run.runtime import logs
+from mailkeep.run.runtime import logs, state
 from mailkeep.settings import LoadedSettings, SettingsError
 
 log = structlog.get_logger("mailkeep.settings")
@@ -41,11 +41,13 @@ def load_copy(data_dir: Path, vault: Vault, loaded: LoadedSettings) -> LoadedSet
 
 async def apply_newest(conn: Conn, data_dir: Path, vault: Vault, loaded: LoadedSettings) -> tuple[LoadedSettings, int]:
     """At the start of an instance: the settings with the newest stored values, which become the applied ones, and the
-    revision. After an apply was rolled back, the applied values stay.
+    revision. After an apply was rolled back, the applied values stay. Keeps the profile for commands.
 
     SettingsError, with the advice to remove the value, if they are not valid together with the other sources.
     """
-    stored = await revisions.read(conn, vault, is_full_profile=loaded.settings.is_full_profile)
+    is_full = loaded.settings.is_full_profile
+    state.keep_profile(data_dir, is_full=is_full)
+    stored = await revisions.read(conn, vault, is_full_profile=is_full)
     values, n = stored.values, stored.n
     if not stored.use_at_start:
         pending = rules.list_pending(stored)

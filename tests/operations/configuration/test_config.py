@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from mailkeep.features.operations.orchestrator import service as operations
+from mailkeep.core.ids import uuid7
+from mailkeep.features.operations.orchestrator import service as operations, store as operation_store
+from mailkeep.features.operations.orchestrator.model import Operation
 from mailkeep.features.record.settings_revisions import service as revisions
 from mailkeep.run.runtime import stored_settings
 from mailkeep.settings import SETTING_FIELDS, Settings, SettingsError, is_storable, load_settings
@@ -330,3 +332,21 @@ async def test_an_apply_that_is_rolled_back_keeps_newer_revisions(api: Api):
     assert (await states(api))[0] == (4, "desired")
     assert await operations.take_effect(api.app, 4)
     assert (await restart_uses(), (await states(api))[0]) == (True, (4, "applied"))
+
+
+async def test_a_rollback_to_a_generation_that_fails_leaves_nothing_pending(api: Api):
+    await patch(api, {LIVE: 7})
+    await patch(api, {RESTART: 8})
+    at = api.clock()
+    operation = Operation(uuid7(at), "rollback", None, "running", None, "someone", at)
+    async with api.app.db.autocommit() as conn:
+        assert await operation_store.insert(conn, operation)
+    assert await operations.take_effect(api.app, 2)
+    for _ in range(2):  # again, after a kill
+        await operations.restore(api.app, 1, 2, operation.id)
+        assert await states(api) == [(3, "applied"), (2, "superseded"), (1, "superseded")]
+    assert "pending" not in await setting(api, RESTART)
+    assert (await setting(api, LIVE))["value"] == 7
+    await patch(api, {RESTART: 9})  # while the rollback runs: that is not taken back
+    await operations.restore(api.app, 1, 2, operation.id)
+    assert (await states(api))[0] == (4, "desired")

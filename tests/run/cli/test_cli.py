@@ -3,6 +3,7 @@
 `mailkeep` runs the program; `inside` runs the same command in this process, which is ten times faster.
 """
 
+import asyncio
 import fcntl
 import http.client
 import json
@@ -37,9 +38,10 @@ from mailkeep import __version__
 from mailkeep.core import totp
 from mailkeep.db.migrate import read_schema
 from mailkeep.db.postgres import running_urls
+from mailkeep.features.operations.orchestrator import service as operations
 from mailkeep.run.cli.main import app
-from mailkeep.run.runtime import context
-from mailkeep.settings import describe_settings, load_settings, server as server_settings
+from mailkeep.run.runtime import context, stored_settings
+from mailkeep.settings import Settings, describe_settings, load_settings, server as server_settings
 from tests.support.authenticator import SoftKey
 
 ROOT = Path(__file__).parents[3]
@@ -536,6 +538,31 @@ def test_stored_settings_are_changed_without_a_running_instance():
         )
         assert mailkeep("config", "rollback", "0", data=data).code == 0
         assert "s3cret" not in mailkeep("config", "history", "--json", data=data).out
+
+
+def test_a_change_without_a_running_instance_does_not_use_what_was_rolled_back():
+    async def start() -> Settings:
+        async with context.open_app(data, {"mta.mode": "postfix"}) as app, app.db.tx() as conn:
+            return (await stored_settings.apply_newest(conn, data, app.vault, app.loaded))[0].settings
+
+    async def roll_back(revision: int) -> None:
+        async with context.open_app(data, {"mta.mode": "postfix"}) as app:
+            assert await operations.take_effect(app, revision)
+            await operations.restore(app, 0, revision)
+
+    with directory() as data:
+        asyncio.run(start())
+        stored = mailkeep("config", "set", "ports.imap=2143", data=data).out
+        assert stored.splitlines()[-1] == "The next start uses: ports.imap."
+        asyncio.run(roll_back(1))
+        dry = mailkeep("config", "set", "abuse.sender_per_hour=801", "--dry-run", data=data)
+        assert "Mailkeep does not run" in dry.out
+        stored = mailkeep("config", "set", "abuse.sender_per_hour=801", data=data).out
+        assert "the next start does not use these" in stored.splitlines()[-1]
+        settings = asyncio.run(start())
+        assert (settings.ports.imap, settings.abuse.sender_per_hour) == (Settings().ports.imap, 801)
+        history = mailkeep("config", "history", "--json", data=data).json["revisions"]
+        assert [(each["n"], each["state"]) for each in history] == [(2, "desired"), (1, "superseded")]
 
 
 def test_up_prints_its_addresses(running: Running):

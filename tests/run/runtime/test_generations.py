@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog.testing
 
 from mailkeep.core.errors import Failure
 from mailkeep.mail.daemons.paths import InstancePaths
@@ -71,6 +73,26 @@ def test_an_edit_that_the_check_rejects_is_not_used(paths: InstancePaths, name: 
     install(paths)
     assert (current(paths).n, file.read_text()) == (2, rendered)
     assert (paths.generations / "000001" / "postfix" / name).read_text() != rendered  # nothing is lost
+
+
+def test_only_the_daemon_whose_check_fails_loses_its_edits(paths: InstancePaths) -> None:
+    install(paths)
+    for n in (2, 3):  # generations that are not in use, as after an apply that was rolled back
+        shutil.copytree(paths.generations / "000001", paths.generations / f"{n:06}")
+    main, dovecot = paths.postfix_conf / "main.cf", paths.dovecot_conf / "dovecot.conf"
+    accepted, rejected = main.read_text() + "smtpd_banner = edited\n", dovecot.read_text() + "no_such_setting = 1\n"
+    main.write_text(accepted)
+    dovecot.write_text(rejected)
+    with structlog.testing.capture_logs() as logged:
+        install(paths, FILTER__SPAM_SCORE="5.5")
+    assert (current(paths).n, main.read_text()) == (4, accepted)
+    assert "no_such_setting" not in dovecot.read_text()
+    drift = generations.find_drift(paths, current(paths))
+    assert [(each.service, each.path) for each in drift] == [("postfix", "main.cf")]
+    (entry,) = [each for each in logged if each["event"].startswith("edits by hand")]
+    assert entry["files"] == ["dovecot/dovecot.conf"]
+    assert "no_such_setting" in entry["output"]
+    assert (Path(entry["kept_in"]) / "dovecot.conf").read_text() == rejected
 
 
 def test_a_deleted_file_is_restored(paths: InstancePaths) -> None:

@@ -94,6 +94,13 @@ def test_an_apply_and_a_rollback_to_an_earlier_generation(clean: Stack) -> None:
     assert stale.body["error"]["details"]["plan"]["id"] == clean.do("GET", "/orchestrator/plan")["id"]
     assert journal.read(paths_of(clean.data_dir)) is None
 
+    actions = clean.data_dir / "rspamd" / "conf" / "local.d" / "actions.conf"
+    rendered = actions.read_text()
+    actions.write_text(f"{rendered}# edited\n")
+    refused = clean.ask("POST", "/orchestrator/rollback", {"generation": before})
+    assert refused.status == 409, refused.body
+    assert pending(clean) == []
+    actions.write_text(rendered)
     rollback = clean.ask("POST", "/orchestrator/rollback", {"generation": before, "watch_seconds": 5})
     operation = eventually(lambda: finished(clean, rollback.data["operation_id"]), 120, "the rollback")
     assert (operation["kind"], operation["state"]) == ("rollback", "succeeded"), operation

@@ -23,7 +23,8 @@ class CurrentSettings:
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
     """The newest revision after a change, with the changes (secrets masked) and the settings that apply with the next
-    apply or start. `plan`: of a dry run, with these changes; None if the process `node` did not answer (`warnings`).
+    apply or, if `use_at_start`, start. `plan`: of a dry run, with these changes; None if the process `node` did not
+    answer (`warnings`).
     """
 
     n: int
@@ -31,3 +32,4 @@ class ConfigChange:
     needs_restart: tuple[str, ...]
     plan: ConfigurationPlan | None = None
     warnings: tuple[str, ...] = ()
+    use_at_start: bool = True

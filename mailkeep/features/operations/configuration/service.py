@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ from mailkeep.app import App
 from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 from mailkeep.core.errors import NotFound, Unavailable
 from mailkeep.core.principal import Principal
+from mailkeep.db.instance import lock_holder
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.operations.configuration import rules
@@ -20,6 +22,7 @@ from mailkeep.features.record.settings_revisions import rules as revision_rules,
 from mailkeep.features.record.settings_revisions.model import SettingsChange, StoredSettings, Values
 
 _PLAN_SECONDS = 30.0
+_NOT_RUNNING = "What this change does to the services is unknown: Mailkeep does not run."
 
 
 def parse_number(text: str) -> int:
@@ -116,11 +119,14 @@ async def _add(app: App, who: Principal, change: SettingsChange, *, dry_run: boo
         plan, warnings = await _make_plan(app, after.values)
         n = before.n
     described = revision_rules.describe_changes(before.values, after.values)
-    return ConfigChange(n, described, tuple(revision_rules.list_pending(after)), plan, warnings)
+    pending = tuple(revision_rules.list_pending(after))
+    return ConfigChange(n, described, pending, plan, warnings, after.use_at_start)
 
 
 async def _make_plan(app: App, values: Values) -> tuple[ConfigurationPlan | None, tuple[str, ...]]:
     """The plan with these stored values; without one, why."""
+    if app.settings.is_full_profile and lock_holder(app.data_dir) == os.getpid():  # a command, and no process `node`
+        return None, (_NOT_RUNNING,)
     try:
         return await orchestrator.make_plan(app, values, _PLAN_SECONDS), ()
     except Unavailable as error:

@@ -93,14 +93,8 @@ async def make_plan(app: App, proposed: Values | None = None, seconds: float = _
     stored = revision_rules.propose(stored, proposed)
     pending = revision_rules.list_pending(stored)
     plan_id = hashlib.sha256(f"{stored.applied_n} {stored.n}".encode()).hexdigest()
-    return ConfigurationPlan(
-        plan_id,
-        stored.applied_n,
-        stored.n,
-        app.clock() + _LIFETIME,
-        actions=rules.plan_embedded(pending),
-        settings=pending,
-    )
+    until, actions = app.clock() + _LIFETIME, rules.plan_embedded(pending)
+    return ConfigurationPlan(plan_id, stored.applied_n, stored.n, until, actions=actions, settings=pending)
 
 
 async def page(app: App, page_request: PageRequest) -> Page[Operation]:
@@ -111,8 +105,7 @@ async def page(app: App, page_request: PageRequest) -> Page[Operation]:
 
 async def find(app: App, operation_id: UUID) -> Operation:
     """An operation; NOT_FOUND."""
-    async with app.db.autocommit() as conn:
-        operation = await store.find(conn, operation_id)
+    operation = await find_or_none(app, operation_id)
     if operation is None:
         raise NotFound
     return operation
@@ -174,8 +167,8 @@ async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Oper
 
 
 async def request_rollback(app: App, who: Principal, generation: int, watch_seconds: int) -> Operation | ApplyRefusal:
-    """Apply the settings of an earlier generation, which become the newest revision (only those that need an apply).
-    NOT_FOUND, ORCHESTRATOR_BUSY, UNAVAILABLE.
+    """Apply the settings of an earlier generation, which become the newest revision (only those that need an apply),
+    and are taken back if that does not succeed. NOT_FOUND, ORCHESTRATOR_BUSY, UNAVAILABLE.
     """
     if not app.settings.is_full_profile:
         raise Unavailable("Only the full profile has generations.", reason="needs_full_profile")
@@ -185,11 +178,20 @@ async def request_rollback(app: App, who: Principal, generation: int, watch_seco
         raise NotFound
     at = app.clock()
     operation = Operation(uuid7(at), "rollback", None, "running", who.admin_id, who.label, at)
-    target = AuditTarget("config", None)
-    action = AuditAction("orchestrator.rollback", target, details={"generation": generation})
-    request = ApplyRequest("", watch_seconds)
-    change = partial(_restore_settings, app=app, who=who, generation=found)
-    return await _prepare(app, who, operation, action, {"request": request}, change)
+    action = AuditAction("orchestrator.rollback", AuditTarget("config", None), details={"generation": generation})
+    argument = {"request": ApplyRequest("", watch_seconds)}
+    revision = 0
+
+    async def change(conn: Conn) -> None:
+        nonlocal revision
+        revision = await _restore_settings(conn, app, who, found)
+
+    try:
+        return await _prepare(app, who, operation, action, argument, change)
+    finally:
+        if revision and await find_or_none(app, operation.id) is None:  # refused, or not begun
+            async with app.db.tx() as conn:
+                await _take_back(conn, app, revision)
 
 
 async def _prepare(
@@ -232,8 +234,8 @@ async def _undo_adoption(app: App, who: Principal, adopted: AdoptionResult) -> N
         await _adopt(conn, app, who, old, "Edits by hand were not adopted: the plan had changed")
 
 
-async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Generation) -> None:
-    """Add a revision in which the settings that need an apply have the values of a generation."""
+async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Generation) -> int:
+    """Add a revision in which the settings that need an apply have the values of a generation; the newest one then."""
     old = await revisions.read_values(conn, app.vault, generation.revision) if generation.revision else dict[str, Any]()
 
     def edit(current: StoredSettings) -> Values:
@@ -253,7 +255,17 @@ async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Ge
         return values
 
     change = SettingsChange(edit, f"Rollback to generation {generation.n}")
-    await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)
+    return (await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)).n
+
+
+async def _take_back(conn: Conn, app: App, n: int) -> None:
+    """Add a revision with the settings in use after a rollback did not succeed, if its revision `n` is the newest."""
+
+    def edit(current: StoredSettings) -> Values:
+        return revision_rules.select_effective(current) if current.n == n else current.values
+
+    change, is_full = SettingsChange(edit, "The rollback to a generation did not succeed"), app.settings.is_full_profile
+    await revisions.add(conn, app.vault, _SYSTEM, app.clock(), change, is_full_profile=is_full)
 
 
 async def _insert(conn: Conn, operation: Operation) -> None:
@@ -296,23 +308,26 @@ async def take_effect(app: App, n: int) -> bool:
     return True
 
 
-async def restore(app: App, base: int, target: int) -> None:
-    """Let all processes use the values of the revision `base` again, after an apply of `target`."""
+async def restore(app: App, base: int, target: int, operation_id: UUID | None = None) -> None:
+    """Let all processes use the values of the revision `base` again, after an apply of `target`. If the operation is a
+    rollback, they become the newest too.
+    """
     if base == target:
         return
     async with app.db.tx() as conn:
         undone, is_full = UndoneApply(base, target), app.settings.is_full_profile
         await revisions.restore_applied(conn, app.vault, _SYSTEM, app.clock(), undone, is_full_profile=is_full)
+        operation = await store.find(conn, operation_id) if operation_id else None
+        if operation and operation.kind == "rollback":
+            await _take_back(conn, app, target)
         # If the values don't fit file and environment any more, the next start says so.
         with contextlib.suppress(SettingsError):
             await _apply_to_routing(conn, app)
 
 
 async def _apply_to_routing(conn: Conn, app: App) -> None:
-    values = revision_rules.select_effective(
-        await revisions.read(conn, app.vault, is_full_profile=app.settings.is_full_profile)
-    )
-    settings = app.loaded.with_stored(values).settings
+    stored = await revisions.read(conn, app.vault, is_full_profile=app.settings.is_full_profile)
+    settings = app.loaded.with_stored(revision_rules.select_effective(stored)).settings
     await routing.apply_settings(conn, settings, app.clock())
 
 

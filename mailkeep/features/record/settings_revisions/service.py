@@ -126,6 +126,8 @@ async def restore_applied(
     before = await read(conn, vault, is_full_profile=is_full_profile)
     await store.restore_applied(conn, undone.base)
     after = await read(conn, vault, is_full_profile=is_full_profile)
+    if not rules.list_pending(after):  # as after `add`
+        await store.mark_applied(conn, after.n)
     changes = rules.describe_changes(rules.select_effective(before), rules.select_effective(after))
     await _notify(conn, who, at, "restore", changes)
 
