@@ -158,6 +158,20 @@ def list_deferred(queue: Path) -> dict[str, int]:
     return times
 
 
+def find_deferred_since(queue: Path, since: float, now: float) -> dict[str, float]:
+    """The queue IDs of messages that were deferred after `since` and wait for an attempt after `now`, with the time of the
+    deferral (Unix times). Blocks.
+    """
+    times: dict[str, float] = {}
+    for folder in (queue / "deferred", *(queue / "deferred").glob("?")):
+        for name in _names(folder):
+            with suppress(OSError):
+                status = (folder / name).stat()
+                if status.st_ctime > since and status.st_mtime > now:
+                    times[name] = status.st_ctime
+    return times
+
+
 def find_idle_services(queue: Path, before: float) -> set[Literal["qmgr", "pickup"]]:
     """The services that have not processed messages older than `before` (a Unix time). Blocks.
 

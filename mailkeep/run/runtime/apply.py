@@ -147,7 +147,7 @@ class Applier:
         """Put a published plan in place, and watch; otherwise restore what was before. control.Away, with the journal
         in place, if the supervisor does not answer: then `recover` must restore.
         """
-        ill = await watch.find_ill(self._paths, application.before)
+        ill = await watch.find_ill(self._app, self._paths, application.before)
         entry = self.make_journal(operation, application, sorted(ill.ports))
         recorder = Recorder(self._app, operation.id, operation.steps)
         if error := await _attempt(asyncio.to_thread(journal.write, self._paths, entry)):
@@ -171,7 +171,6 @@ class Applier:
         for service in _order(entry.actions):
             await recorder.run(_name_step(entry, service), self._change(entry, service, entry.n))
             failpoint.reach("apply.service_changed")
-        await recovery.retry_deferred(self._app, self._paths)
         baseline = await watch.take_baseline(self._app, self._paths, ill.without(entry.actions), failures)
         watching = watch.watch(self._app, self._paths, settings, baseline, application.watch_seconds, probed)
         await recorder.run("watch", watching)

@@ -131,8 +131,9 @@ class Recovery:
         )
 
 
-async def retry_deferred(app: App, paths: InstancePaths) -> None:
+async def retry_deferred(app: App, paths: InstancePaths) -> Sequence[str]:
     """Retry all mail that was deferred because of our own services; call it when an operation on these has succeeded.
+    Returns its queue IDs.
 
     Postfix also forgets which destinations did not answer: otherwise it would defer new mail for them without trying.
     Nothing is done if a service is not ready: `Recovery` retries the mail when it is. Errors are logged.
@@ -140,11 +141,14 @@ async def retry_deferred(app: App, paths: InstancePaths) -> None:
     try:
         states = {each.name: each.state for each in await control.ask(paths.control_socket, "status")}
         if "starting" in states.values() or states.get("postfix") != "running":
-            return
+            return ()
         listing = await postfix_queue.list_queue(paths.postfix_conf)
-        await _make_due(paths, await _list_local_deferrals(app, paths, listing))
+        found = await _list_local_deferrals(app, paths, listing)
+        await _make_due(paths, found)
     except (Failure, Unavailable) as error:
         log.warning("deferred mail was not retried after an operation", why=str(error))
+        return ()
+    return found
 
 
 async def _list_local_deferrals(app: App, paths: InstancePaths, listing: Sequence[PostqueueEntry]) -> list[str]:

@@ -16,13 +16,14 @@ from mailkeep.mail.daemons.node_report import ProbeResult
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.postfix.log_failures import FailureLog
-from mailkeep.run.runtime import control, probe
+from mailkeep.run.runtime import control, probe, recovery
 from mailkeep.run.runtime.supervisor import ServiceState
 from mailkeep.settings import Settings
 
 _STATE_SECONDS = 1.0
 _GREETINGS_SECONDS = 5.0
 _PROBE_SECONDS = 10.0
+_GRACE_SECONDS = 1.0
 _TIMEOUT_SECONDS = 10.0
 _STABLE_SECONDS = 60.0
 _GREETINGS: Mapping[str, tuple[bytes, bool]] = {
@@ -41,30 +42,32 @@ _GREETINGS: Mapping[str, tuple[bytes, bool]] = {
 @dataclass(frozen=True, slots=True)
 class Ill:
     """What did not work before a change, and is no reason to undo it: services that do not run or were restarted within
-    the last minute, and ports (by name) without a greeting.
+    the last minute, ports (by name) without a greeting, and messages (by queue ID) that waited for our own services.
     """
 
     services: frozenset[str] = frozenset()
     ports: frozenset[str] = frozenset()
+    deferred: frozenset[str] = frozenset()
 
     def without(self, changed: Collection[str]) -> Ill:
         """The same without services that the change concerns."""
-        return Ill(self.services - set(changed), self.ports)
+        return Ill(self.services - set(changed), self.ports, self.deferred)
 
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """The state of the services, and the deferred mail that waits for our own services, right after a change; Postfix's
-    failures since before it.
+    """The state of the services when all were ready after a change, at the Unix time `ready_at`; the messages (by queue
+    ID) that were retried then; Postfix's failures since before the change.
     """
 
     states: Mapping[str, ServiceState]
-    deferred: frozenset[str]
+    ready_at: float
+    retried: frozenset[str]
     ill: Ill
     failures: FailureLog
 
 
-async def find_ill(paths: InstancePaths, settings: Settings) -> Ill:
+async def find_ill(app: App, paths: InstancePaths, settings: Settings) -> Ill:
     """What does not work before a change."""
     states = await control.ask(paths.control_socket, "status")
     recently = utc_now().timestamp() - _STABLE_SECONDS
@@ -73,14 +76,18 @@ async def find_ill(paths: InstancePaths, settings: Settings) -> Ill:
         for each in states
         if each.state != "running" or (each.restarts and each.since and each.since > recently)
     }
-    return Ill(frozenset(services), frozenset(await _find_silent(settings)))
+    deferred = frozenset(await _list_deferred(app, paths))
+    return Ill(frozenset(services), frozenset(await _find_silent(settings)), deferred)
 
 
 async def take_baseline(app: App, paths: InstancePaths, ill: Ill, failures: FailureLog) -> Baseline:
-    """What `watch` compares with. `failures`: Postfix's log from before the change."""
+    """What `watch` compares with, once all services are ready: mail that was deferred until now is retried. `failures`:
+    Postfix's log from before the change.
+    """
+    ready_at = utc_now().timestamp()
+    retried = frozenset(await recovery.retry_deferred(app, paths))
     states = await control.ask(paths.control_socket, "status")
-    deferred = frozenset(await _list_deferred(app, paths))
-    return Baseline({each.name: each for each in states}, deferred, ill, failures)
+    return Baseline({each.name: each for each in states}, ready_at, retried, ill, failures)
 
 
 async def watch(
@@ -138,7 +145,13 @@ async def _check_log(baseline: Baseline) -> None:
 
 
 async def _check_deferred(app: App, paths: InstancePaths, baseline: Baseline) -> None:
-    if deferred := set(await _list_deferred(app, paths)) - baseline.deferred:
+    now = utc_now().timestamp()
+    found = await asyncio.to_thread(postfix_queue.find_deferred_since, paths.postfix_queue, baseline.ready_at, now)
+    # An attempt that ended in the first second may have begun before, unless the message was retried then.
+    late = {key for key, at in found.items() if key in baseline.retried or at > baseline.ready_at + _GRACE_SECONDS}
+    if not (late := late - baseline.ill.deferred):
+        return
+    if deferred := late.intersection(await _list_deferred(app, paths)):
         raise Failure(f"Mail was deferred because of this server: {', '.join(sorted(deferred)[:10])}.")
 
 
