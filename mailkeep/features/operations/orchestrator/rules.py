@@ -34,10 +34,7 @@ def refuse(plan: ConfigurationPlan, request: ApplyRequest) -> ApplyRefusal | Non
         return ApplyRefusal("check_failed", _CHECK_FAILED, checks=failed)
     changed = {f"{file.service}/{file.path}" for file in plan.files if file.is_edited_and_changed}
     if undecided := sorted(changed - {*request.overwrite_drift, *request.adopt_drift}):
-        text = (
-            f"Edited by hand, and the plan changes them too: {', '.join(undecided)}. Name them in overwrite_drift or "
-            "adopt_drift."
-        )
+        text = f"Edited by hand, and the plan changes them too: {', '.join(undecided)}."
         return ApplyRefusal("drifted", text, files=undecided)
     return None
 
@@ -55,7 +52,11 @@ def refuse_stale(plan: ConfigurationPlan, request: ApplyRequest) -> ApplyRefusal
         return ApplyRefusal("plan_stale", _PLAN_STALE, plan)
     edited = {f"{file.service}/{file.path}" for file in plan.files if file.change == "drifted"}
     if unknown := sorted({*request.overwrite_drift, *request.adopt_drift} - edited):
-        return ApplyRefusal("plan_stale", f"Not edited by hand: {', '.join(unknown)}. Look at the new plan.", plan)
+        text = (
+            f"Not edited by hand: {', '.join(unknown)}. A file is named as service/path, such as postfix/main.cf; "
+            f"edited by hand: {', '.join(sorted(edited)) or 'none'}."
+        )
+        return ApplyRefusal("plan_stale", text, plan)
     return None
 
 
@@ -93,10 +94,17 @@ def require_possible(service: str, action: ServiceAction, services: Collection[s
     `not_supported`.
     """
     if service not in services:
-        raise NotFound
+        raise NotFound(f"There is no service {service}. Services: {', '.join(services)}.")
     if action in list_actions(service):
         return
     if action == "stop":
         text = f"{service} can't be stopped here, because the API needs it. Stop the whole instance instead."
         raise Conflict(text, reason="needed_by_api")
-    raise Conflict(f"{service} has no {action}.", reason="not_supported")
+    if service == OWN_PROCESS:
+        text = (
+            f"Mailkeep can't {action} its one process itself: end it and start it again as you started it, for example "
+            "with `mailkeep up` or `systemctl restart mailkeep`."
+        )
+        raise Conflict(text, reason="not_supported")
+    possible = ", ".join(list_actions(service)) or "nothing"
+    raise Conflict(f"{service} has no {action}. Possible: {possible}.", reason="not_supported")
