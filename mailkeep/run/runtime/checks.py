@@ -59,7 +59,7 @@ def check_all(generation: Path, config: DaemonConfig, addresses: Sequence[str]) 
     except sandbox.SandboxError as error:
         return [Check(service, False, str(error)) for service in _CHECKED]
     return [
-        _judge(service, result[-1].status, result[-1].output) for service, result in zip(_CHECKED, results, strict=True)
+        judge(service, result[-1].status, result[-1].output) for service, result in zip(_CHECKED, results, strict=True)
     ]
 
 
@@ -133,10 +133,11 @@ def _run(service: str, argv: Sequence[str]) -> Check:
     result = subprocess.run(
         argv, capture_output=True, text=True, errors="replace", check=False, timeout=_SECONDS, cwd="/", env=ENVIRONMENT
     )
-    return _judge(service, result.returncode, result.stderr + result.stdout)
+    return judge(service, result.returncode, result.stderr + result.stdout)
 
 
-def _judge(service: str, status: int, output: str) -> Check:
+def judge(service: str, status: int, output: str) -> Check:
+    """The result of a check that ended with this status, without what is no fault but due to the sandbox."""
     lines = [
         line
         for line in output.strip().splitlines()

@@ -139,7 +139,10 @@ function Actions({ service, onAct }: { service: Service; onAct: (action: Service
 }
 
 function ConfirmCommand({
-  command: { service: { name, consequences }, action },
+  command: {
+    service: { name, consequences },
+    action,
+  },
   onClose,
   onStarted,
 }: {
