@@ -338,7 +338,7 @@ def _describe_state(operation: Operation) -> str:
 
 async def _act(data_dir: Path | None, action: ServiceAction, name: str, as_json: bool) -> CommandResult:
     from mailkeep.features.operations.orchestrator import service as orchestrator
-    from mailkeep.features.operations.orchestrator.consequences import describe_consequence
+    from mailkeep.features.operations.orchestrator.rules import describe_consequence
     from mailkeep.run.cli.accounts import cli_principal
 
     async with open_instance(data_dir) as app:

@@ -8,7 +8,6 @@ import pytest
 
 from mailkeep.core.errors import Conflict, NotFound
 from mailkeep.features.operations.orchestrator import rules, wire
-from mailkeep.features.operations.orchestrator.consequences import describe_consequence
 from mailkeep.features.operations.orchestrator.model import ApplyRequest, ConfigurationPlan, PlannedFile
 
 FILE = PlannedFile("postfix", "main.cf", "drifted", "", None, is_edited_and_changed=True)
@@ -40,9 +39,9 @@ def test_what_is_possible_is_named() -> None:
 
 
 def test_a_consequence_says_how_long_it_lasts() -> None:
-    assert describe_consequence("dovecot", "restart") == (
+    assert rules.describe_consequence("dovecot", "restart") == (
         "IMAP, POP3 and ManageSieve sessions end. Mail programs can't sign in, and incoming mail waits in the queue. "
         "This lasts a few seconds."
     )
-    assert "until the service is started again" in describe_consequence("worker", "stop")
-    assert "not available" in describe_consequence("something new", "stop")
+    assert "until the service is started again" in rules.describe_consequence("worker", "stop")
+    assert "not available" in rules.describe_consequence("something new", "stop")

@@ -11,7 +11,6 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.errors import Conflict
 from mailkeep.features.operations.orchestrator import rules
-from mailkeep.features.operations.orchestrator.consequences import describe_consequence
 from mailkeep.features.operations.orchestrator.model import (
     ApplyRefusal,
     DriftedFile,
@@ -174,7 +173,7 @@ def _to_service(service: ManagedService) -> ServiceResponse:
         drift=service.drift,
         actions=rules.list_actions(service.name),
         consequences={
-            action: describe_consequence(service.name, action) for action in rules.list_actions(service.name)
+            action: rules.describe_consequence(service.name, action) for action in rules.list_actions(service.name)
         },
     )
 
