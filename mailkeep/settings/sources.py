@@ -17,6 +17,7 @@ from mailkeep.core.network import covers
 from mailkeep.settings.effects import Effect, find_effect
 from mailkeep.settings.fields import FIELDS, SECTIONS, SettingField, is_storable
 from mailkeep.settings.providers import SECRET_MEMBERS
+from mailkeep.settings.shapes import explain
 from mailkeep.settings.tree import Settings
 
 FILE_NAME = "mailkeep.toml"
@@ -323,7 +324,7 @@ def _parse(raw: _RawSetting) -> object:
             value = setting.format.convert(value) if setting.format.convert else value
     except ValueError as fault:
         if setting.format and setting.format.reports_reason:
-            raise ValueError(f"expected {setting.expectation}: {fault}") from fault
+            raise ValueError(f"expected {setting.expectation}: {explain(fault)}") from fault
         value = raw.value if raw.text is None else raw.text
         raise ValueError(f"expected {setting.expectation}" + ("" if setting.secret else f", not {value!r}")) from fault
     return value

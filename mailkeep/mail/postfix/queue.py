@@ -159,8 +159,8 @@ def list_deferred(queue: Path) -> dict[str, int]:
 
 
 def find_deferred_since(queue: Path, since: float, now: float) -> dict[str, float]:
-    """The queue IDs of messages that were deferred after `since` and wait for an attempt after `now`, with the time of the
-    deferral (Unix times). Blocks.
+    """The queue IDs of messages that were deferred after `since` and wait for an attempt after `now`, with the time of
+    the deferral (Unix times). Blocks.
     """
     times: dict[str, float] = {}
     for folder in (queue / "deferred", *(queue / "deferred").glob("?")):

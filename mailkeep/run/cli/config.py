@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from mailkeep.core.errors import FieldError, InvalidField
 from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, Line, examples, open_app, run_command, table
 
 if TYPE_CHECKING:
     from mailkeep.app import App
     from mailkeep.features.operations.configuration.model import ConfigChange
+
+_STATES = {"applied": "in effect", "desired": "not applied yet", "superseded": "replaced"}
+"""The states of a revision in words, as in the dashboard."""
 
 Comment = Annotated[str, typer.Option("--comment", help="Why, for the history.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Check the change and show the plan, and store nothing.")]
@@ -75,7 +79,7 @@ def set_values(
     for assignment in assignments:
         key, equals, text = assignment.partition("=")
         if not equals:
-            raise typer.BadParameter(f"{assignment!r} is not KEY=VALUE.")
+            raise typer.BadParameter(f"{assignment!r} is not KEY=VALUE, such as filter.spam_score=7.")
         changes[key] = _value(key, sys.stdin.read().rstrip("\r\n") if text == "-" else text)
     run_command(as_json, _change(data_dir, changes, comment, dry_run))
 
@@ -106,11 +110,12 @@ def history(
 def rollback(
     number: Annotated[int, typer.Argument(metavar="N", min=0, help="A revision; 0: before the first.")],
     comment: Comment = "",
+    dry_run: DryRun = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Store the settings of an earlier revision again, as a new revision."""
-    run_command(as_json, _roll_back(data_dir, number, comment))
+    run_command(as_json, _roll_back(data_dir, number, comment, dry_run))
 
 
 @asynccontextmanager
@@ -121,10 +126,23 @@ async def _open_settings(data_dir: Path | None) -> AsyncGenerator[tuple[App, boo
 
     async with open_app(data_dir) as app:
         is_running = state.read(resolve_data_dir(data_dir)) is not None
-        yield app, is_running
+        with _name_settings():
+            yield app, is_running
         if not is_running:  # a running instance does it itself
             async with app.db.autocommit() as conn:
                 await stored_settings.refresh_copy(app, conn)
+
+
+@contextmanager
+def _name_settings() -> Generator[None]:
+    """Let errors name settings as the command line does: without the API's `changes.`."""
+    try:
+        yield
+    except InvalidField as error:
+        faults: list[FieldError] = (error.details or {})["fields"]
+        raise InvalidField(
+            [{"field": each["field"].removeprefix("changes."), "reason": each["reason"]} for each in faults]
+        ) from error
 
 
 async def _show(data_dir: Path | None, defaults: bool, changed: bool) -> CommandResult:
@@ -158,13 +176,13 @@ async def _change(data_dir: Path | None, changes: dict[str, Any], comment: str, 
         return _result(app, change, dry_run=dry_run, is_running=is_running)
 
 
-async def _roll_back(data_dir: Path | None, number: int, comment: str) -> CommandResult:
+async def _roll_back(data_dir: Path | None, number: int, comment: str, dry_run: bool) -> CommandResult:
     from mailkeep.features.operations.configuration import service
     from mailkeep.run.cli.accounts import cli_principal
 
     async with _open_settings(data_dir) as (app, is_running):
-        change = await service.roll_back(app, cli_principal(), number, comment=comment)
-        return _result(app, change, dry_run=False, is_running=is_running)
+        change = await service.roll_back(app, cli_principal(), number, comment=comment, dry_run=dry_run)
+        return _result(app, change, dry_run=dry_run, is_running=is_running)
 
 
 def _result(app: App, change: ConfigChange, *, dry_run: bool, is_running: bool) -> CommandResult:
@@ -214,7 +232,7 @@ async def _history(data_dir: Path | None, limit: int) -> CommandResult:
     lines = table(
         ["N", "AT", "STATE", "AUTHOR", "CHANGES", "COMMENT"],
         [
-            [each["n"], each["at"], each["state"], each["author"], ", ".join(each["changes"]), each["comment"]]
+            [each["n"], each["at"], _STATES[each["state"]], each["author"], ", ".join(each["changes"]), each["comment"]]
             for each in rows
         ],
     )

@@ -7,7 +7,7 @@ import io
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
 
@@ -20,11 +20,15 @@ from mailkeep.run.cli.output import (
     CommandResult,
     DataDir,
     MarkedLine,
+    columns,
     examples,
     report_errors,
     run_command,
     to_json,
 )
+
+if TYPE_CHECKING:
+    from mailkeep.run.runtime.service_status import ServiceStatus
 
 _DOWN_SECONDS = 15.0
 
@@ -231,15 +235,16 @@ async def _status(data_dir: Path | None) -> CommandResult:
         f"  database  {'up' if database_problem is None else f'not available: {database_problem}'}",
         f"  memory    {'unknown' if memory is None else f'{memory / 2**20:.0f} MiB'}",
         f"  health    {health.status}",
-        *(f"    {check.component:13}{check.status}" for check in health.checks),
-        *(
-            f"  {service.name:10}{service.version:16}"
-            + (f"process {service.pid}, {service.memory_bytes / 2**20:.0f} MiB" if service.pid else "not running")
-            for service in services
-        ),
+        *(f"    {line}" for line in columns([[check.component, check.status] for check in health.checks])),
+        *(f"  {line}" for line in columns([_describe(service) for service in services])),
     ]
     is_healthy = database_problem is None and health.status == "ok" and all(service.pid for service in services)
     return CommandResult(result, lines, DONE if is_healthy else TRY_AGAIN)
+
+
+def _describe(service: ServiceStatus) -> tuple[str, str, str]:
+    process = f"process {service.pid}, {service.memory_bytes / 2**20:.0f} MiB" if service.pid else "not running"
+    return service.name, service.version, process
 
 
 async def _doctor(data_dir: Path | None) -> CommandResult:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -27,11 +29,13 @@ if TYPE_CHECKING:
     from mailkeep.app import App
     from mailkeep.features.operations.orchestrator.model import (
         ApplyRefusal,
+        ApplyRequest,
         ConfigurationPlan,
         DriftedFile,
         Operation,
         Overview,
         ServiceAction,
+        Step,
     )
 
 CHANGES = 2
@@ -111,11 +115,14 @@ def apply(
     """Apply the newest settings to the daemons, and watch them; what fails is rolled back.
 
     Shows the plan and asks, unless `--yes` is given; without a terminal it must be given. A change of ports must be
-    confirmed within 120 seconds with `mailkeep orchestrator confirm`.
+    confirmed within 120 seconds with `mailkeep orchestrator confirm` in another shell.
     """
+    from mailkeep.features.operations.orchestrator.model import ApplyRequest
+
     if not yes and not sys.stdin.isatty():
         raise typer.BadParameter("there is no terminal to ask on, so --yes must be given. `plan` shows the plan.")
-    run_command(as_json, _apply(data_dir, yes, watch_seconds, overwrite_drift or [], adopt_drift or []))
+    request = ApplyRequest("", watch_seconds, overwrite_drift or [], adopt_drift or [])
+    run_command(as_json, _apply(data_dir, yes, request, shows_steps=not as_json and sys.stderr.isatty()))
 
 
 def rollback(
@@ -125,7 +132,7 @@ def rollback(
     as_json: AsJson = False,
 ) -> None:
     """Apply the settings of an earlier generation, and watch the daemons."""
-    run_command(as_json, _roll_back(data_dir, generation, watch_seconds))
+    run_command(as_json, _roll_back(data_dir, generation, watch_seconds, not as_json and sys.stderr.isatty()))
 
 
 def confirm(data_dir: DataDir = None, as_json: AsJson = False) -> None:
@@ -157,7 +164,7 @@ def service(
 
     A stopped service stays stopped until it is started again, or until the next start of Mailkeep.
     """
-    run_command(as_json, _act(data_dir, action, name))
+    run_command(as_json, _act(data_dir, action, name, as_json))
 
 
 async def _status(data_dir: Path | None) -> CommandResult:
@@ -235,13 +242,12 @@ def describe_plan(made: ConfigurationPlan) -> list[Line]:
     return lines
 
 
-async def _apply(
-    data_dir: Path | None, yes: bool, watch_seconds: int, overwrite_drift: list[str], adopt_drift: list[str]
-) -> CommandResult:
-    if twice := set(overwrite_drift) & set(adopt_drift):
+async def _apply(data_dir: Path | None, yes: bool, request: ApplyRequest, shows_steps: bool) -> CommandResult:
+    from dataclasses import replace
+
+    if twice := set(request.overwrite_drift) & set(request.adopt_drift):
         raise typer.BadParameter(f"--overwrite-drift and --adopt-drift both name {', '.join(sorted(twice))}.")
     from mailkeep.features.operations.orchestrator import service as orchestrator
-    from mailkeep.features.operations.orchestrator.model import ApplyRequest
     from mailkeep.run.cli.accounts import cli_principal
 
     async with open_instance(data_dir) as app:
@@ -249,17 +255,17 @@ async def _apply(
         if not yes:
             print_lines(describe_plan(made), sys.stderr)
             typer.confirm("Apply this plan?", abort=True, err=True)
-        request = ApplyRequest(made.id, watch_seconds, overwrite_drift, adopt_drift)
-        return await _wait_for(app, await orchestrator.request_apply(app, cli_principal(), request), watch_seconds)
+        started = await orchestrator.request_apply(app, cli_principal(), replace(request, plan_id=made.id))
+        return await _wait_for(app, started, request.watch_seconds, shows_steps)
 
 
-async def _roll_back(data_dir: Path | None, generation: int, watch_seconds: int) -> CommandResult:
+async def _roll_back(data_dir: Path | None, generation: int, watch_seconds: int, shows_steps: bool) -> CommandResult:
     from mailkeep.features.operations.orchestrator import service as orchestrator
     from mailkeep.run.cli.accounts import cli_principal
 
     async with open_instance(data_dir) as app:
         operation = await orchestrator.request_rollback(app, cli_principal(), generation, watch_seconds)
-        return await _wait_for(app, operation, watch_seconds)
+        return await _wait_for(app, operation, watch_seconds, shows_steps)
 
 
 async def _confirm(data_dir: Path | None) -> CommandResult:
@@ -314,25 +320,38 @@ async def _operations(data_dir: Path | None, limit: int) -> CommandResult:
         page = await orchestrator.page(app, PageRequest(limit, "created_at", "desc", None))
     rows = page.rows
     lines = table(
-        ["CREATED", "OPERATION", "SERVICE", "STATE", "AUTHOR", "ERROR"],
+        ["CREATED", "ID", "OPERATION", "STATE", "AUTHOR", "ERROR"],
         [
-            [iso(each.created_at), each.kind, each.service or "", each.state, each.author, each.error or ""]
+            [iso(each.created_at), each.id, each.title, _describe_state(each), each.author, each.error or ""]
             for each in rows
         ],
     )
     return CommandResult({"operations": to_builtins(rows), "more": page.next_key is not None}, lines)
 
 
-async def _act(data_dir: Path | None, action: ServiceAction, name: str) -> CommandResult:
+def _describe_state(operation: Operation) -> str:
+    from mailkeep.core.clock import iso
+
+    until = operation.awaited_until
+    return f"waits for your confirmation until {iso(until)}" if until else operation.state.replace("_", " ")
+
+
+async def _act(data_dir: Path | None, action: ServiceAction, name: str, as_json: bool) -> CommandResult:
     from mailkeep.features.operations.orchestrator import service as orchestrator
+    from mailkeep.features.operations.orchestrator.rules import describe_consequence
     from mailkeep.run.cli.accounts import cli_principal
 
     async with open_instance(data_dir) as app:
-        return await _wait_for(app, await orchestrator.request_action(app, cli_principal(), name, action))
+        operation = await orchestrator.request_action(app, cli_principal(), name, action)
+        if not as_json:
+            typer.echo(describe_consequence(name, action), err=True)
+        return await _wait_for(app, operation)
 
 
-async def _wait_for(app: App, started: Operation | ApplyRefusal, watch_seconds: int = 0) -> CommandResult:
-    """The result of an operation, or why it did not begin."""
+async def _wait_for(
+    app: App, started: Operation | ApplyRefusal, watch_seconds: int = 0, shows_steps: bool = False
+) -> CommandResult:
+    """The result of an operation, or why it did not begin. `shows_steps`: print each step as it ends."""
     import asyncio
 
     from msgspec import to_builtins
@@ -344,19 +363,33 @@ async def _wait_for(app: App, started: Operation | ApplyRefusal, watch_seconds: 
     if isinstance(started, ApplyRefusal):
         output = [f"{check.service}: {check.output}" for check in started.checks]
         details = {name: value for name, value in to_builtins(started).items() if value and name != "text"}
+        if started.reason == "drifted":
+            file = started.files[0]
+            output.append(f"Drop an edit with --overwrite-drift {file}, or adopt it with --adopt-drift {file}.")
         raise Conflict("\n".join([started.text, *output]), **details)
-    operation, is_announced = started, False
+    operation, is_announced, shown = started, False, 0
     try:
         async with asyncio.timeout(_WAIT_SECONDS * 3 + watch_seconds):
             while operation.state == "running":
                 await asyncio.sleep(_POLL_SECONDS)
                 operation = await orchestrator.find(app, operation.id)
-                if operation.confirm_until and not operation.confirmed_at and not is_announced:
-                    typer.echo("Confirm within 120 seconds: mailkeep orchestrator confirm", err=True)
+                if shows_steps:
+                    shown += _print_ended(operation.steps[shown:])
+                if operation.awaited_until and not is_announced:
+                    text = "If the new ports answer, run `mailkeep orchestrator confirm` in another shell."
+                    typer.echo(f"{operation.title} {_describe_state(operation)}. {text}", err=True)
                     is_announced = True
     except TimeoutError:
         raise Failure("The operation is still running: see `mailkeep orchestrator operations`.") from None
     code = DONE if operation.state == "succeeded" else REFUSED
-    name = f"{operation.kind} {operation.service or ''}".rstrip()
-    line = f"{name}: {operation.state}" + (f": {operation.error}" if operation.error else "")
+    line = f"{operation.title}: {_describe_state(operation)}" + (f": {operation.error}" if operation.error else "")
     return CommandResult(to_builtins(operation), [line], code)
+
+
+def _print_ended(steps: Sequence[Step]) -> int:
+    """Print the first steps that have ended; their number."""
+    ended = list(takewhile(lambda step: step.state != "running", steps))
+    for step in ended:
+        seconds = (step.finished_at - step.started_at).total_seconds() if step.finished_at else 0
+        typer.echo(f"{step.name}: {step.state} ({seconds:.1f} s)", err=True)
+    return len(ended)

@@ -171,8 +171,13 @@ def require_data_dir(path: Path) -> None:
 
 def table(titles: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
     """Rows under titles, in columns two spaces apart."""
-    texts = [[str(cell) for cell in row] for row in (titles, *rows)]
-    widths = [max(len(row[column]) for row in texts) for column in range(len(titles))]
+    return columns([titles, *rows])
+
+
+def columns(rows: Sequence[Sequence[object]]) -> list[str]:
+    """Rows of the same length, in columns two spaces apart."""
+    texts = [[str(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in texts]
 
 

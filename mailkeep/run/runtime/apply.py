@@ -42,12 +42,11 @@ from mailkeep.run.runtime import (
 )
 from mailkeep.run.runtime.journal import ApplyJournal, DamagedJournal
 from mailkeep.run.runtime.operation_record import INTERRUPTED, Outcome, Recorder, end_damaged, find_outcome, persist
-from mailkeep.run.runtime.plan import Draft, Target
+from mailkeep.run.runtime.plan import CONFIRM_SECONDS, Draft, Target, needs_confirmation
 from mailkeep.settings import Settings, SettingsError
 
 log = structlog.get_logger("mailkeep.apply")
 
-CONFIRM_SECONDS = 120.0
 _READY_SECONDS = 30.0
 _VERIFY_SECONDS = 15.0
 _POLL_SECONDS = 0.25
@@ -175,7 +174,7 @@ class Applier:
         watching = watch.watch(self._app, self._paths, settings, baseline, application.watch_seconds, probed)
         await recorder.run("watch", watching)
         failpoint.reach("apply.watched")
-        if _needs_confirmation(application):
+        if needs_confirmation(application.before, application.target.settings):
             await recorder.run("wait for the confirmation", self._wait_for_confirmation(entry.operation_id))
 
     async def recover(self) -> None:
@@ -337,12 +336,6 @@ async def _attempt(work: Awaitable[None]) -> str | None:
         log.exception("a step of an operation failed")
         return "The operation failed; see log/node.log."
     return None
-
-
-def _needs_confirmation(application: Application) -> bool:
-    """Whether ports of mail change: their users must find them."""
-    before, after = application.before, application.target.settings
-    return (before.ports, before.server.addresses) != (after.ports, after.server.addresses)
 
 
 def _order(actions: Mapping[str, Action]) -> Sequence[str]:

@@ -142,17 +142,26 @@ def _name_files(drift: Sequence[generations.Drift]) -> list[str]:
 
 def require_addresses(addresses: Sequence[str]) -> None:
     """Fail if no interface has one of the addresses: Postfix would exit, and report it only in its log."""
-    local = _local_addresses() if addresses else set[str]()
+    local = _list_local_networks() if addresses else []
     for address in addresses:
-        if str(ipaddress.ip_address(address)) not in local:
+        if not any(ipaddress.ip_address(address) in network for network in local):
             raise Failure(f"server.addresses: no interface of this machine has {address}.", permanent=True)
 
 
-def _local_addresses() -> set[str]:
-    """The addresses of this machine's interfaces."""
-    routing_table = Path("/proc/net/fib_trie").read_text("ascii")
-    addresses = set(re.findall(r"\|-- ([0-9.]+)\n +/32 host LOCAL", routing_table))
+def _list_local_networks() -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    """The addresses of this machine's interfaces, and networks that are local as a whole, such as 127.0.0.0/8."""
+    networks = parse_local_networks(Path("/proc/net/fib_trie").read_text("ascii"))
     with contextlib.suppress(FileNotFoundError):  # without IPv6
         for line in Path("/proc/net/if_inet6").read_text("ascii").splitlines():
-            addresses.add(str(ipaddress.IPv6Address(int(line.split()[0], 16))))
-    return addresses
+            networks.append(ipaddress.IPv6Network(int(line.split()[0], 16)))
+    return networks
+
+
+def parse_local_networks(routing_table: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+    """The networks of Linux's `/proc/net/fib_trie` whose addresses are all of this machine."""
+    leaves = re.findall(r"\|-- ([0-9.]+)\n((?: +/[0-9]+ .*\n)+)", routing_table)
+    return [
+        ipaddress.IPv4Network(f"{address}/{length}")
+        for address, routes in leaves
+        for length in re.findall(r"/([0-9]+) host LOCAL", routes)
+    ]

@@ -26,6 +26,8 @@ from mailkeep.settings import MASK, SETTING_FIELDS, Settings
 
 _LIFETIME = timedelta(minutes=15)
 _DIFF_BYTES = 64 << 10
+CONFIRM_SECONDS = 120.0
+"""How long an apply that changes ports waits for its confirmation."""
 _INTERRUPTS = {
     ("dovecot", "restart"): "IMAP, POP3 and ManageSieve sessions end; mail waits in the queue meanwhile.",
     ("postfix", "restart"): "SMTP sessions end; other servers and mail programs try again.",
@@ -199,7 +201,7 @@ def _decide_processes(changed_keys: Sequence[str]) -> list[PlannedAction]:
 def _check_listeners(target: Target) -> list[PlannedCheck]:
     """Whether the addresses exist, and new ports are free."""
     before, after = target.before, target.settings
-    if (before.ports, before.server.addresses) == (after.ports, after.server.addresses):
+    if not needs_confirmation(before, after):
         return []
     try:
         configuration.require_addresses(after.server.addresses)
@@ -226,8 +228,18 @@ def _check(
         shutil.rmtree(draft, ignore_errors=True)
 
 
+def needs_confirmation(before: Settings, after: Settings) -> bool:
+    """Whether ports or addresses of mail change: their users must find them."""
+    return (before.ports, before.server.addresses) != (after.ports, after.server.addresses)
+
+
 def _warn(files: Sequence[PlannedFile], target: Target) -> list[str]:
     warnings: list[str] = []
+    if needs_confirmation(target.before, target.settings):
+        warnings.append(
+            f"Ports or addresses of mail change: an apply waits up to {CONFIRM_SECONDS:.0f} seconds for your "
+            "confirmation, and is rolled back without it."
+        )
     drifted = [file for file in files if file.change == "drifted"]
     if kept := [f"{file.service}/{file.path}" for file in drifted if not file.is_edited_and_changed]:
         warnings.append(f"Edited by hand, and kept as they are: {', '.join(kept)}.")

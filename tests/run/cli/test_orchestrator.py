@@ -51,7 +51,9 @@ def test_the_empty_plan_is_applied(running: Instance) -> None:
     plan = answer(running, "orchestrator", "plan", "--detailed-exitcode")
     assert (plan["files"], plan["actions"], plan["settings"]) == ([], [], [])
     assert answer(running, "orchestrator", "apply", "--yes")["state"] == "succeeded"
-    assert answer(running, "orchestrator", "operations")["operations"][0]["kind"] == "apply"
+    (operation,) = answer(running, "orchestrator", "operations")["operations"]
+    assert operation["kind"] == "apply"
+    assert operation["id"] in run(running, "orchestrator", "operations").stdout
 
 
 def test_without_a_terminal_an_apply_needs_yes(running: Instance) -> None:
@@ -95,12 +97,37 @@ def test_settings_wait_for_a_restart(running: Instance) -> None:
         (["confirm"], "CONFLICT", "nothing_to_confirm"),
         (["service", "restart", "postfix"], "UNAVAILABLE", "needs_full_profile"),
         (["service", "stop", "mailkeep"], "CONFLICT", "needed_by_api"),
+        (["service", "restart", "mailkeep"], "CONFLICT", "not_supported"),
     ],
     ids=str,
 )
 def test_what_needs_the_full_profile_is_refused(running: Instance, words: list[str], code: str, reason: str) -> None:
     error = answer(running, "orchestrator", *words, code=1)["error"]
     assert (error["code"], error["details"]["reason"]) == (code, reason)
+
+
+def test_errors_name_settings_and_revisions_as_the_command_line_does(running: Instance) -> None:
+    wrong = run(running, "config", "set", "filter.spam_score=lots", "overlays.rspamd=text").stderr
+    assert "changes." not in wrong
+    assert "filter.spam_score: expected" in wrong
+    assert "the value is text, not a table" in wrong
+    assert "There is no revision 99 of the settings." in run(running, "config", "rollback", "99").stderr
+    unedited = run(running, "orchestrator", "apply", "--yes", "--overwrite-drift", "main.cf").stderr
+    assert "such as postfix/main.cf" in unedited
+
+
+def test_a_rollback_of_settings_is_shown_without_storing_it(running: Instance) -> None:
+    try:
+        run(running, "config", "set", "filter.spam_score=8")
+        shown = run(running, "config", "rollback", "0", "--dry-run").stdout
+        assert "filter.spam_score: 8" in shown
+        assert "Nothing was stored." in shown
+        newest = run(running, "config", "history", "--limit", "1").stdout
+        assert "in effect" in newest
+        assert "filter.spam_score" in newest
+    finally:
+        run(running, "config", "rollback", "0")
+    assert "replaced" in run(running, "config", "history").stdout
 
 
 def test_without_an_instance_it_is_a_temporary_failure() -> None:

@@ -120,6 +120,12 @@ def test_environment_and_programs_of_postfix_have_no_effect(config: DaemonConfig
     assert not marker.exists()
 
 
+def test_compiled_patterns_that_the_sandbox_cannot_read_are_not_reported() -> None:
+    line = "rspamd_hyperscan: cannot open hyperscan cache file /var/cache/mailkeep/rspamd/0a.hs: Permission denied"
+    assert checks.judge("rspamd", 0, f"{line}\nsyntax OK\n").output == "syntax OK"
+    assert checks.judge("rspamd", 1, f"{line}\nsyntax BAD\n").output == "syntax BAD"
+
+
 def test_a_configuration_that_passes_changes_nothing(config: DaemonConfig) -> None:
     def list_files() -> dict[str, int]:
         return {

@@ -233,7 +233,14 @@ def test_another_port_must_be_confirmed(clean: Stack) -> None:
         except OSError:
             return False
 
-    outcome = asyncio.run(apply_draft(clean.data_dir, ports={"pop3": new}, confirm_seconds=1))
+    warnings: list[str] = []
+
+    def look(draft: plan.Draft) -> plan.Draft:
+        warnings.extend(draft.plan.warnings)
+        return draft
+
+    outcome = asyncio.run(apply_draft(clean.data_dir, look, ports={"pop3": new}, confirm_seconds=1))
+    assert "120 seconds for your confirmation" in "".join(warnings)
     assert (outcome.state, outcome.error) == ("rolled_back", "The change was not confirmed within 1 seconds.")
     assert (greets(old), greets(new)) == (True, False)
 
@@ -245,6 +252,12 @@ def test_another_port_must_be_confirmed(clean: Stack) -> None:
         applying = pool.submit(lambda: asyncio.run(apply_draft(clean.data_dir, ports={"pop3": new})))
         eventually(waits, 60, "the confirmation")
         assert (greets(old), greets(new)) == (False, True)
+        command = [*PROGRAM, "orchestrator", "operations", "--limit", "1", "--data-dir", str(clean.data_dir)]
+        listed = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+        busy = clean.ask("POST", "/orchestrator/services/sendmail/restart").body["error"]
+        assert "waits for your confirmation until" in listed, listed
+        assert busy["details"]["operation_id"] in listed, (busy, listed)
+        assert f"apply, ID {busy['details']['operation_id']}. It waits for a confirmation." in busy["message"]
         clean.do("POST", "/orchestrator/confirm")
         assert applying.result(timeout=60).state == "succeeded"
     back = request(clean).data["operation_id"]

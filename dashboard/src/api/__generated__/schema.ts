@@ -2624,8 +2624,10 @@ export interface components {
             version: string | null;
         };
         /**
-         * @description The result of a change, or with `dry_run` what it would be: the number of the newest revision, the changed
-         *         settings, and those that apply with the next apply or start. Only with `dry_run`: `plan`, as of GET
+         * @description The result of a change, or with `dry_run` what it would be: the number of the newest revision, and the changed
+         *         settings. `needs_restart`: all stored settings that are not in effect yet. In the full profile the next apply is
+         *         enough (POST /orchestrator/apply; its plan says which services restart, if any), in the embedded profile Mailkeep
+         *         must be started again. Only with `dry_run`: `plan`, as of GET
          *         /orchestrator/plan, if the changes were stored; null if the process `node` does not answer, which is in `warnings`.
          */
         ConfigChangeResponse: {
@@ -3397,7 +3399,8 @@ export interface components {
         };
         /**
          * @description An operation. `service` is null for `apply` and `rollback`; `error` says why it failed or was rolled back.
-         *         `confirm_until`: without POST /orchestrator/confirm until then it is rolled back.
+         *         `confirm_until`: it waits for POST /orchestrator/confirm, and is rolled back without it until then; null once it was
+         *         confirmed.
          */
         OperationResponse: {
             author: string;
@@ -3995,12 +3998,16 @@ export interface components {
             status: string;
         };
         /**
-         * @description A daemon or process. `since`: when it started; `actions`: what can be done with it. Only daemons with files of
-         *         configuration have `config_hash`, and `drift`: whether a file was edited by hand.
+         * @description A daemon or process. `since`: when it started; `actions`: what can be done with it; `consequences`: what users
+         *         notice of each action. Only daemons with files of configuration have `config_hash`, and `drift`: whether a file was
+         *         edited by hand.
          */
         ServiceResponse: {
             actions: ("reload" | "restart" | "start" | "stop")[];
             config_hash: string | null;
+            consequences: {
+                [key: string]: string;
+            };
             drift: boolean | null;
             memory_bytes: number | null;
             name: string;

@@ -18,7 +18,14 @@ const STATES: Readonly<Record<Operation['state'], { label: string; tone: Tone }>
   rolled_back: { label: 'rolled back', tone: 'warn' },
 }
 
-export function OperationBadge({ state }: { state: Operation['state'] }) {
+/** The state of an operation, also that it waits for a confirmation. */
+export function OperationBadge({ operation: { state, confirm_until } }: { operation: Pick<Operation, 'state' | 'confirm_until'> }) {
+  if (state === 'running' && confirm_until)
+    return (
+      <Badge tone="warn">
+        waits for your confirmation until <Time at={confirm_until} form="exact" />
+      </Badge>
+    )
   return <Badge tone={STATES[state].tone}>{STATES[state].label}</Badge>
 }
 
@@ -56,7 +63,7 @@ function OperationDetails({ id }: { id: string }) {
           [
             'State',
             <span role="status">
-              <OperationBadge state={data.state} />
+              <OperationBadge operation={data} />
             </span>,
           ],
           ['By', data.author],

@@ -16,7 +16,7 @@ const COLUMNS: readonly Column<Operation>[] = [
       </Link>
     ),
   },
-  { header: 'State', cell: (row) => <OperationBadge state={row.state} /> },
+  { header: 'State', cell: (row) => <OperationBadge operation={row} /> },
   {
     header: 'Error',
     wide: true,

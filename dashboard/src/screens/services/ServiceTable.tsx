@@ -17,13 +17,13 @@ import { Time } from '../../ui/Time'
 import { useApiMutation } from '../../ui/useForm'
 import { formatBytes, pluralize } from '../../units'
 import { overviewQuery } from './queries'
-import { ACTION_LABELS, describeConsequence, listSensibleActions, type Service, type ServiceAction } from './texts'
+import { ACTION_LABELS, listSensibleActions, type Service, type ServiceAction } from './texts'
 
 const HEADERS = ['Service', 'State', 'Process ID', 'Since', 'Version', 'Restarts', 'Memory'] as const
 const TONES: Readonly<Record<Service['state'], Tone>> = { running: 'good', starting: 'info', stopped: 'bad' }
 
 interface Command {
-  service: string
+  service: Service
   action: ServiceAction
 }
 
@@ -55,7 +55,7 @@ export function ServiceTable() {
         </thead>
         <tbody role="rowgroup">
           {data.services.map((service) => (
-            <Row key={service.name} service={service} onAct={(action) => setCommand({ service: service.name, action })} />
+            <Row key={service.name} service={service} onAct={(action) => setCommand({ service, action })} />
           ))}
         </tbody>
       </table>
@@ -139,7 +139,10 @@ function Actions({ service, onAct }: { service: Service; onAct: (action: Service
 }
 
 function ConfirmCommand({
-  command: { service, action },
+  command: {
+    service: { name, consequences },
+    action,
+  },
   onClose,
   onStarted,
 }: {
@@ -148,7 +151,7 @@ function ConfirmCommand({
   onStarted: (operationId: string) => void
 }) {
   const act = useApiMutation({
-    request: () => fetchData(client.POST(`/orchestrator/services/{name}/${action}`, { params: { path: { name: service } } })),
+    request: () => fetchData(client.POST(`/orchestrator/services/{name}/${action}`, { params: { path: { name } } })),
     invalidates: ['orchestrator'],
     onSuccess: (answer) => {
       onClose()
@@ -159,13 +162,13 @@ function ConfirmCommand({
     <Confirm
       opened
       onClose={onClose}
-      title={`${ACTION_LABELS[action]} ${service}`}
+      title={`${ACTION_LABELS[action]} ${name}`}
       action={ACTION_LABELS[action]}
       isPending={act.isPending}
       error={act.error}
       onConfirm={() => act.mutate(undefined)}
     >
-      <p>{describeConsequence(service, action)}</p>
+      <p>{consequences[action]}</p>
     </Confirm>
   )
 }

@@ -8,7 +8,7 @@ import { Icon } from '../../ui/Icon'
 import { Page } from '../../ui/Page'
 import { DriftedFiles } from './DriftedFiles'
 import { Generations } from './Generations'
-import { describeOperation, OperationModal } from './OperationModal'
+import { describeOperation, OperationBadge, OperationModal } from './OperationModal'
 import { Operations } from './Operations'
 import { PlanTab } from './PlanTab'
 import { overviewQuery, useOperation } from './queries'
@@ -57,7 +57,7 @@ function RunningOperation() {
     <p role="status">
       {id && data?.state === 'running' && (
         <>
-          <span className="badge badge-info">running</span>{' '}
+          <OperationBadge operation={data} />{' '}
           <Link to={PATHS.services} search={(before) => ({ ...before, operation: id })} replace resetScroll={false}>
             {describeOperation(data)}
           </Link>

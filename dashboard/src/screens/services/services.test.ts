@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { countChanges, isShortened, parseDiff } from './diff'
 import { wouldChange } from './PlanDetails'
 import type { Plan } from './queries'
-import { describeConsequence, listSensibleActions } from './texts'
+import { listSensibleActions } from './texts'
 
 const DIFF = `--- a/rspamd/x.conf
 +++ b/rspamd/x.conf
@@ -29,15 +29,6 @@ test('only what the state allows is offered', () => {
   expect(listSensibleActions({ actions: [...actions], state: 'running' })).toEqual(['stop', 'restart', 'reload'])
   expect(listSensibleActions({ actions: [...actions], state: 'stopped' })).toEqual(['start', 'restart'])
   expect(listSensibleActions({ actions: ['restart'], state: 'starting' })).toEqual(['restart'])
-})
-
-test('a confirmation says what users notice, and for how long', () => {
-  expect(describeConsequence('dovecot', 'restart')).toBe(
-    'IMAP, POP3 and ManageSieve sessions end. Mail programs can’t sign in, and incoming mail waits in the queue. This lasts a few seconds.',
-  )
-  expect(describeConsequence('worker', 'stop')).toContain('until the service is started again')
-  expect(describeConsequence('postfix', 'reload')).toContain('tried again')
-  expect(describeConsequence('something new', 'stop')).toContain('not available')
 })
 
 test('edits by hand alone are no change', () => {

@@ -28,7 +28,7 @@ _NOT_RUNNING = "What this change does to the services is unknown: Mailkeep does 
 def parse_number(text: str) -> int:
     """The number of a revision in a path; NOT_FOUND if it is none."""
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise NotFound
+        raise NotFound(f"{text} is not the number of a revision.")
     return int(text)
 
 
@@ -67,18 +67,19 @@ async def change(
 
 
 async def roll_back(
-    app: App, who: Principal, n: int, *, comment: str = "", if_match: IfMatch = ANY_VERSION
+    app: App, who: Principal, n: int, *, comment: str = "", if_match: IfMatch = ANY_VERSION, dry_run: bool = False
 ) -> ConfigChange:
-    """Add a revision with the stored values of revision `n`; 0: with none. NOT_FOUND, INVALID_FIELD."""
+    """Add a revision with the stored values of revision `n` (0: with none), or show with `dry_run` what that would
+    change. NOT_FOUND, INVALID_FIELD.
+    """
     async with app.db.autocommit() as conn:
         old = await revisions.read_values(conn, app.vault, n) if n else dict[str, Any]()
 
     def edit(current: StoredSettings) -> Values:
         return rules.edit_back(app.loaded, current, old)
 
-    return await _add(
-        app, who, SettingsChange(edit, comment or f"Rollback to revision {n}", if_match, is_rollback=True)
-    )
+    change = SettingsChange(edit, comment or f"Rollback to revision {n}", if_match, is_rollback=True)
+    return await _add(app, who, change, dry_run=dry_run)
 
 
 async def list_changes_to(app: App, n: int) -> list[str]:

@@ -67,8 +67,10 @@ class SettingChange(Struct, frozen=True):
 
 
 class ConfigChangeResponse(Struct, frozen=True):
-    """The result of a change, or with `dry_run` what it would be: the number of the newest revision, the changed
-    settings, and those that apply with the next apply or start. Only with `dry_run`: `plan`, as of GET
+    """The result of a change, or with `dry_run` what it would be: the number of the newest revision, and the changed
+    settings. `needs_restart`: all stored settings that are not in effect yet. In the full profile the next apply is
+    enough (POST /orchestrator/apply; its plan says which services restart, if any), in the embedded profile Mailkeep
+    must be started again. Only with `dry_run`: `plan`, as of GET
     /orchestrator/plan, if the changes were stored; null if the process `node` does not answer, which is in `warnings`.
     """
 

@@ -159,6 +159,16 @@ class Operation:
     confirm_until: datetime | None = None
     confirmed_at: datetime | None = None
 
+    @property
+    def awaited_until(self) -> datetime | None:
+        """Until when it waits for a confirmation; None if it does not."""
+        return self.confirm_until if self.state == "running" and not self.confirmed_at else None
+
+    @property
+    def title(self) -> str:
+        """What it does, for example `restart postfix`."""
+        return f"{self.kind} {self.service or ''}".rstrip()
+
 
 @dataclass(frozen=True, slots=True)
 class ApplyRequest:

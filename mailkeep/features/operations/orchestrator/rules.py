@@ -20,6 +20,40 @@ OWN_PROCESS = "mailkeep"
 _NEEDED_BY_API = (DATABASE, OWN_PROCESS, "prefork", "node", "api")
 _RELOADABLE = ("rspamd", "dovecot", "postfix")
 _ALWAYS_RUNNING = (DATABASE, OWN_PROCESS)
+_ENDS = {
+    "dovecot": "IMAP, POP3 and ManageSieve sessions end.",
+    "postfix": "SMTP sessions end.",
+    "prefork": "All of Mailkeep's own processes are started again.",
+}
+"""What ends when a service stops."""
+_WITHOUT = {
+    "redis": "The spam filter works without its statistics.",
+    "rspamd": "Incoming mail waits at the sending servers, and mail programs get a temporary error when they send.",
+    "dovecot": "Mail programs can't sign in, and incoming mail waits in the queue.",
+    "postfix": "Mail is neither received nor delivered. Other servers try again.",
+    "prefork": "The dashboard does not answer.",
+    "api": "The API and the dashboard do not answer.",
+    "node": "The queue and the services can't be seen or changed.",
+    "worker": "Webhooks wait.",
+    "lmtp": "Incoming mail waits in the queue.",
+    "logs": "The history shows delivery outcomes later.",
+    "policy": "Mail programs and other servers are asked to try again later.",
+    "relay": "Mail for relays waits in the queue.",
+    "reinjection": "Forwards and replies of Sieve scripts wait.",
+    "sendmail": "Programs on this machine can't send with the sendmail command.",
+    "keys": "Outgoing mail waits, because it can't be signed.",
+    "usage": "The shown mailbox usage and last logins may be out of date.",
+}
+"""What users notice while a service does not run."""
+_RELOADS = {
+    "postfix": "Deliveries that are under way are tried again.",
+    "dovecot": "New sessions use the new configuration.",
+    "rspamd": "New mail is checked with the new configuration.",
+}
+_UNTIL = {
+    "stop": "This lasts until the service is started again, or until the next start of Mailkeep.",
+    "restart": "This lasts a few seconds.",
+}
 
 
 _PLAN_STALE = "The configuration has changed since this plan was made. Look at the new plan."
@@ -34,10 +68,7 @@ def refuse(plan: ConfigurationPlan, request: ApplyRequest) -> ApplyRefusal | Non
         return ApplyRefusal("check_failed", _CHECK_FAILED, checks=failed)
     changed = {f"{file.service}/{file.path}" for file in plan.files if file.is_edited_and_changed}
     if undecided := sorted(changed - {*request.overwrite_drift, *request.adopt_drift}):
-        text = (
-            f"Edited by hand, and the plan changes them too: {', '.join(undecided)}. Name them in overwrite_drift or "
-            "adopt_drift."
-        )
+        text = f"Edited by hand, and the plan changes them too: {', '.join(undecided)}."
         return ApplyRefusal("drifted", text, files=undecided)
     return None
 
@@ -55,7 +86,11 @@ def refuse_stale(plan: ConfigurationPlan, request: ApplyRequest) -> ApplyRefusal
         return ApplyRefusal("plan_stale", _PLAN_STALE, plan)
     edited = {f"{file.service}/{file.path}" for file in plan.files if file.change == "drifted"}
     if unknown := sorted({*request.overwrite_drift, *request.adopt_drift} - edited):
-        return ApplyRefusal("plan_stale", f"Not edited by hand: {', '.join(unknown)}. Look at the new plan.", plan)
+        text = (
+            f"Not edited by hand: {', '.join(unknown)}. A file is named as service/path, such as postfix/main.cf; "
+            f"edited by hand: {', '.join(sorted(edited)) or 'none'}."
+        )
+        return ApplyRefusal("plan_stale", text, plan)
     return None
 
 
@@ -93,10 +128,27 @@ def require_possible(service: str, action: ServiceAction, services: Collection[s
     `not_supported`.
     """
     if service not in services:
-        raise NotFound
+        raise NotFound(f"There is no service {service}. Services: {', '.join(services)}.")
     if action in list_actions(service):
         return
     if action == "stop":
         text = f"{service} can't be stopped here, because the API needs it. Stop the whole instance instead."
         raise Conflict(text, reason="needed_by_api")
-    raise Conflict(f"{service} has no {action}.", reason="not_supported")
+    if service == OWN_PROCESS:
+        text = (
+            f"Mailkeep can't {action} its one process itself: end it and start it again as you started it, for example "
+            "with `mailkeep up` or `systemctl restart mailkeep`."
+        )
+        raise Conflict(text, reason="not_supported")
+    possible = ", ".join(list_actions(service)) or "nothing"
+    raise Conflict(f"{service} has no {action}. Possible: {possible}.", reason="not_supported")
+
+
+def describe_consequence(service: str, action: ServiceAction) -> str:
+    """What users notice of an action, in sentences."""
+    if action == "start":
+        return "Users notice only that it works again."
+    if action == "reload":
+        return _RELOADS.get(service, "It reads its configuration again.")
+    without = _WITHOUT.get(service, "What this service does is not available.")
+    return " ".join(filter(None, (_ENDS.get(service), without, _UNTIL[action])))

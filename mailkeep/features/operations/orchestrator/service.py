@@ -175,7 +175,8 @@ async def request_rollback(app: App, who: Principal, generation: int, watch_seco
     overview = await read_overview(app)
     found = next((each for each in overview.generations if each.n == generation), None)
     if found is None:
-        raise NotFound
+        kept = ", ".join(str(each.n) for each in overview.generations)
+        raise NotFound(f"There is no generation {generation}. Kept: {kept or 'none'}.")
     at = app.clock()
     operation = Operation(uuid7(at), "rollback", None, "running", who.admin_id, who.label, at)
     action = AuditAction("orchestrator.rollback", AuditTarget("config", None), details={"generation": generation})
@@ -272,7 +273,9 @@ async def _insert(conn: Conn, operation: Operation) -> None:
     while not await store.insert(conn, operation):
         running = await store.find_running(conn)
         if running:
-            raise OrchestratorBusy(operation_id=str(running.id))
+            text = f"Another operation is running: {running.title}, ID {running.id}. "
+            text += "It waits for a confirmation." if running.awaited_until else "Wait until it has finished."
+            raise OrchestratorBusy(text, operation_id=str(running.id))
 
 
 async def confirm(app: App, who: Principal) -> UUID:

@@ -32,8 +32,9 @@ DriftName = Annotated[str, Meta(max_length=300)]
 
 
 class ServiceResponse(Struct, frozen=True):
-    """A daemon or process. `since`: when it started; `actions`: what can be done with it. Only daemons with files of
-    configuration have `config_hash`, and `drift`: whether a file was edited by hand.
+    """A daemon or process. `since`: when it started; `actions`: what can be done with it; `consequences`: what users
+    notice of each action. Only daemons with files of configuration have `config_hash`, and `drift`: whether a file was
+    edited by hand.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ServiceResponse(Struct, frozen=True):
     config_hash: str | None
     drift: bool | None
     actions: list[ServiceAction]
+    consequences: dict[str, str]
 
 
 class GenerationResponse(Struct, frozen=True):
@@ -101,7 +103,8 @@ class StepResponse(Struct, frozen=True):
 
 class OperationResponse(Struct, frozen=True):
     """An operation. `service` is null for `apply` and `rollback`; `error` says why it failed or was rolled back.
-    `confirm_until`: without POST /orchestrator/confirm until then it is rolled back.
+    `confirm_until`: it waits for POST /orchestrator/confirm, and is rolled back without it until then; null once it was
+    confirmed.
     """
 
     id: UUID
@@ -169,6 +172,9 @@ def _to_service(service: ManagedService) -> ServiceResponse:
         config_hash=service.config_hash,
         drift=service.drift,
         actions=rules.list_actions(service.name),
+        consequences={
+            action: rules.describe_consequence(service.name, action) for action in rules.list_actions(service.name)
+        },
     )
 
 
@@ -193,7 +199,7 @@ def to_operation(operation: Operation) -> OperationResponse:
         author_id=operation.author_id,
         created_at=iso(operation.created_at),
         finished_at=iso_or_none(operation.finished_at),
-        confirm_until=iso_or_none(operation.confirm_until),
+        confirm_until=None if operation.confirmed_at else iso_or_none(operation.confirm_until),
     )
 
 
@@ -208,7 +214,8 @@ def refuse(refusal: ApplyRefusal) -> Conflict:
         details["files"] = list(refusal.files)
     if refusal.lines:
         details["lines"] = list(refusal.lines)
-    return Conflict(refusal.text, reason=refusal.reason, **details)
+    how = " Name them in overwrite_drift or adopt_drift." if refusal.reason == "drifted" else ""
+    return Conflict(refusal.text + how, reason=refusal.reason, **details)
 
 
 def _to_step(step: Step) -> StepResponse:

@@ -59,7 +59,9 @@ async def read_values(conn: Conn, vault: Vault, n: int) -> Values:
     """The stored values of revision `n`; NOT_FOUND."""
     sealed = await store.find_stored(conn, n)
     if sealed is None:
-        raise NotFound
+        newest = max((each["n"] for each in await store.find_current(conn)), default=0)
+        known = f"The newest is {newest}." if newest else "None was ever stored."
+        raise NotFound(f"There is no revision {n} of the settings. {known}")
     return unseal(vault, sealed)
 
 
