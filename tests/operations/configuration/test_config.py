@@ -203,6 +203,7 @@ async def test_a_rollback_to_another_destination_uses_the_secret_of_that_time(ap
     [
         {"auth.require_second_factor": ["super_admin"]}, {"oidc.allowed_networks": ["127.0.0.0/8"]},
         {"cors.origins": ["https://a.test"]}, {"dns.servers": ["192.0.2.53"]},
+        {"filter.dns_servers": ["192.0.2.53:53"]}, {"outbound.relay": "evil.example:25"},
         {"webhooks.allowed_networks": ["10.0.0.0/8"]}, {"overlays.postfix": "smtpd_timeout = 30s\n"},
         {"overlays.rspamd": {"greylist.conf": "timeout = 300;"}},
     ],
