@@ -1,4 +1,4 @@
-"""`auth.confirm_admin_changes`: creating, changing and deleting administrators needs a recent sign-in, and no key can do it."""
+"""`auth.confirm_admin_changes`: creating, changing and deleting administrators needs a recent sign-in, and no key."""
 
 from __future__ import annotations
 

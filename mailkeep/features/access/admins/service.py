@@ -222,7 +222,9 @@ async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID, if_ma
     )
     if rules.has_all_domains(admin):
         item = {"changes": ["deleted"], "email": admin.email, "role": admin.role.value}
-        await system_mail.notify_super_admins(conn, who, at, SuperAdminNotice("admin_changed", item, also=[admin.email]))
+        await system_mail.notify_super_admins(
+            conn, who, at, SuperAdminNotice("admin_changed", item, also=[admin.email])
+        )
     return admin
 
 

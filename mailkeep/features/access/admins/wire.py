@@ -62,8 +62,8 @@ class AdminPatch(Patch, frozen=True):
 
 
 class AdminDelete(Body, frozen=True):
-    """`current_password` is needed to delete others if `auth.confirm_admin_changes` is set and the session is older than
-    ten minutes.
+    """`current_password` is needed to delete others if `auth.confirm_admin_changes` is set and the session is older
+    than ten minutes.
     """
 
     current_password: OwnPassword | UnsetType = UNSET
