@@ -118,6 +118,7 @@ def render_settings(loaded: LoadedSettings) -> dict[str, render.Files]:
         senders_mark="0123456789abcdef",
         double_bounce="fedcba9876543210",
         probe_hash="hash",
+        probe_helo="probe.mailkeep.invalid",
         certificate_file="/etc/tls/served.pem",
         lmtp_socket=_PATHS.lmtp_socket,
         policy_socket=_PATHS.policy_socket,

@@ -230,8 +230,8 @@ class AuthSettings:
     )
     confirm_admin_changes: bool = _setting(
         False,
-        "Whether creating administrators, and changing the role, email, password or domains of others, needs a sign-in "
-        "within the last 10 minutes (or the password again), and is refused with API keys.",
+        "Whether creating administrators, and deleting others or changing their role, email, password or domains, "
+        "needs a sign-in within the last 10 minutes (or the password again), and is refused with API keys.",
     )
 
 

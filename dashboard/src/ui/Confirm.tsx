@@ -1,6 +1,7 @@
 import { Button, Modal, Text, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { Form } from './Form'
+import { RecentSignIn, useRecentSignIn } from './RecentSignIn'
 import { useApiMutation } from './useForm'
 
 interface Props {
@@ -72,7 +73,8 @@ function ConfirmForm({ name, action, isPending, isDisabled, error, children, onC
 
 interface DeleteProps<Answer> extends Pick<Props, 'opened' | 'onClose' | 'title' | 'children' | 'name'> {
   action?: string
-  request: () => Promise<Answer>
+  /** `confirmation` is for the body of a request that may need a recent sign-in. */
+  request: (confirmation: { current_password?: string }) => Promise<Answer>
   invalidates: readonly string[]
   /** The query key of the deleted object. */
   removes?: readonly unknown[]
@@ -82,16 +84,18 @@ interface DeleteProps<Answer> extends Pick<Props, 'opened' | 'onClose' | 'title'
 
 /** Confirms and sends a request that deletes or revokes something. */
 export function ConfirmDelete<Answer>(props: DeleteProps<Answer>) {
-  const { request, invalidates, removes, message, onDeleted, ...dialog } = props
+  const { request, invalidates, removes, message, onDeleted, children, ...dialog } = props
   const remove = useApiMutation({
-    request,
+    request: () => request(signIn.body),
     invalidates,
     ...(removes && { removes }),
     ...(message && { message }),
     onSuccess: onDeleted ?? props.onClose,
   })
+  const signIn = useRecentSignIn(remove.error)
   function close() {
     remove.reset()
+    signIn.promptProps.setPassword('')
     props.onClose()
   }
   return (
@@ -100,8 +104,11 @@ export function ConfirmDelete<Answer>(props: DeleteProps<Answer>) {
       {...dialog}
       onClose={close}
       isPending={remove.isPending}
-      error={remove.error}
-      onConfirm={() => remove.mutate(undefined)}
-    />
+      error={signIn.isNeeded ? signIn.otherError : remove.error}
+      onConfirm={() => signIn.isReady && remove.mutate(undefined)}
+    >
+      {children}
+      {signIn.isNeeded && <RecentSignIn {...signIn.promptProps} consequence="Sign in again, then confirm again." />}
+    </Confirm>
   )
 }

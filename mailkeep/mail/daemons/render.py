@@ -59,7 +59,8 @@ class DaemonConfig:
     The same settings and values always give the same files, also after a restart. `certificate_file` holds the private
     key and the certificates. Postfix delivers to `lmtp_socket`. `policy_socket` None: there is no policy service.
     `senders_mark` and `double_bounce` are secrets of 16 characters or more that are valid in an address. `probe_hash`
-    is the SHA-256 of the probe's password in hexadecimal. `overlays` are an administrator's lines from files of root,
+    is the SHA-256 of the probe's password in hexadecimal; `probe_helo`, also a secret, is the name that the probe
+    gives in HELO. `overlays` are an administrator's lines from files of root,
     by daemon and file.
     """
 
@@ -75,6 +76,7 @@ class DaemonConfig:
     senders_mark: str
     double_bounce: str
     probe_hash: str
+    probe_helo: str
     certificate_file: str
     lmtp_socket: Path
     policy_socket: Path | None
@@ -205,6 +207,7 @@ def _common(config: DaemonConfig) -> dict[str, str]:
         "certificate_file": config.certificate_file,
         "senders_mark": config.senders_mark,
         "probe": probe_mailbox.ADDRESS,
+        "probe_helo": config.probe_helo,
         "account": config.account,
         "mail_account": config.mail_account,
     }

@@ -24,7 +24,7 @@ def propose(paths: InstancePaths, n: int, drift: Drift, newest: LoadedSettings) 
         return Adoption(setting, "", ["the file was deleted"])
     edited = generations.read_files(paths, [drift]).get(drift.service, {}).get(drift.path)
     if edited is None:
-        return Adoption(setting, "", ["the file is not UTF-8"])
+        return Adoption(setting, "", ["the file is not UTF-8, or is a symbolic link"])
     if fixed_by := _FIXED_BY.get(newest.sources.get(setting, "")):
         return Adoption(setting, "", [f"{setting} is set by {fixed_by}: change it there"])
     original = generations.read_original(paths, n, drift.service, drift.path) or ""

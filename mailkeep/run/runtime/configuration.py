@@ -16,7 +16,7 @@ import structlog
 from mailkeep.core.errors import Failure
 from mailkeep.core.secret import Vault
 from mailkeep.db.postgres_cluster import DATABASE
-from mailkeep.mail.daemons import render
+from mailkeep.mail.daemons import probe_mailbox, render
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig
 from mailkeep.run.cli import install as program
@@ -27,7 +27,7 @@ log = structlog.get_logger("mailkeep.configuration")
 
 LOGINS_PORT = "logins-port"
 """The file in the data directory with the port for Dovecot's reports of logins."""
-_SENDERS_MARK, _DOUBLE_BOUNCE = "senders in the filter", "double bounce"
+_SENDERS_MARK, _DOUBLE_BOUNCE, _PROBE = "senders in the filter", "double bounce", "HELO of the probe"
 
 
 def make_config(paths: InstancePaths, settings: Settings, vault: Vault, logins_port: int) -> DaemonConfig:
@@ -46,6 +46,7 @@ def make_config(paths: InstancePaths, settings: Settings, vault: Vault, logins_p
         senders_mark=_derive_name(vault, _SENDERS_MARK),
         double_bounce=_derive_name(vault, _DOUBLE_BOUNCE),
         probe_hash=_hash_probe_password(vault),
+        probe_helo=make_probe_helo(vault),
         certificate_file=certificate.find_served_file(paths.tls),
         lmtp_socket=paths.lmtp_socket if "lmtp" in present_processes else paths.dovecot_lmtp,
         policy_socket=paths.policy_socket if "policy" in present_processes else None,
@@ -63,6 +64,11 @@ def make_probe_password(vault: Vault) -> str:
     return vault.sign("login of the probe", b"password")
 
 
+def make_probe_helo(vault: Vault) -> str:
+    """The name that the probe gives in HELO. A secret: only who knows it can send to the probe's mailbox."""
+    return f"{_derive_name(vault, _PROBE)}.{probe_mailbox.DOMAIN}"
+
+
 def _hash_probe_password(vault: Vault) -> str:
     # A fast hash is enough for a password with 256 random bits, and is the same at each start.
     return hashlib.sha256(make_probe_password(vault).encode()).hexdigest()
@@ -70,7 +76,7 @@ def _hash_probe_password(vault: Vault) -> str:
 
 def list_secrets(vault: Vault) -> list[str]:
     """The secrets in the daemons' files, which must not be shown."""
-    names = [_derive_name(vault, purpose) for purpose in (_SENDERS_MARK, _DOUBLE_BOUNCE)]
+    names = [_derive_name(vault, purpose) for purpose in (_SENDERS_MARK, _DOUBLE_BOUNCE, _PROBE)]
     return [make_logins_token(vault), *names, _hash_probe_password(vault)]
 
 

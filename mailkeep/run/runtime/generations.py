@@ -13,6 +13,7 @@ import grp
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -197,13 +198,16 @@ def find_drift(paths: InstancePaths, manifest: Manifest) -> list[Drift]:
     """The files in use that differ from what was rendered for this generation, by service and path."""
     found: list[Drift] = []
     for service, rendered in manifest.services.items():
-        on_disk = _hash_folder(paths.conf(service))
+        folder = _folder_in_use(paths, service)
+        on_disk = _hash_folder(folder)
         for path in sorted(rendered.keys() | on_disk.keys()):
             if on_disk.get(path) != rendered.get(path):
                 kind: DriftKind = "added" if path not in rendered else "deleted" if path not in on_disk else "changed"
                 try:
-                    status = (paths.conf(service) / path).lstat()
+                    status = (folder / path).lstat() if path in on_disk else None
                 except FileNotFoundError:
+                    status = None
+                if status is None:
                     found.append(Drift(service, path, kind, None, None, None))
                     continue
                 changed_at = datetime.fromtimestamp(status.st_mtime, UTC)
@@ -212,29 +216,80 @@ def find_drift(paths: InstancePaths, manifest: Manifest) -> list[Drift]:
 
 
 def read_files(paths: InstancePaths, drift: Sequence[Drift]) -> dict[str, dict[str, str]]:
-    """The texts of changed and added files, by service and path. Those that are not UTF-8 are left out."""
+    """The texts of changed and added files, by service and path. Those that are not UTF-8, and symbolic links, are left
+    out.
+    """
     texts: dict[str, dict[str, str]] = {}
     for each in drift:
         with contextlib.suppress(OSError, UnicodeDecodeError):
-            texts.setdefault(each.service, {})[each.path] = (paths.conf(each.service) / each.path).read_text("utf-8")
+            text = _read_file(_folder_in_use(paths, each.service), each.path).decode()
+            texts.setdefault(each.service, {})[each.path] = text
     return texts
+
+
+def show_file(paths: InstancePaths, service: str, path: str) -> str:
+    """The text of a file in use, to be shown; of a symbolic link its target's name. Empty if it can't be read."""
+    folder = _folder_in_use(paths, service)
+    try:
+        return _read_file(folder, path).decode(errors="replace")
+    except OSError:
+        pass
+    try:
+        return _describe_link(folder / path)
+    except OSError:
+        return ""
 
 
 def read_original(paths: InstancePaths, n: int, service: str, path: str) -> str | None:
     """A file of a generation as it was rendered; None if it was not."""
     try:
-        return (folder_of(paths, n) / _RENDERED / service / path).read_text("utf-8")
-    except FileNotFoundError:
+        return _read_file(folder_of(paths, n), f"{_RENDERED}/{service}/{path}").decode()
+    except OSError:
         return None
 
 
+def _folder_in_use(paths: InstancePaths, service: str) -> Path:
+    n = find_linked(paths, service)
+    return paths.conf(service) if n is None else folder_of(paths, n) / service
+
+
 def _hash_folder(folder: Path) -> dict[str, str]:
-    folder = folder.resolve()
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.rglob("*")
-        if path.is_file() and path.suffix not in GENERATED
-    }
+    """The SHA-256 of the files below a folder, and of the descriptions of symbolic links, which are not followed."""
+    if folder.is_symlink():
+        return {}
+    hashes: dict[str, str] = {}
+    for place, folders, names in os.walk(folder):
+        for path in (Path(place) / name for name in (*folders, *names)):
+            name = str(path.relative_to(folder))
+            if path.is_symlink():
+                content = _describe_link(path).encode()
+            elif path.suffix in GENERATED or not path.is_file():
+                continue
+            else:
+                content = _read_file(folder, name)
+            hashes[name] = hashlib.sha256(content).hexdigest()
+    return hashes
+
+
+def _describe_link(path: Path) -> str:
+    """OSError if the path is no symbolic link."""
+    return f"symbolic link to {path.readlink()}\n"
+
+
+def _read_file(folder: Path, path: str) -> bytes:
+    """A regular file below the folder. OSError for others, and if folder or a part of the path is a symbolic link."""
+    *parents, name = Path(path).parts
+    with contextlib.ExitStack() as stack:
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        stack.callback(os.close, opened)
+        for parent in parents:
+            opened = os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=opened)
+            stack.callback(os.close, opened)
+        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=opened)
+        with os.fdopen(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise OSError(f"{path} is no regular file")
+            return file.read()
 
 
 def _write_files(folder: Path, files: Files, group: str) -> None:

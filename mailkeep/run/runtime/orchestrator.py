@@ -283,10 +283,7 @@ class Orchestrator:
 
     def _compare(self, drift: Drift, n: int, newest: LoadedSettings) -> DriftedFile:
         before = generations.read_original(self._paths, n, drift.service, drift.path) or ""
-        try:
-            after = (self._paths.conf(drift.service) / drift.path).read_text("utf-8", "replace")
-        except OSError:
-            after = ""
+        after = generations.show_file(self._paths, drift.service, drift.path)
         secrets = configuration.list_secrets(self._app.vault)
         diff = plan.diff_texts(f"{drift.service}/{drift.path}", before, after, secrets)
         proposed = self._propose(drift, n, newest)

@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -140,7 +139,7 @@ def _compare(
             is_edited = (service, path) in edited
             if before.get(path) == after.get(path) and not is_edited:
                 continue
-            old = _read(paths.conf(service) / path)
+            old = generations.show_file(paths, service, path)
             new = texts.get(path, "")
             change = (
                 "drifted"
@@ -155,13 +154,6 @@ def _compare(
             is_undecided = is_edited and before.get(path) != after.get(path)
             files.append(PlannedFile(service, path, change, diff, after.get(path), is_undecided))
     return files
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", "replace")
-    except OSError:
-        return ""
 
 
 def decide_actions(

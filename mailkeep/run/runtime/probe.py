@@ -29,7 +29,7 @@ from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.smtp.client import OutgoingEnvelope, submit
 from mailkeep.mail.smtp.connection import ConnectionLost, Relay, SmtpRefusal, Timeouts, connect
 from mailkeep.run.runtime import control
-from mailkeep.run.runtime.configuration import make_probe_password
+from mailkeep.run.runtime.configuration import make_probe_helo, make_probe_password
 from mailkeep.settings import Settings
 
 log = structlog.get_logger("mailkeep.probe")
@@ -105,7 +105,7 @@ async def _probe_once(app: App, paths: InstancePaths, settings: Settings) -> Pro
     server = imap.ImapServer(address, ports.imaps or ports.imap, bool(ports.imaps), probe_mailbox.IMAP_CLIENTS[version])
     timeouts = Timeouts(SECONDS, SECONDS, SECONDS, SECONDS, SECONDS)
     source = probe_mailbox.SMTP_CLIENTS[version]
-    relay = Relay(address, ports.smtp, helo=settings.server.name, timeouts=timeouts, source=source)
+    relay = Relay(address, ports.smtp, helo=make_probe_helo(app.vault), timeouts=timeouts, source=source)
     try:
         async with AsyncExitStack() as stack:
             async with _limit("login", f"The login on port {server.port}"):

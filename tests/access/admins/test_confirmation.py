@@ -1,4 +1,4 @@
-"""`auth.confirm_admin_changes`: creating and changing administrators needs a recent sign-in, and no key can do it."""
+"""`auth.confirm_admin_changes`: creating, changing and deleting administrators needs a recent sign-in, and no key."""
 
 from __future__ import annotations
 
@@ -27,7 +27,12 @@ def change_dora(**changes: Any) -> Change:
     return change
 
 
+async def delete(client: Client, **fields: Any) -> Answer:
+    return await client("DELETE", f"/admins/{ADMIN_IDS['dora']}", fields or None)
+
+
 CHANGES: dict[str, Change] = {
+    "delete": delete,
     "create": create,
     "role": change_dora(role="admin"),
     "email": change_dora(email="d@example.test"),
@@ -74,12 +79,15 @@ async def test_a_fresh_session_creates_administrators_with_the_setting(api: Api)
     assert (await create(fresh)).status == 201
 
 
-async def test_the_setting_does_not_concern_the_own_account_and_deletions(api: Api):
+async def test_the_setting_does_not_concern_the_own_account(api: Api):
     api.app.settings = replace(api.app.settings, auth=AuthSettings(confirm_admin_changes=True))
     old, _ = await old_and_fresh_session(api)
     own = await old.patch(f"/admins/{ADMIN_IDS['sue']}", {"domain_ids": [str(DOMAIN_IDS[EXAMPLE])]})
     assert own.status == 200
-    assert (await api.unscoped.delete(f"/admins/{ADMIN_IDS['otto']}")).status == 200
+    await api.sql("UPDATE admins SET role = 'super_admin' WHERE id = %(id)s", id=ADMIN_IDS["adam"])
+    with_key = await api.unscoped.delete(f"/admins/{ADMIN_IDS['sue']}")
+    assert reason(with_key) == "recent_sign_in_required"
+    assert (await old.delete(f"/admins/{ADMIN_IDS['sue']}")).status == 200
 
 
 async def test_the_setting_can_be_changed_only_with_a_recent_sign_in(api: Api):

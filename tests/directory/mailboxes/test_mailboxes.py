@@ -265,6 +265,7 @@ async def test_a_lower_rank_keeps_off_a_mailbox_that_belongs_to_a_higher_one(api
         {"password": "correct horse battery"},
         {"password_hash": "{SHA}x"},
         {"active": False},
+        {"quota_bytes": 9},
         {"protocols": {"imap": False}},
         {"forward": {"destinations": ["dora@x.test"]}},
         {"local_part": "other"},
@@ -276,7 +277,10 @@ async def test_a_lower_rank_keeps_off_a_mailbox_that_belongs_to_a_higher_one(api
         assert (await api.callers[who].delete(path + "?purge=true")).code == "FORBIDDEN"
         assert (await api.callers[who].post(path + "/suspend", {})).code == "FORBIDDEN"
         assert (await api.callers[who].post(path + "/unsuspend")).code == "FORBIDDEN"
-    assert (await api.adam.patch(path, {"name": "S", "quota_bytes": 9})).status == 200
+    assert (await api.adam.patch(path, {"name": "S"})).status == 200
+    domain = {"default_quota_bytes": 9}
+    assert (await api.adam.patch(f"/domains/{DOMAIN_ID}", domain)).status == 200
+    assert (await api.sue.get(path)).data["quota_bytes"] == box["quota_bytes"]
     assert (await api.sue.patch(path, {"password": "correct horse battery"})).status == 200
     assert (await api.sue.delete(path)).status == 200
     assert (await api.dora.post(path + "/restore")).code == "FORBIDDEN"

@@ -24,6 +24,7 @@ FACTS = render.DaemonConfig(
     senders_mark="0123456789abcdef",
     double_bounce="fedcba9876543210",
     probe_hash="ab" * 32,
+    probe_helo="cd.mailkeep.invalid",
     certificate_file="/etc/tls/served.pem",
     lmtp_socket=PATHS.lmtp_socket,
     policy_socket=PATHS.policy_socket,

@@ -198,6 +198,19 @@ async def test_a_super_admin_who_loses_the_role_gets_mail(api: Api):
     assert {each["recipient"] for each in await jobs(api)} == {email_of("sue"), NORA["email"]}
 
 
+async def test_a_deleted_administrator_gets_mail_like_the_super_admins(post: Post):
+    api = post.api
+    for number, role in enumerate(("super_admin", "admin", "domain_admin")):
+        created = await api.sue.post("/admins", NORA | {"email": f"{role}@elsewhere.test", "role": role})
+        await api.sql("DELETE FROM system_mail")
+        assert (await api.unscoped.delete(f"/admins/{created.data['id']}")).status == 200
+        queued = {each["recipient"] for each in await jobs(api)}
+        assert queued == ({email_of("sue"), f"{role}@elsewhere.test"} if number < 2 else set())
+        texts = [body(mail) for to, mail in await send(post) if to == f"{role}@elsewhere.test"]
+        assert all(f"The account {role}@elsewhere.test with the role {role} was deleted." in text for text in texts)
+        assert len(texts) == len(queued) // 2
+
+
 async def test_a_flood_of_changes_becomes_a_few_mails(post: Post):
     api = post.api
 

@@ -127,7 +127,7 @@ async def test_every_fault_of_a_change_is_named(api: Api):
     assert "did you mean filter.spam_score?" in refused.body.decode()
     assert faults(await patch(api, {LIVE: "many", RESTART: -1})) == [f"changes.{LIVE}", f"changes.{RESTART}"]
     assert faults(await patch(api, {"ports.imap": 587})) == ["changes.ports.imap"]
-    assert faults(await patch(api, {"outbound.relay_username": "we"})) == [
+    assert faults(await patch(api, {"outbound.relay_username": "we"}, current_password=PASSWORD)) == [
         "changes.outbound.relay", "changes.outbound.relay_password"
     ]  # fmt: skip
     assert await states(api) == []
@@ -156,7 +156,7 @@ async def test_a_stored_value_wins_over_a_later_environment(api: Api):
 
 
 async def test_secrets_are_stored_encrypted_and_never_shown(api: Api):
-    assert (await patch(api, RELAY)).status == 200
+    assert (await patch(api, RELAY, current_password=PASSWORD)).status == 200
     shown = [await api.sue.get("/config"), await api.sue.get("/config/revisions"), await api.sue.get("/audit")]
     rows = await api.sql("SELECT changes::text, stored FROM settings_revisions")
     assert "s3cret-word" not in repr(rows) + "".join(each.body.decode() for each in shown)
@@ -174,7 +174,7 @@ async def test_secrets_are_stored_encrypted_and_never_shown(api: Api):
     ],
 )  # fmt: skip
 async def test_what_is_shown_in_place_of_a_secret_is_not_stored(api: Api, key: str, value: object):
-    await patch(api, RELAY)
+    await patch(api, RELAY, current_password=PASSWORD)
     refused = await patch(api, {key: value}, current_password=PASSWORD)
     assert (refused.code, faults(refused)) == ("INVALID_FIELD", [f"changes.{key}"])
     assert "in place of a secret" in refused.body.decode()
@@ -184,17 +184,19 @@ async def test_what_is_shown_in_place_of_a_secret_is_not_stored(api: Api, key: s
     "changes", [{"outbound.relay": "evil.example:587"}, {"outbound.relay_tls": "tls"}, {"outbound.relay_username": "x"}]
 )
 async def test_another_destination_does_not_receive_the_secret(api: Api, changes: dict[str, str]):
-    await patch(api, RELAY)
-    assert faults(await patch(api, changes)) == ["changes.outbound.relay_password"]
-    assert (await patch(api, changes | {SECRET: "another"})).status == 200
-    assert (await patch(api, {"outbound.relay": None, "outbound.relay_username": None})).status == 200
+    await patch(api, RELAY, current_password=PASSWORD)
+    assert faults(await patch(api, changes, current_password=PASSWORD)) == ["changes.outbound.relay_password"]
+    assert (await patch(api, changes | {SECRET: "another"}, current_password=PASSWORD)).status == 200
+    unset = {"outbound.relay": None, "outbound.relay_username": None}
+    assert (await patch(api, unset, current_password=PASSWORD)).status == 200
     assert (await setting(api, SECRET))["source"] == "default"
 
 
 async def test_a_rollback_to_another_destination_uses_the_secret_of_that_time(api: Api):
-    await patch(api, RELAY)
-    await patch(api, {"outbound.relay": "other.example:25", SECRET: "for-the-other"})
-    assert (await api.sue.post("/config/revisions/1/rollback", {})).status == 200
+    await patch(api, RELAY, current_password=PASSWORD)
+    await patch(api, {"outbound.relay": "other.example:25", SECRET: "for-the-other"}, current_password=PASSWORD)
+    back = await api.sue.post("/config/revisions/1/rollback", {"current_password": PASSWORD})
+    assert back.status == 200
     async with api.app.db.autocommit() as conn:
         loaded, _ = await stored_settings.apply_newest(conn, api.app.data_dir, VAULT, api.app.loaded)
     assert loaded.settings.outbound.relay_password == "s3cret-word"
@@ -205,6 +207,7 @@ async def test_a_rollback_to_another_destination_uses_the_secret_of_that_time(ap
     [
         {"auth.require_second_factor": ["super_admin"]}, {"oidc.allowed_networks": ["127.0.0.0/8"]},
         {"cors.origins": ["https://a.test"]}, {"dns.servers": ["192.0.2.53"]},
+        {"filter.dns_servers": ["192.0.2.53:53"]}, {"outbound.relay": "evil.example:25"},
         {"webhooks.allowed_networks": ["10.0.0.0/8"]}, {"overlays.postfix": "smtpd_timeout = 30s\n"},
         {"overlays.rspamd": {"greylist.conf": "timeout = 300;"}},
     ],

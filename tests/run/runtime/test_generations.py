@@ -64,6 +64,38 @@ def test_an_edit_by_hand_is_kept(paths: InstancePaths) -> None:
     assert changes == [("rspamd", "local.d/own.conf", "added"), ("postfix", "main.cf", "changed")]
 
 
+def test_symbolic_links_are_shown_and_not_followed(paths: InstancePaths) -> None:
+    install(paths)
+    secret = paths.data / "secret"
+    outside = paths.data / "outside"
+    outside.mkdir()
+    for file in (secret, outside / "actions.conf"):
+        file.write_text("master secret\n")
+    (paths.postfix_conf / "main.cf").unlink()
+    (paths.postfix_conf / "main.cf").symlink_to(secret)
+    (paths.rspamd_conf / "local.d").rename(paths.rspamd_conf / "old.d")
+    (paths.rspamd_conf / "local.d").symlink_to(outside)
+    drift = generations.find_drift(paths, current(paths))
+    found = {(each.service, each.path): each.kind for each in drift}
+    assert found["postfix", "main.cf"] == "changed"
+    assert (found["rspamd", "local.d"], found["rspamd", "local.d/actions.conf"]) == ("added", "deleted")
+    assert generations.show_file(paths, "postfix", "main.cf") == f"symbolic link to {secret}\n"
+    assert generations.show_file(paths, "rspamd", "local.d") == f"symbolic link to {outside}\n"
+    assert generations.show_file(paths, "rspamd", "local.d/actions.conf") == ""
+    assert "master secret" not in repr(generations.read_files(paths, drift))
+    install(paths, FILTER__SPAM_SCORE="5.5")
+    assert current(paths).n == 2
+    for name in (paths.postfix_conf / "main.cf", paths.rspamd_conf / "local.d" / "actions.conf"):
+        assert not name.is_symlink()
+        assert "master secret" not in name.read_text()
+    # The whole folder of a service.
+    paths.postfix_conf.resolve().rename(paths.data / "moved")
+    (paths.generations / "000002" / "postfix").symlink_to(outside)
+    drift = generations.find_drift(paths, current(paths))
+    assert {each.kind for each in drift if each.service == "postfix"} == {"deleted"}
+    assert generations.show_file(paths, "postfix", "actions.conf") == ""
+
+
 @pytest.mark.parametrize("name", ["main.cf", "master.cf"])
 def test_an_edit_that_the_check_rejects_is_not_used(paths: InstancePaths, name: str) -> None:
     install(paths)

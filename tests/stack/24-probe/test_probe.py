@@ -137,6 +137,7 @@ def test_what_is_switched_off_is_not_checked(ours: Stack) -> None:
 
 def test_mail_that_probes_left_is_deleted(ours: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     with ours.smtp() as client:
+        client.ehlo(configuration.make_probe_helo(read_vault(ours)))
         client.sendmail("", [MAILBOX], letter(MAILBOX))
     eventually(lambda: mail_files(ours), 30, "the message")
     monkeypatch.setattr(probe, "_LEFTOVER_SECONDS", 1)
@@ -207,7 +208,10 @@ def test_a_probe_that_failed_before_does_not_undo_an_apply(ours: Stack) -> None:
     eventually(lambda: health(ours)["status"] == "ok", 60, "the probe in health")
 
 
-def test_only_this_machine_reaches_the_mailbox(ours: Stack) -> None:
+def test_only_the_probe_reaches_the_mailbox(ours: Stack) -> None:
+    vault = read_vault(ours)
+    helo = configuration.make_probe_helo(vault)
+
     def reply_to(client: Any, recipient: str) -> tuple[int, str]:
         client.mail("someone@remote.test")
         code, text = client.rcpt(recipient)
@@ -218,10 +222,17 @@ def test_only_this_machine_reaches_the_mailbox(ours: Stack) -> None:
         refused = reply_to(client, MAILBOX)
         assert refused == reply_to(client, "probe@unknown.invalid")
         assert refused[0] == 554
+        client.ehlo(helo)
+        assert reply_to(client, MAILBOX) == refused
     with ours.smtp() as client:
+        # No local account: a filled mailbox would roll back every apply.
+        for name in (probe_mailbox.DOMAIN, f"{'0' * 16}.{probe_mailbox.DOMAIN}"):
+            client.ehlo(name)
+            assert reply_to(client, MAILBOX) == refused
+        client.ehlo(helo)
         assert reply_to(client, MAILBOX)[0] == 250
+    assert plan.mask(f"helo {helo}", configuration.list_secrets(vault)) == f"helo ********.{probe_mailbox.DOMAIN}"
 
-    vault = read_vault(ours)
     conf = str(paths_of(ours.data_dir).dovecot_conf / "dovecot.conf")
 
     def may_log_in(

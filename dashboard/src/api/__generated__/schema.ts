@@ -98,7 +98,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an administrator
-         * @description Ends its sessions and revokes its keys. The last super_admin can't be deleted.
+         * @description Ends its sessions and revokes its keys. The last super_admin can't be deleted. All super_admins, and the address of the account, get mail about a deleted admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         delete: operations["deleteAdminsById"];
         options?: never;
@@ -717,7 +717,7 @@ export interface paths {
         head?: never;
         /**
          * Change settings
-         * @description Adds a revision. Settings with effect `none` apply to all processes at once, others with the next apply or start. INVALID_FIELD names each setting that is not valid, is set by the file or the environment, or can't be stored. With `If-Match` and another newest revision: PRECONDITION_FAILED, with the settings that have changed since in `details.changed`. With `dry_run` nothing is stored, and `plan` has the files that would change and what the services would do; null with a warning if the process `node` does not answer within 30 seconds. A relay's password is removed if its host, port, encryption or user name changes, unless it is in the same request. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         * @description Adds a revision. Settings with effect `none` apply to all processes at once, others with the next apply or start. INVALID_FIELD names each setting that is not valid, is set by the file or the environment, or can't be stored. With `If-Match` and another newest revision: PRECONDITION_FAILED, with the settings that have changed since in `details.changed`. With `dry_run` nothing is stored, and `plan` has the files that would change and what the services would do; null with a warning if the process `node` does not answer within 30 seconds. A relay's password is removed if its host, port, encryption or user name changes, unless it is in the same request. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*`, `filter.dns_servers`, `mta.*`, `outbound.relay*`, `overlays.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         patch: operations["patchConfig"];
         trace?: never;
@@ -750,7 +750,7 @@ export interface paths {
         put?: never;
         /**
          * Roll back to a revision
-         * @description Adds a revision with the stored settings of revision `n` (0: none stored), checked like a change. With `If-Match` and another newest revision: PRECONDITION_FAILED as for PATCH /config. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         * @description Adds a revision with the stored settings of revision `n` (0: none stored), checked like a change. With `If-Match` and another newest revision: PRECONDITION_FAILED as for PATCH /config. Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*`, `filter.dns_servers`, `mta.*`, `outbound.relay*`, `overlays.*` and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         post: operations["postConfigRevisionsByNRollback"];
         delete?: never;
@@ -2231,6 +2231,14 @@ export interface components {
              * @enum {string}
              */
             role?: "domain_admin" | "admin" | "super_admin";
+        };
+        /**
+         * @description `current_password` is needed to delete others if `auth.confirm_admin_changes` is set and the session is older
+         *         than ten minutes.
+         */
+        AdminDelete: {
+            /** @description The caller's current password. */
+            current_password?: string;
         };
         /** @description An administrator was deleted. */
         AdminDeletion: {
@@ -5617,7 +5625,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AdminDelete"];
+            };
+        };
         responses: {
             /** @description OK */
             200: {
@@ -5637,7 +5649,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
-            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];

@@ -136,7 +136,7 @@ function DeleteAdmin({ admin, onClose }: { admin: Admin | null; onClose: () => v
       onClose={onClose}
       title={`Delete ${admin?.email ?? ''}`}
       name={admin?.email ?? ''}
-      request={() => fetchData(client.DELETE('/admins/{id}', { params: { path: { id } } }))}
+      request={(confirmation) => fetchData(client.DELETE('/admins/{id}', { params: { path: { id } }, body: confirmation }))}
       invalidates={['admins', 'api-keys']}
       message={(answer) => answer.message}
     >

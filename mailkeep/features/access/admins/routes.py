@@ -38,7 +38,7 @@ def _detail(who: Principal, admin: Admin) -> HttpResponse:
     return HttpResponse(_record(who, admin), changed_at=admin.updated_at)
 
 
-def _current_password(body: wire.AdminCreate | wire.AdminPatch) -> str | None:
+def _current_password(body: wire.AdminCreate | wire.AdminPatch | wire.AdminDelete) -> str | None:
     return None if body.current_password is UNSET else body.current_password
 
 
@@ -100,8 +100,11 @@ async def _change(app: App, call: Call) -> HttpResponse:
 
 
 async def _delete(app: App, call: Call) -> HttpResponse:
+    who, admin_id = call.caller(), call.id()
+    if app.settings.auth.confirm_admin_changes and (admin_id != who.admin_id or who.key_id is not None):
+        await call.require_recent_sign_in(app.clock(), _current_password(call.body), "admin.delete")
     async with app.db.tx() as conn:
-        admin = await service.delete(conn, call.caller(), app.clock(), call.id(), call.if_match)
+        admin = await service.delete(conn, who, app.clock(), admin_id, call.if_match)
     return HttpResponse(wire.AdminDeletion(f"The administrator {admin.email} was deleted.", admin.id))
 
 
@@ -186,13 +189,17 @@ ENDPOINTS = (
         handler=_delete,
         action="admin.write",
         summary="Delete an administrator",
-        description="Ends its sessions and revokes its keys. The last super_admin can't be deleted.",
+        description=(
+            "Ends its sessions and revokes its keys. The last super_admin can't be deleted. All super_admins, and the "
+            "address of the account, get mail about a deleted admin or super_admin. " + _CONFIRMATION
+        ),
         tag="Administrators",
         versioned=True,
+        body=wire.AdminDelete,
         data=wire.AdminDeletion,
         audit="admin.delete",
         resource="admin",
-        refusals=(NotFound, Conflict, ApiKeyDomainScope),
+        refusals=(InvalidCredentials, NotFound, Conflict, ApiKeyDomainScope),
         examples=(Example(path={"id": "{admin_id}"}),),
     ),
 )

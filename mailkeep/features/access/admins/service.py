@@ -208,7 +208,9 @@ async def set_oidc_provider(conn: Conn, admin_id: UUID, provider: str | None, at
 
 
 async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID, if_match: IfMatch = ANY_VERSION) -> Admin:
-    """Delete an account with its sessions and keys; NOT_FOUND, PRECONDITION_FAILED, CONFLICT `last_super_admin`."""
+    """Delete an account with its sessions and keys; NOT_FOUND, PRECONDITION_FAILED, CONFLICT `last_super_admin`. All
+    super_admins and the deleted admin or super_admin get mail about it.
+    """
     await store.lock_roles(conn)
     admin = await _require(conn, admin_id)
     if_match.check(admin.updated_at)
@@ -218,6 +220,11 @@ async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID, if_ma
     await audit.record(
         conn, who, at, AuditAction("admin.delete", _target(admin), before=wire.audit_fields(admin), details=details)
     )
+    if rules.has_all_domains(admin):
+        item = {"changes": ["deleted"], "email": admin.email, "role": admin.role.value}
+        await system_mail.notify_super_admins(
+            conn, who, at, SuperAdminNotice("admin_changed", item, also=[admin.email])
+        )
     return admin
 
 

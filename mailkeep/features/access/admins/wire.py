@@ -61,6 +61,14 @@ class AdminPatch(Patch, frozen=True):
     current_password: OwnPassword | UnsetType = UNSET
 
 
+class AdminDelete(Body, frozen=True):
+    """`current_password` is needed to delete others if `auth.confirm_admin_changes` is set and the session is older
+    than ten minutes.
+    """
+
+    current_password: OwnPassword | UnsetType = UNSET
+
+
 class AdminDeletion(Struct, frozen=True):
     """An administrator was deleted."""
 

@@ -138,10 +138,10 @@ class MailboxChanges:
 
     @property
     def needs_owner_rank(self) -> bool:
-        """Whether password, protocols, `active`, address, forward or `require_app_passwords` change: a caller of lower
-        rank than the mailbox's owner must not change them.
+        """Whether password, protocols, `active`, quota, address, forward or `require_app_passwords` change: a caller of
+        lower rank than the mailbox's owner must not change them. With a small quota the owner's mail would bounce.
         """
-        protected = (self.secret, self.active, self.protocols)
+        protected = (self.secret, self.active, self.protocols, self.quota_bytes)
         changes_access = any(value is not None for value in protected) or self.require_app_passwords is not UNSET
         return self.changes_address or self.changes_forward or changes_access
 

@@ -15,8 +15,9 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
 _TAG = "Configuration"
 _RECENT = (
-    "Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*` and `webhooks.allowed_networks` need a session of the last 10 "
-    "minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`."
+    "Changes of `auth.*`, `oidc.*`, `cors.*`, `dns.*`, `filter.dns_servers`, `mta.*`, `outbound.relay*`, `overlays.*` "
+    "and `webhooks.allowed_networks` need a session of the last 10 minutes, or `current_password`; "
+    "otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`."
 )
 
 

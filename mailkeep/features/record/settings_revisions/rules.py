@@ -9,7 +9,10 @@ from typing import Any
 from mailkeep.features.record.settings_revisions.model import StoredSettings, Values
 from mailkeep.settings import MASK, SETTING_FIELDS, find_effect, mask_secrets
 
-_SENSITIVE = ("auth.", "oidc.", "cors.", "dns.", "overlays.", "webhooks.allowed_networks")
+_SENSITIVE = (
+    *("auth.", "oidc.", "cors.", "dns.", "overlays.", "webhooks.allowed_networks", "filter.dns_servers"),
+    *("mta.", "outbound.relay"),  # where all mail goes, also that with links to set a password
+)
 
 
 def needs_recent_sign_in(changes: Iterable[str]) -> bool:

@@ -25,6 +25,7 @@ _ACCOUNT_CHANGES = {
     "role": "The role of the account {email} was changed from {old_role} to {role}.",
     "email": "The email of the account {old_email} was changed to {email}.",
     "password": "The account {email} got a new password.",
+    "deleted": "The account {email} with the role {role} was deleted.",
 }
 
 
