@@ -89,8 +89,7 @@ async def make_plan(app: App, proposed: Values | None = None, seconds: float = _
         result = await node_tasks.run(app, "orchestrator.plan", argument, seconds)
         return msgspec.convert(result["plan"], ConfigurationPlan)
     async with app.db.autocommit() as conn:
-        stored = await revisions.read(conn, app.vault, is_full_profile=False)
-    stored = revision_rules.propose(stored, proposed)
+        stored = revision_rules.propose(await revisions.read(conn, app.vault, is_full_profile=False), proposed)
     pending = revision_rules.list_pending(stored)
     plan_id = hashlib.sha256(f"{stored.applied_n} {stored.n}".encode()).hexdigest()
     until, actions = app.clock() + _LIFETIME, rules.plan_embedded(pending)
