@@ -16,7 +16,8 @@ _FUNCTION = re.compile(r"\bmta_[a-z_]+(?=\()")
 
 def queried_by(role: str) -> set[str]:
     """The functions in the queries of a role's daemon."""
-    text = " ".join(MAPS.values()) if role == POSTFIX else (TEMPLATES / "dovecot/sql.conf").read_text()
+    files = [TEMPLATES / "dovecot" / name for name in ("sql.conf", "app-passwords.conf")]
+    text = " ".join(MAPS.values() if role == POSTFIX else (file.read_text() for file in files))
     return set(_FUNCTION.findall(text))
 
 
@@ -45,7 +46,7 @@ async def test_postfix_and_dovecot_execute_only_the_functions_that_they_query(da
 
 async def test_dovecot_queries_no_routes_and_postfix_no_hash(database_urls: Urls):
     assert not queried_by(POSTFIX) & queried_by(DOVECOT)
-    assert {"mta_login", "mta_user", "mta_users"} == queried_by(DOVECOT)
+    assert {"mta_app_login", "mta_login", "mta_user", "mta_users"} == queried_by(DOVECOT)
 
 
 @pytest.mark.parametrize("role", ROLES)

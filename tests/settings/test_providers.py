@@ -109,7 +109,7 @@ def test_listed_settings_hide_the_secret(tmp_path: Path):
         ({"client_secret": "", "client_secret_file": "secret"}, "not an absolute path"),
         ({"client_secret": "s3cret", "client_secret_file": "/x"}, "both"),
         ({"trust_mail": True}, "trust_mail"),
-        ({"trust_email": "yes"}, "$[0].trust_email"),
+        ({"trust_email": "yes"}, "`trust_email` of entry 1 is text, not true or false"),
     ],
 )
 def test_a_wrong_provider_is_refused(tmp_path: Path, changes: dict[str, Any], expected: str):

@@ -31,7 +31,7 @@ _PIECE_BYTES = 1 << 20
 _MAX_TEXT = 300
 
 
-class FailureLog:
+class ProcessFailures:
     """The failures in a log from now on. What failed already since Postfix last read its configuration (within the last
     256 KiB of the log) does not count. Blocks.
     """

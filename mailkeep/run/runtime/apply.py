@@ -27,7 +27,7 @@ from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.actions import Action
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.mail.postfix.log_failures import FailureLog
+from mailkeep.mail.postfix.log_failures import ProcessFailures
 from mailkeep.run.runtime import (
     certificate,
     checks,
@@ -166,7 +166,7 @@ class Applier:
         if entry.target != entry.base:
             await recorder.run("use the settings", self._use_settings(entry, settings))
         failpoint.reach("apply.settings_used")
-        failures = await asyncio.to_thread(FailureLog, self._paths.mail_log)
+        failures = await asyncio.to_thread(ProcessFailures, self._paths.mail_log)
         for service in _order(entry.actions):
             await recorder.run(_name_step(entry, service), self._change(entry, service, entry.n))
             failpoint.reach("apply.service_changed")

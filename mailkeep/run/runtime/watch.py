@@ -15,7 +15,7 @@ from mailkeep.features.mailflow.queue import service as queue
 from mailkeep.mail.daemons.node_report import ProbeResult
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
-from mailkeep.mail.postfix.log_failures import FailureLog
+from mailkeep.mail.postfix.log_failures import ProcessFailures
 from mailkeep.run.runtime import control, probe, recovery
 from mailkeep.run.runtime.supervisor import ServiceState
 from mailkeep.settings import Settings
@@ -64,7 +64,7 @@ class Baseline:
     ready_at: float
     retried: frozenset[str]
     ill: Ill
-    failures: FailureLog
+    failures: ProcessFailures
 
 
 async def find_ill(app: App, paths: InstancePaths, settings: Settings) -> Ill:
@@ -80,7 +80,7 @@ async def find_ill(app: App, paths: InstancePaths, settings: Settings) -> Ill:
     return Ill(frozenset(services), frozenset(await _find_silent(settings)), deferred)
 
 
-async def take_baseline(app: App, paths: InstancePaths, ill: Ill, failures: FailureLog) -> Baseline:
+async def take_baseline(app: App, paths: InstancePaths, ill: Ill, failures: ProcessFailures) -> Baseline:
     """What `watch` compares with, once all services are ready: mail that was deferred until now is retried. `failures`:
     Postfix's log from before the change.
     """

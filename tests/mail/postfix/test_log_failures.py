@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mailkeep.mail.postfix.log_failures import FailureLog
+from mailkeep.mail.postfix.log_failures import ProcessFailures
 
 HEAD = "Nov 20 10:01:02 mx postfix/"
 FATAL = "smtp[42]: fatal: parameter smtp_connect_timeout: bad time value: banana"
@@ -26,7 +26,7 @@ def log(tmp_path: Path) -> Path:
 
 def test_new_failures_are_found_once(log: Path):
     append(log, "smtp[41]: fatal: something of before")
-    failures = FailureLog(log)
+    failures = ProcessFailures(log)
     assert failures.read() is None
     append(log, "qmgr[3]: 4jW9T1xz0bz1: removed", THROTTLING, FATAL)
     assert failures.read() == f"postfix/{FATAL}"
@@ -50,29 +50,29 @@ def test_new_failures_are_found_once(log: Path):
     ],
 )
 def test_words_of_clients_and_wrong_calls_of_commands_are_no_failure(log: Path, line: str):
-    failures = FailureLog(log)
+    failures = ProcessFailures(log)
     append(log, line)
     assert failures.read() is None
 
 
 def test_what_failed_already_with_the_configuration_of_before_is_no_failure(log: Path):
     append(log, FATAL)
-    failures = FailureLog(log)
+    failures = ProcessFailures(log)
     append(log, FATAL.replace("42", "43"))
     assert failures.read() is None
     append(log, "master[7]: reload -- version 3.7.11, configuration /x")
-    failures = FailureLog(log)  # a reload ended the earlier failure: the same one is new
+    failures = ProcessFailures(log)  # a reload ended the earlier failure: the same one is new
     append(log, FATAL)
     assert failures.read() == f"postfix/{FATAL}"
 
 
 def test_the_log_may_be_missing_or_rotated(tmp_path: Path, log: Path):
     missing = tmp_path / "other.log"
-    failures = FailureLog(missing)
+    failures = ProcessFailures(missing)
     assert failures.read() is None
     append(missing, FATAL)
     assert failures.read() == f"postfix/{FATAL}"
-    failures = FailureLog(log)
+    failures = ProcessFailures(log)
     append(log, FATAL)
     log.rename(log.with_name("mail.log.20261120"))
     append(log, "qmgr[3]: 4jW9T1xz0bz1: removed")

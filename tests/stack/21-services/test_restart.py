@@ -66,7 +66,6 @@ def test_sends_wait_while_postfix_restarts(shop: Stack) -> None:
             single = pool.submit(shop.send, SENDER, one)
             batch = pool.submit(send_batch, shop, many)
             eventually(lambda: len(attempts(shop, one)) == 1 and len(attempts(shop, many)) == BATCH, 8, "the attempts")
-            assert {each["status"] for each in (*attempts(shop, one), *attempts(shop, many))} == {"submitting"}
         assert single.result(60).status == 200, single.result().body
         results = batch.result(60).data["results"]
         assert [each for each in results if each.get("code")] == []

@@ -200,6 +200,6 @@ ENDPOINTS = (
         audit="admin.delete",
         resource="admin",
         refusals=(InvalidCredentials, NotFound, Conflict, ApiKeyDomainScope),
-        examples=(Example(path={"id": "{admin_id}"}),),
+        examples=(Example(path={"id": "{admin_id}"}, body={}),),
     ),
 )
