@@ -119,7 +119,8 @@ def alice(patient: Stack) -> str:
 def defer_at_remote_server(stack: Stack, name: str) -> str:
     """A message that a remote server deferred; the recipient."""
     recipient = f"fail+{name}@remote.test"
-    assert stack.send("shop@outage.test", recipient).status == 200
+    # A busy machine may not have signed it in time; then it is refused for now.
+    eventually(lambda: stack.send("shop@outage.test", recipient).status == 200, what="the send")
     eventually(lambda: is_deferred(stack, recipient), what="the deferral by the remote server")
     return recipient
 
