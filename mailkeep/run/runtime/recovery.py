@@ -39,6 +39,7 @@ _MAX_MESSAGES = 100
 _FIRST_PAUSE, _TRIES = 1.0, 8
 _IDLE_SECONDS = 3.0
 _FORGET_SECONDS = 600.0
+_WAKE_PAUSES = (0.2, 0.5, 1.0)
 _MIN_FREE_BYTES, _MIN_FREE_INODES = 32 << 20, 100
 
 
@@ -157,7 +158,14 @@ async def _list_local_deferrals(app: App, paths: InstancePaths, listing: Sequenc
 
 async def _make_due(paths: InstancePaths, queue_ids: Collection[str]) -> None:
     await asyncio.to_thread(postfix_queue.make_due, paths.postfix_queue, queue_ids, utc_now().timestamp())
-    await postfix_queue.wake_service(paths.postfix_conf, "qmgr", "FD")
+    for pause in (*_WAKE_PAUSES, None):  # right after a reload the queue manager does not listen yet
+        try:
+            await postfix_queue.wake_service(paths.postfix_conf, "qmgr", "FD")
+            return
+        except Failure:
+            if pause is None:
+                raise
+            await asyncio.sleep(pause)
 
 
 def _has_room(*folders: Path) -> bool:
