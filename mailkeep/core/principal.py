@@ -97,12 +97,15 @@ POLICY: dict[str, PolicyRule] = {
     "mailbox.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
     "mailbox.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "mailbox.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "mailbox.bulk": PolicyRule(_DOMAIN, ActionScope.LISTING),  # each item is judged as a single call
     "sieve.read": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "sieve.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "sieve.check": PolicyRule(_DOMAIN, ActionScope.LISTING),  # of a script in the body, which belongs to nobody
     "alias.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
     "alias.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "alias.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "alias.bulk": PolicyRule(_DOMAIN, ActionScope.LISTING),
+    "operation.read": PolicyRule(_DOMAIN, ActionScope.LISTING),  # its creator, and super_admins
     "routing.explain": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "message.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
     "message.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),

@@ -168,6 +168,46 @@ TABLE audit_seals
     GRANT SELECT TO mailkeep_app
     GRANT INSERT, SELECT TO mailkeep_audit
 
+TABLE bulk_items
+    operation_id uuid NOT NULL
+    index integer NOT NULL
+    sealed bytea
+    object_id uuid
+    error bytea
+    domain_id uuid
+    object_key text
+    CONSTRAINT bulk_items_operation_id_fkey FOREIGN KEY (operation_id) REFERENCES bulk_operations(id) ON DELETE CASCADE
+    CONSTRAINT bulk_items_pkey PRIMARY KEY (operation_id, index)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE bulk_operations
+    id uuid NOT NULL
+    resource text NOT NULL
+    action text NOT NULL
+    dry_run boolean NOT NULL
+    state text NOT NULL
+    total integer NOT NULL
+    author_id uuid
+    author text NOT NULL
+    author_role text NOT NULL
+    actor text NOT NULL
+    key_id uuid
+    key_scope uuid[]
+    ip_address text
+    user_agent text
+    request_id uuid
+    created_at timestamp with time zone NOT NULL
+    finished_at timestamp with time zone
+    claimed_until timestamp with time zone NOT NULL
+    CONSTRAINT bulk_operations_action CHECK ((action = ANY (ARRAY['create'::text, 'update'::text, 'delete'::text])))
+    CONSTRAINT bulk_operations_pkey PRIMARY KEY (id)
+    CONSTRAINT bulk_operations_request_unique UNIQUE (request_id)
+    CONSTRAINT bulk_operations_resource CHECK ((resource = ANY (ARRAY['mailbox'::text, 'alias'::text])))
+    CONSTRAINT bulk_operations_state CHECK ((state = ANY (ARRAY['running'::text, 'succeeded'::text])))
+    CREATE INDEX bulk_operations_by_end ON bulk_operations USING btree (finished_at) WHERE (finished_at IS NOT NULL)
+    CREATE INDEX bulk_operations_unfinished ON bulk_operations USING btree (author_id, id) WHERE (state = 'running'::text)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE counters WITH (fillfactor=50)
     name text NOT NULL
     labels text[] NOT NULL

@@ -18,10 +18,13 @@ _MAX_LENGTH_DIGITS = 18  # of Content-Length
 _GRACE_SECONDS = 60.0  # every body may take this long, however slowly it arrives
 
 
-async def read_body(request: Request, limit: int, reservation: MemoryReservation, http: HttpSettings) -> JsonText:
+async def read_body(
+    request: Request, limit: int, reservation: MemoryReservation, http: HttpSettings, *, accepts_csv: bool = False
+) -> JsonText:
     """The body, at most `limit` bytes, read within the deadlines of `http`; `reservation` reserves the memory for it.
 
-    A body with a wrong length or encoding is rejected by its header fields, one that is not JSON at its first byte.
+    A body with a wrong length or encoding is rejected by its header fields, one that is not JSON (or, with
+    `accepts_csv`, CSV) at its first byte.
     """
     headers = request.headers
     length = headers.get("content-length")
@@ -37,8 +40,9 @@ async def read_body(request: Request, limit: int, reservation: MemoryReservation
         await reservation.reserve(int(length))
     body = _BodyBuffer(int(length or 0))
     async for chunk in _read_chunks(request, http):
-        if chunk and not body.size and not _is_json(headers):
-            raise UnsupportedMediaType
+        if chunk and not body.size and not (_is_json(headers) or (accepts_csv and is_csv(headers))):
+            text = "The body must be application/json or text/csv, in UTF-8." if accepts_csv else None
+            raise UnsupportedMediaType(text)
         if body.size + len(chunk) > limit:
             raise PayloadTooLarge(f"The body is larger than {limit} bytes.", limit=limit)
         if length is None and body.size <= SMALL < body.size + len(chunk):
@@ -112,6 +116,15 @@ async def _read_chunks(request: Request, http: HttpSettings) -> AsyncIterator[by
 
 
 def _is_json(headers: Mapping[str, str]) -> bool:
-    kind, _, parameters = headers.get("content-type", "").lower().partition(";")
-    charset = parameters.strip(" ;").removeprefix("charset=").strip('"')
-    return kind.strip() == "application/json" and charset in ("", "utf-8", "utf8")
+    return _is_utf8(headers, "application/json", "")
+
+
+def is_csv(headers: Mapping[str, str]) -> bool:
+    """Whether the body is CSV; the parameter `header` (RFC 4180 §3) is not required."""
+    return _is_utf8(headers, "text/csv", "header=present")
+
+
+def _is_utf8(headers: Mapping[str, str], media_type: str, ignored: str) -> bool:
+    kind, *parameters = (part.strip() for part in headers.get("content-type", "").lower().split(";"))
+    charsets = [part.removeprefix("charset=").strip('"') for part in parameters if part not in ("", ignored)]
+    return kind == media_type and len(charsets) <= 1 and all(each in ("utf-8", "utf8") for each in charsets)

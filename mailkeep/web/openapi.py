@@ -155,7 +155,10 @@ def _operation(endpoint: Endpoint, schemas: Schemas) -> dict[str, Any]:
             f"example{number}": {"value": fill_placeholders(each.body)} for number, each in enumerate(examples, 1)
         }
         content = {"schema": schemas.of(endpoint.body), "examples": bodies}
-        operation["requestBody"] = {"required": requires_body(endpoint.body), "content": {_JSON: content}}
+        media_types: Schema = {_JSON: content}
+        if endpoint.csv_rows:
+            media_types["text/csv"] = {"schema": {"type": "string"}}
+        operation["requestBody"] = {"required": requires_body(endpoint.body), "content": media_types}
     operation["responses"] = {str(endpoint.status): _success_response(endpoint, schemas, examples[0])}
     return operation
 

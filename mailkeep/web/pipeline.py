@@ -38,7 +38,8 @@ from mailkeep.db.wait_limits import limit_database_waits
 from mailkeep.settings import Settings
 from mailkeep.settings.tree import LimitsSettings
 from mailkeep.web import cors, envelope, listing
-from mailkeep.web.body import read_body
+from mailkeep.web.body import is_csv, read_body
+from mailkeep.web.csv_table import parse_csv
 from mailkeep.web.decode import decode_query, requires_body
 from mailkeep.web.decode_process import Decoder
 from mailkeep.web.endpoint import Call, Endpoint, HttpResponse, Rate
@@ -262,7 +263,9 @@ class Pipeline:
         limit = endpoint.body_limit(self._app.settings) if endpoint.body_limit else BODY_LIMIT
         if endpoint.action is None:  # they must not use up the memory of callers with credentials
             reservation.use_budget(self._anonymous_budget)
-        call.raw_body = await read_body(request, limit, reservation, self._app.settings.http)
+        accepts_csv = endpoint.csv_rows > 0
+        http = self._app.settings.http
+        call.raw_body = await read_body(request, limit, reservation, http, accepts_csv=accepts_csv)
         if call.who is not None and endpoint.action is not None:
             allow(call.who, endpoint.action)
         pairs = list(call.query_pairs)
@@ -278,7 +281,9 @@ class Pipeline:
             )
         if endpoint.listing is not None:
             call.page = listing.parse_page_request(call, endpoint.listing, self._app.vault, now)
-        if call.raw_body:
+        if call.raw_body and accepts_csv and is_csv(request.headers):
+            call.body = await asyncio.to_thread(parse_csv, bytes(call.raw_body), endpoint.csv_rows)
+        elif call.raw_body:
             call.body = await self._decoder.read(call.raw_body, endpoint.body)
         elif endpoint.body is not None and requires_body(endpoint.body):
             raise InvalidJson("The request needs a JSON body.")

@@ -180,3 +180,41 @@ CREATE TABLE routing_settings (
     applied_at         timestamptz
 );
 INSERT INTO routing_settings (hostname, external_expansion, message_size) VALUES ('', 100, 50 << 20);
+
+-- Bulk operations on mailboxes and aliases (features/directory/bulk): who requested them, and until when a worker has
+-- claimed them. The rights of the author are looked up for each item.
+CREATE TABLE bulk_operations (
+    id            uuid PRIMARY KEY,
+    resource      text NOT NULL CONSTRAINT bulk_operations_resource CHECK (resource IN ('mailbox', 'alias')),
+    action        text NOT NULL CONSTRAINT bulk_operations_action CHECK (action IN ('create', 'update', 'delete')),
+    dry_run       boolean NOT NULL,
+    state         text NOT NULL CONSTRAINT bulk_operations_state CHECK (state IN ('running', 'succeeded')),
+    total         integer NOT NULL,
+    author_id     uuid,                                                             -- NULL: the command line
+    author        text NOT NULL,
+    author_role   text NOT NULL,
+    actor         text NOT NULL,
+    key_id        uuid,
+    key_scope     uuid[],
+    ip_address    text,
+    user_agent    text,
+    request_id    uuid CONSTRAINT bulk_operations_request_unique UNIQUE,
+    created_at    timestamptz NOT NULL,
+    finished_at   timestamptz,
+    claimed_until timestamptz NOT NULL
+);
+CREATE INDEX bulk_operations_unfinished ON bulk_operations (author_id, id) WHERE state = 'running';
+CREATE INDEX bulk_operations_by_end ON bulk_operations (finished_at) WHERE finished_at IS NOT NULL;
+
+-- The items of an operation: sealed until they are done, then with the object or the error (JSON; it may contain what
+-- jsonb does not accept).
+CREATE TABLE bulk_items (
+    operation_id uuid NOT NULL REFERENCES bulk_operations ON DELETE CASCADE,
+    index        integer NOT NULL,
+    sealed       bytea,
+    object_id    uuid,
+    error        bytea,
+    domain_id    uuid,
+    object_key   text,                                                              -- the address or object that it takes
+    PRIMARY KEY (operation_id, index)
+);

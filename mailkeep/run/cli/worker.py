@@ -13,7 +13,7 @@ def register(app: typer.Typer) -> None:
 
 
 def worker(data_dir: DataDir = None, as_json: AsJson = False) -> None:
-    """Deliver webhooks in an additional process, in the foreground.
+    """Deliver webhooks and carry out bulk operations in an additional process, in the foreground.
 
     A running Mailkeep has one worker; you can start more, which share the work through the database. If a worker
     dies, the others take over its work within 30 seconds. Stop it with Ctrl-C or SIGTERM. With --json it prints one

@@ -1,4 +1,7 @@
-"""The process `worker`: delivers webhooks. Any number of workers can share one database."""
+"""The process `worker`: delivers webhooks and carries out bulk operations.
+
+Any number of workers can share one database.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ import structlog
 import uvloop
 
 from mailkeep.app import App
+from mailkeep.features.directory.bulk.jobs import BulkWorker
 from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorker
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from mailkeep.run.runtime import logs
@@ -62,15 +66,34 @@ async def send_system_mail(app: App) -> AsyncGenerator[None]:
         await task
 
 
+@contextlib.asynccontextmanager
+async def run_bulk_operations(app: App) -> AsyncGenerator[None]:
+    """Carry out bulk operations while the block lasts; another worker, or the next start, continues them."""
+    bulk = BulkWorker(app)
+    task = asyncio.create_task(bulk.run())
+    try:
+        yield
+    finally:
+        await bulk.stop(_GRACE_SECONDS)
+        await task
+
+
+@contextlib.asynccontextmanager
+async def work(app: App) -> AsyncGenerator[None]:
+    """Do the work of this process while the block lasts."""
+    async with deliver_webhooks(app), run_bulk_operations(app):
+        yield
+
+
 async def serve(app: App, process: WorkerProcess) -> None:
-    """Deliver webhooks until asked to stop."""
-    async with deliver_webhooks(app):
+    """Work until asked to stop."""
+    async with work(app):
         process.report_ready()
         await process.stop_requested.wait()
 
 
 def run(data_dir: Path, on_start: Callable[[], None]) -> int:
-    """Deliver webhooks for a running instance, in the foreground, until SIGTERM or SIGINT; the exit code."""
+    """Work for a running instance, in the foreground, until SIGTERM or SIGINT; the exit code."""
     logs.configure(load_settings(data_dir).settings.log.level)
     uvloop.run(_run(data_dir, on_start))
     return 0
@@ -80,7 +103,7 @@ async def _run(data_dir: Path, on_start: Callable[[], None]) -> None:
     stop_requested = asyncio.Event()
     for signal_number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(signal_number, stop_requested.set)
-    async with attach(data_dir, "worker") as app, flush_counters(app), deliver_webhooks(app):
+    async with attach(data_dir, "worker") as app, flush_counters(app), work(app):
         log.info("the worker has started")
         on_start()
         await stop_requested.wait()

@@ -106,7 +106,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         stack.enter_context(background(tasks.run_housekeeping(app)))
         if not settings.database.url:  # the database server's log is the only one in the data directory
             stack.enter_context(background(log_rotation.for_database(data_dir, lambda: app.settings).run()))
-        await stack.enter_async_context(worker.deliver_webhooks(app))
+        await stack.enter_async_context(worker.work(app))
         await stack.enter_async_context(worker.send_system_mail(app))
         state.write(
             data_dir, state.InstanceState(os.getpid(), __version__, iso(app.clock()), public.url, internal.url, address)

@@ -13,6 +13,7 @@ from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.access.sessions.routes import ENDPOINTS as SESSIONS
 from mailkeep.features.directory.aliases.routes import ENDPOINTS as ALIASES
 from mailkeep.features.directory.app_passwords.routes import ENDPOINTS as APP_PASSWORDS
+from mailkeep.features.directory.bulk.routes import ENDPOINTS as BULK
 from mailkeep.features.directory.dns.routes import ENDPOINTS as DNS
 from mailkeep.features.directory.domains.routes import ENDPOINTS as DOMAINS
 from mailkeep.features.directory.mailboxes.routes import ENDPOINTS as MAILBOXES
@@ -25,6 +26,7 @@ from mailkeep.features.mailflow.sending.routes import ENDPOINTS as SENDING
 from mailkeep.features.mailflow.webhooks.routes import ENDPOINTS as WEBHOOKS
 from mailkeep.features.operations.configuration.routes import ENDPOINTS as CONFIGURATION
 from mailkeep.features.operations.health.routes import ENDPOINTS as HEALTH
+from mailkeep.features.operations.operation_status.routes import ENDPOINTS as OPERATION_STATUS
 from mailkeep.features.operations.orchestrator.routes import ENDPOINTS as ORCHESTRATOR
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.routes import ENDPOINTS as AUDIT
@@ -50,6 +52,8 @@ FEATURES: tuple[Endpoint, ...] = (
     *SIEVE,
     *ABUSE,
     *ALIASES,
+    *BULK,
+    *OPERATION_STATUS,
     *ROUTING,
     *SENDING,
     *HISTORY,

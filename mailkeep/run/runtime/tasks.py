@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from mailkeep.app import App
 from mailkeep.db.partitions import confirm_prune_time, ensure_partitions
+from mailkeep.features.directory.bulk import service as bulk
 from mailkeep.features.directory.mailbox_sessions import service as mailbox_sessions
 from mailkeep.features.directory.mailboxes import jobs as mailboxes
 from mailkeep.features.mailflow.abuse import service as abuse
@@ -36,6 +37,7 @@ async def housekeeping(app: App) -> None:
     await delete_expired_keys(app.db, app.clock)
     await sending.reconcile(app, app.clock() - sending.ABANDONED)
     await mailboxes.purge_trash(app)
+    await bulk.prune(app)
     await messages.prune(app)
     await receiving.prune(app)
     await webhooks.prune(app)

@@ -20,6 +20,11 @@ export const POLICY = {
     "reach": "global",
     "unenrolled": false
   },
+  "alias.bulk": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
   "alias.list": {
     "role": "domain_admin",
     "reach": "listing",
@@ -120,6 +125,11 @@ export const POLICY = {
     "reach": "global",
     "unenrolled": false
   },
+  "mailbox.bulk": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
   "mailbox.list": {
     "role": "domain_admin",
     "reach": "listing",
@@ -148,6 +158,11 @@ export const POLICY = {
   "message.read": {
     "role": "domain_admin",
     "reach": "domain",
+    "unenrolled": false
+  },
+  "operation.read": {
+    "role": "domain_admin",
+    "reach": "listing",
     "unenrolled": false
   },
   "orchestrator.read": {

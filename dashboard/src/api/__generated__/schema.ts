@@ -159,6 +159,46 @@ export interface paths {
         patch: operations["patchAliasesById"];
         trace?: never;
     };
+    "/aliases/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create, update or delete many aliases
+         * @description Returns at once; GET /operations/{id} shows the progress, and a result for each item. Each item does what the single call does, or nothing; it is authorised when it is carried out. The body may also be CSV (`text/csv`, UTF-8) with `?action=` and `?dry_run=`. Its first line names the columns: `domain`, `source_local_part`, `destination`, `active`; instead of the first two also `id`. An empty cell is an absent field. RATE_LIMIT_EXCEEDED while 20 operations of the account are unfinished.
+         */
+        post: operations["postAliasesBulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/aliases/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export aliases as CSV
+         * @description Of one domain, or of all that the caller may see. The columns: domain, source_local_part, destination, active. An apostrophe stands before a cell that a spreadsheet would evaluate as a formula; an import takes it off again.
+         */
+        get: operations["getAliasesExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api-keys": {
         parameters: {
             query?: never;
@@ -1217,6 +1257,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mailboxes/bulk": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create, update or delete many mailboxes
+         * @description Returns at once; GET /operations/{id} shows the progress, and a result for each item. Each item does what the single call does, or nothing; it is authorised when it is carried out. The body may also be CSV (`text/csv`, UTF-8) with `?action=` and `?dry_run=`. Its first line names the columns: `address`, `name`, `password` or `password_hash`, `quota_bytes`, `active`; instead of `address` also `id` (update, delete). An empty cell is an absent field. RATE_LIMIT_EXCEEDED while 20 operations of the account are unfinished.
+         */
+        post: operations["postMailboxesBulk"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mailboxes/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export mailboxes as CSV
+         * @description Of one domain, or of all that the caller may see. The columns: address, name, quota_bytes, active. An apostrophe stands before a cell that a spreadsheet would evaluate as a formula; an import takes it off again.
+         */
+        get: operations["getMailboxesExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/messages": {
         parameters: {
             query?: never;
@@ -1306,6 +1386,26 @@ export interface paths {
          * @description OpenAPI 3.1, without the envelope.
          */
         get: operations["getOpenapiJson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/operations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow an operation
+         * @description For its creator (with a scoped key: for this key) and super_admins. Results are kept for 7 days.
+         */
+        get: operations["getOperationsById"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2585,6 +2685,26 @@ export interface components {
             recipients?: components["schemas"]["SentRecipient"][] | null;
             status?: string | null;
         };
+        /**
+         * @description 1 to 1,000 items. An error in one does not affect the others.
+         *
+         *         An item has the fields of the single call. To create: those of POST; instead of their IDs, a mailbox may have
+         *         `address`, and an alias the name of its `domain`. To update: those of PATCH, and `id`, or `address` (mailboxes), or
+         *         `domain` and `source_local_part` (aliases). To delete: `id`, or the same names; mailboxes also `purge`.
+         *         `dry_run`: check all items and change nothing.
+         */
+        BulkBody: {
+            /** @enum {string} */
+            action: "create" | "delete" | "update";
+            /** @default false */
+            dry_run?: boolean;
+            items: Record<string, unknown>[];
+        };
+        /** @description The operation, whose progress and results GET /operations/{id} returns. */
+        BulkStarted: {
+            /** Format: uuid */
+            operation_id: string;
+        };
         /** @description A problem of an entry, or of the seal with a number (then `id` is that of its last entry). */
         ChainFaultResponse: {
             /** Format: uuid */
@@ -2987,6 +3107,16 @@ export interface components {
             /** @enum {string} */
             source: "domain" | "server";
             value: boolean;
+        };
+        /**
+         * @description The result of an item: its index in the call (of CSV: the first row after the names is 0), and the object, or an
+         *         `error` {code, message, details}. Both are null where a dry run would create an object.
+         */
+        ItemResultRecord: {
+            error: Record<string, unknown> | null;
+            /** Format: uuid */
+            id: string | null;
+            index: number;
         };
         /** @description The last login to the mailbox with imap, pop3, sieve or smtp (submission); all null if there was none. */
         LastLoginRecord: {
@@ -3445,6 +3575,32 @@ export interface components {
             operation_id: string;
         };
         /**
+         * @description An operation. `kind`: `mailbox.create`, …, `alias.delete`, or that of GET /orchestrator/operations.
+         *
+         *         `succeeded` means for a bulk operation that each item has a result, which may be an error. `results` is empty for
+         *         operations on services.
+         */
+        OperationStatusRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            dry_run: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            finished_at: string | null;
+            /** Format: uuid */
+            id: string;
+            kind: string;
+            progress: components["schemas"]["ProgressRecord"];
+            results: components["schemas"]["ItemResultRecord"][];
+            /** @enum {string} */
+            state: "failed" | "rolled_back" | "running" | "succeeded";
+        };
+        /**
          * @description All services. `generation`: the configuration that all daemons use, null if they use different ones or there are
          *         none; `generations`: all that are kept, newest first; `operation_id`: the running operation.
          */
@@ -3614,6 +3770,12 @@ export interface components {
             settings: string[];
             target: number;
             warnings: string[];
+        };
+        /** @description How many items (or steps) of `total` are done, and how many of these have failed. */
+        ProgressRecord: {
+            done: number;
+            failed: number;
+            total: number;
         };
         /** @description The protocols that may be used with the mailbox; `smtp` is submission. */
         ProtocolsRecord: {
@@ -5928,6 +6090,91 @@ export interface operations {
             404: components["responses"]["404.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
             412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postAliasesBulk: {
+        parameters: {
+            query?: {
+                /** @description With CSV: what to do; required */
+                action?: "create" | "delete" | "update";
+                /** @description With CSV: check all rows and change nothing */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkBody"];
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BulkStarted"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.BATCH_TOO_LARGE.EMPTY_BATCH.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getAliasesExport: {
+        parameters: {
+            query?: {
+                domain_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -8566,6 +8813,91 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
+    postMailboxesBulk: {
+        parameters: {
+            query?: {
+                /** @description With CSV: what to do; required */
+                action?: "create" | "delete" | "update";
+                /** @description With CSV: check all rows and change nothing */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkBody"];
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["BulkStarted"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.BATCH_TOO_LARGE.EMPTY_BATCH.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMailboxesExport: {
+        parameters: {
+            query?: {
+                domain_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     getMessages: {
         parameters: {
             query?: {
@@ -8772,6 +9104,45 @@ export interface operations {
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["500.INTERNAL_ERROR"];
+        };
+    };
+    getOperationsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OperationStatusRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
         };
     };
     getOrchestrator: {

@@ -30,6 +30,12 @@ async def get(conn: Conn, key_id: UUID) -> ApiKey:
     return key
 
 
+async def find_valid(conn: Conn, key_id: UUID, at: datetime) -> ApiKey | None:
+    """The key with this id; None if it was revoked, or has expired by `at`."""
+    key = await store.find(conn, key_id)
+    return None if key is None or (key.expires_at is not None and key.expires_at <= at) else key
+
+
 async def create(conn: Conn, who: Principal, owner_id: UUID, at: datetime, new_key: NewApiKey) -> tuple[ApiKey, str]:
     """Create a key for an administrator; returns its record and the key itself, which is shown only once.
 

@@ -24,6 +24,15 @@ class AdminSession:
 
 
 @dataclass(frozen=True, slots=True)
+class CallerRights:
+    """What an account may do now: its role, its domains, and whether it has a second factor."""
+
+    role: Role
+    second_factor: bool
+    assigned: frozenset[UUID]
+
+
+@dataclass(frozen=True, slots=True)
 class ActiveSession:
     """The session of a request's cookie, and its account as it is now."""
 

@@ -84,6 +84,29 @@ def _apply_rate(call: Call, key: AuthenticatedKey) -> None:
         )
 
 
+async def refresh(app: App, conn: Conn, who: Principal) -> Principal | None:
+    """The caller of an earlier request with its present permissions; None if its account was deleted, or its API key
+    was revoked or has expired. The end of a session changes nothing.
+    """
+    if who.admin_id is None:
+        return who  # the command line
+    rights = await store.find_rights(conn, who.admin_id)
+    if rights is None:
+        return None
+    who = replace(
+        who,
+        role=rights.role,
+        assigned=rights.assigned,
+        blocked_by=rules.second_factor_block(
+            rights.role, rights.second_factor, app.settings.auth.require_second_factor
+        ),
+    )
+    if who.key_id is None:
+        return who
+    key = await api_keys.find_valid(conn, who.key_id, app.clock())
+    return key and replace(who, scope=frozenset(key.scoped_domain_ids) if key.is_scoped else None)
+
+
 def caller_principal(call: Call, label: str, role: Role, admin_id: UUID | None, session_id: UUID | None) -> Principal:
     """The principal of a session, or of a login without one yet, with the call's address, user agent and ID."""
     return Principal(

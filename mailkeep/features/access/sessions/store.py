@@ -7,7 +7,7 @@ from uuid import UUID
 
 from mailkeep.core.principal import Role
 from mailkeep.db.pool import Conn
-from mailkeep.features.access.sessions.model import ActiveSession, AdminSession
+from mailkeep.features.access.sessions.model import ActiveSession, AdminSession, CallerRights
 
 
 async def find_active(conn: Conn, token_hash: bytes, at: datetime) -> ActiveSession | None:
@@ -28,6 +28,20 @@ async def find_active(conn: Conn, token_hash: bytes, at: datetime) -> ActiveSess
         return None
     row["role"], row["assigned"] = Role(row["role"]), frozenset(row["assigned"])
     return ActiveSession(**row)
+
+
+async def find_rights(conn: Conn, admin_id: UUID) -> CallerRights | None:
+    """What an account may do now; None if it was deleted."""
+    cursor = await conn.execute(
+        """
+        SELECT a.role, a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor,
+               ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = a.id) AS assigned
+        FROM admins a WHERE a.id = %(admin_id)s
+        """,
+        {"admin_id": admin_id},
+    )
+    row = await cursor.fetchone()
+    return CallerRights(Role(row["role"]), row["second_factor"], frozenset(row["assigned"])) if row else None
 
 
 async def list_active(conn: Conn, admin_id: UUID, at: datetime) -> list[AdminSession]:

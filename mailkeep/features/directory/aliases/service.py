@@ -6,9 +6,9 @@ Locks are taken in one order: routes, domain.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from msgspec.structs import replace
@@ -28,6 +28,7 @@ from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.directory.mailboxes import rules as mailbox_rules
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.web.decode import decode_body
 
 T = TypeVar("T")
 
@@ -144,6 +145,33 @@ async def delete(conn: Conn, who: Principal, at: datetime, alias_id: UUID, if_ma
         conn, who, at, AuditAction("alias.delete", _target(alias, domain), before=wire.audit_fields(alias))
     )
     return alias
+
+
+async def create_item(
+    conn: Conn, who: Principal, at: datetime, item: Mapping[str, Any], max_destinations: int
+) -> Alias:
+    """Create an alias from the body of POST /aliases, as an item of a bulk operation; refuses what that refuses."""
+    new = wire.read_new(decode_body(item, wire.AliasCreate))
+    return await create(conn, who, at, new, max_destinations=max_destinations)
+
+
+async def change_item(
+    conn: Conn, who: Principal, at: datetime, alias_id: UUID, item: Mapping[str, Any], max_destinations: int
+) -> Alias:
+    """Change an alias by the body of PATCH /aliases/{id}, as an item of a bulk operation."""
+    changes = wire.read_changes(decode_body(item, wire.AliasPatch), ANY_VERSION)
+    return await change(conn, who, at, alias_id, changes, max_destinations=max_destinations)
+
+
+async def delete_item(conn: Conn, who: Principal, at: datetime, alias_id: UUID, item: Mapping[str, Any]) -> Alias:
+    """Delete an alias, as an item of a bulk operation, which has no further fields."""
+    decode_body(item, wire.AliasBulkDeletion)
+    return await delete(conn, who, at, alias_id)
+
+
+async def find_by_source(conn: Conn, domain_id: UUID, source_local_part: str) -> UUID | None:
+    """The ID of the alias with this source, in any case and normalization; None if there is none."""
+    return await store.find_by_source(conn, domain_id, fold_local(source_local_part))
 
 
 async def _parse(parse: Callable[..., T], *arguments: str | int) -> T:

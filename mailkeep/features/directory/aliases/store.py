@@ -77,6 +77,16 @@ async def find(conn: Conn, alias_id: UUID) -> Alias | None:
     return _alias(row) if row else None
 
 
+async def find_by_source(conn: Conn, domain_id: UUID, source_key: str) -> UUID | None:
+    """The ID of the alias of a domain with this folded source."""
+    cursor = await conn.execute(
+        "SELECT a.id FROM aliases a WHERE a.domain_id = %(domain_id)s AND a.source_key = %(source_key)s",
+        {"domain_id": domain_id, "source_key": source_key},
+    )
+    row = await cursor.fetchone()
+    return row["id"] if row else None
+
+
 async def page(
     conn: Conn, domains: list[UUID] | None, domain_id: UUID | None, part: str | None, page_request: PageRequest
 ) -> Page[Alias]:

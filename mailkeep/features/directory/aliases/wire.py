@@ -67,6 +67,10 @@ class AliasQuery(Query, frozen=True):
     q: Text | None = None
 
 
+class AliasBulkDeletion(Body, frozen=True):
+    """An item of a bulk deletion, without what names the alias."""
+
+
 class AliasDeletion(Struct, frozen=True):
     """An alias was deleted."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 from msgspec import UNSET, UnsetType
@@ -144,6 +146,23 @@ class MailboxChanges:
         protected = (self.secret, self.active, self.protocols, self.quota_bytes)
         changes_access = any(value is not None for value in protected) or self.require_app_passwords is not UNSET
         return self.changes_address or self.changes_forward or changes_access
+
+
+async def _accept(_conn: Any, _mailbox: Mailbox) -> None:
+    """Let a change be committed."""
+
+
+@dataclass(frozen=True, slots=True)
+class MailboxWrite:
+    """How a bulk operation carries out a change. `before_commit` gets the transaction and the changed mailbox, and
+    raises to roll it back; `hash_password` None: at the priority of a single call.
+    """
+
+    before_commit: Callable[[Any, Mailbox], Awaitable[None]] = _accept
+    hash_password: Callable[[str], Awaitable[str]] | None = None
+
+
+SINGLE_WRITE = MailboxWrite()
 
 
 @dataclass(frozen=True, slots=True)

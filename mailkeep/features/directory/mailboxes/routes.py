@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec import UNSET
-
 from mailkeep.app import App
 from mailkeep.core.clock import iso
 from mailkeep.core.errors import (
@@ -19,14 +17,7 @@ from mailkeep.core.errors import (
 )
 from mailkeep.core.principal import Principal
 from mailkeep.features.directory.mailboxes import jobs, service, wire
-from mailkeep.features.directory.mailboxes.model import (
-    TRASH_RETENTION,
-    Mailbox,
-    MailboxFilter,
-    MailboxForward,
-    NewMailbox,
-    Protocols,
-)
+from mailkeep.features.directory.mailboxes.model import TRASH_RETENTION, Mailbox, MailboxFilter
 from mailkeep.features.record.audit import service as audit
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 
@@ -41,20 +32,7 @@ async def _list(app: App, call: Call) -> HttpResponse:
 
 
 async def _create(app: App, call: Call) -> HttpResponse:
-    body: wire.MailboxCreate = call.body
-    destinations = [] if body.forward.destinations is UNSET else body.forward.destinations
-    keep_copy = True if body.forward.keep_copy is UNSET else body.forward.keep_copy
-    new = NewMailbox(
-        domain_id=body.domain_id,
-        local_part=body.local_part,
-        name=body.name,
-        secret=wire.read_password(body),
-        active=body.active,
-        quota_bytes=None if body.quota_bytes is UNSET else body.quota_bytes,
-        protocols=Protocols(**wire.read_protocols(body.protocols)),
-        forward=MailboxForward(keep_copy=keep_copy),
-        require_app_passwords=body.require_app_passwords,
-    )
+    new, destinations = wire.read_new(call.body)
     who = call.caller()
     return _detail(await service.create(app, who, new, destinations), who)
 

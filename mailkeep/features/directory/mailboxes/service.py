@@ -5,9 +5,10 @@ Locks are taken in one order: routes, domain, mailbox.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from msgspec import UNSET
@@ -26,15 +27,18 @@ from mailkeep.features.directory.domains import rules as domain_rules, service a
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.directory.mailboxes import rules, store, wire
 from mailkeep.features.directory.mailboxes.model import (
+    SINGLE_WRITE,
     Mailbox,
     MailboxChanges,
     MailboxFilter,
+    MailboxWrite,
     NewMailbox,
     PasswordOrHash,
     Protocols,
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.web.decode import decode_body
 
 _READ, _WRITE = "mailbox.read", "mailbox.write"
 
@@ -89,7 +93,9 @@ async def add_mail(conn: Conn, mailbox_id: UUID, size: int, messages: int = 1) -
     await store.add_mail(conn, mailbox_id, size, messages)
 
 
-async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequence[str]) -> Mailbox:
+async def create(
+    app: App, who: Principal, new: NewMailbox, destinations: Sequence[str], write: MailboxWrite = SINGLE_WRITE
+) -> Mailbox:
     """Create a mailbox and return it; `destinations` are those of its forward, not parsed yet.
 
     INVALID_FIELD, MISSING_FIELDS, WEAK_PASSWORD; then DOMAIN_NOT_FOUND, DOMAIN_INACTIVE, FORBIDDEN; CONFLICT
@@ -100,7 +106,7 @@ async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequen
     _check(new.secret, required=True)
     async with app.db.autocommit() as conn:
         domain = await domains.get_active(conn, who, _WRITE, new.domain_id)
-    password_hash = await _hash(new.secret, rules.address_in(local_part, domain.name))
+    password_hash = await _hash(new.secret, rules.address_in(local_part, domain.name), write)
     at = app.clock()
     async with app.db.tx() as conn:
         if forward.keys:
@@ -128,11 +134,17 @@ async def create(app: App, who: Principal, new: NewMailbox, destinations: Sequen
         await _refuse_loop(conn, mailbox)
         audit_action = AuditAction("mailbox.create", _target(mailbox), after=wire.audit_fields(mailbox))
         await audit.record(conn, who, at, audit_action)
+        await write.before_commit(conn, mailbox)
         return await _reload(conn, mailbox.id)
 
 
 async def change(
-    app: App, who: Principal, mailbox_id: UUID, changes: MailboxChanges, if_match: IfMatch = ANY_VERSION
+    app: App,
+    who: Principal,
+    mailbox_id: UUID,
+    changes: MailboxChanges,
+    if_match: IfMatch = ANY_VERSION,
+    write: MailboxWrite = SINGLE_WRITE,
 ) -> Mailbox:
     """Change a mailbox and return the result. Refusals of `create`, NOT_FOUND and PRECONDITION_FAILED."""
     changes = _parse(app, changes)
@@ -141,7 +153,7 @@ async def change(
         _check(changes.secret, required=False)
         async with app.db.autocommit() as conn:
             mailbox = _require(await store.find(conn, mailbox_id), who, _WRITE)
-        password_hash = await _hash(changes.secret, mailbox.address)
+        password_hash = await _hash(changes.secret, mailbox.address, write)
     at = app.clock()
     async with app.db.tx() as conn:
         if changes.changes_forward or changes.changes_address:
@@ -158,6 +170,7 @@ async def change(
         if domain is not None:
             after = await _move(conn, who, before, after, domain)
         await _write(conn, who, at, (before, after), password_hash)
+        await write.before_commit(conn, after)
         return await _reload(conn, mailbox_id)
 
 
@@ -185,7 +198,13 @@ async def _move(conn: Conn, who: Principal, before: Mailbox, after: Mailbox, dom
 
 
 async def delete(
-    app: App, who: Principal, mailbox_id: UUID, *, purge: bool, if_match: IfMatch = ANY_VERSION
+    app: App,
+    who: Principal,
+    mailbox_id: UUID,
+    *,
+    purge: bool,
+    if_match: IfMatch = ANY_VERSION,
+    write: MailboxWrite = SINGLE_WRITE,
 ) -> Mailbox:
     """Put a mailbox in the trash, or with `purge` delete it and its mail; one in the trash can only be purged."""
     at = app.clock()
@@ -201,6 +220,7 @@ async def delete(
             mailbox = trashed
         action = "mailbox.purge" if purge else "mailbox.delete"
         await audit.record(conn, who, at, AuditAction(action, _target(mailbox), before=wire.audit_fields(mailbox)))
+        await write.before_commit(conn, mailbox)
     return mailbox
 
 
@@ -220,6 +240,22 @@ async def restore(app: App, who: Principal, mailbox_id: UUID) -> Mailbox:
         audit_action = AuditAction("mailbox.restore", _target(mailbox), after=wire.audit_fields(mailbox))
         await audit.record(conn, who, at, audit_action)
         return await _reload(conn, mailbox_id)
+
+
+async def create_item(app: App, who: Principal, item: Mapping[str, Any], write: MailboxWrite) -> None:
+    """Create a mailbox from the body of POST /mailboxes, as an item of a bulk operation; refuses what that refuses."""
+    new, destinations = wire.read_new(decode_body(item, wire.MailboxCreate))
+    await create(app, who, new, destinations, write)
+
+
+async def change_item(app: App, who: Principal, mailbox_id: UUID, item: Mapping[str, Any], write: MailboxWrite) -> None:
+    """Change a mailbox by the body of PATCH /mailboxes/{id}, as an item of a bulk operation."""
+    await change(app, who, mailbox_id, wire.read_changes(decode_body(item, wire.MailboxPatch)), write=write)
+
+
+async def delete_item(app: App, who: Principal, mailbox_id: UUID, item: Mapping[str, Any], write: MailboxWrite) -> None:
+    """Delete a mailbox as DELETE /mailboxes/{id} does, as an item of a bulk operation, which may have `purge`."""
+    await delete(app, who, mailbox_id, purge=decode_body(item, wire.BulkDeletion).purge, write=write)
 
 
 def _parse(app: App, changes: MailboxChanges) -> MailboxChanges:
@@ -261,10 +297,11 @@ def _check(secret: PasswordOrHash, *, required: bool) -> None:
         check_password(secret.password, "")
 
 
-async def _hash(secret: PasswordOrHash, address: Address) -> str:
+async def _hash(secret: PasswordOrHash, address: Address, write: MailboxWrite) -> str:
     if secret.password is None:
         return secret.password_hash or ""
-    return "{ARGON2ID}" + await admins.hash_password(check_password(secret.password, address.text))
+    hash_password = write.hash_password or admins.hash_password
+    return "{ARGON2ID}" + await hash_password(check_password(secret.password, address.text))
 
 
 async def _refuse_lower_rank(conn: Conn, who: Principal, address: Address) -> None:

@@ -11,7 +11,14 @@ from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.principal import Principal
 from mailkeep.features.directory.domains.model import InheritedFlag
 from mailkeep.features.directory.mailboxes import rules
-from mailkeep.features.directory.mailboxes.model import Mailbox, MailboxChanges, PasswordOrHash, Protocols
+from mailkeep.features.directory.mailboxes.model import (
+    Mailbox,
+    MailboxChanges,
+    MailboxForward,
+    NewMailbox,
+    PasswordOrHash,
+    Protocols,
+)
 from mailkeep.web.fields import Body, Patch, Query, Text, Timestamp
 
 LocalPart = Annotated[str, Meta(max_length=64)]
@@ -162,6 +169,12 @@ class DeleteQuery(Query, frozen=True):
     purge: bool = False
 
 
+class BulkDeletion(Body, frozen=True):
+    """An item of a bulk deletion, without its `id`."""
+
+    purge: bool = False
+
+
 class MailboxDeletion(Struct, frozen=True):
     """A mailbox was deleted; it can be restored until `kept_until`."""
 
@@ -219,6 +232,24 @@ def audit_fields(mailbox: Mailbox) -> dict[str, Any]:
 def read_password(body: MailboxCreate | MailboxPatch) -> PasswordOrHash:
     """The password, or its hash, of a body."""
     return PasswordOrHash(_or_none(body.password), _or_none(body.password_hash))
+
+
+def read_new(body: MailboxCreate) -> tuple[NewMailbox, list[str]]:
+    """The new mailbox of a body, and the destinations of its forward, not parsed yet."""
+    destinations = [] if body.forward.destinations is UNSET else body.forward.destinations
+    keep_copy = True if body.forward.keep_copy is UNSET else body.forward.keep_copy
+    new = NewMailbox(
+        domain_id=body.domain_id,
+        local_part=body.local_part,
+        name=body.name,
+        secret=read_password(body),
+        active=body.active,
+        quota_bytes=_or_none(body.quota_bytes),
+        protocols=Protocols(**read_protocols(body.protocols)),
+        forward=MailboxForward(keep_copy=keep_copy),
+        require_app_passwords=body.require_app_passwords,
+    )
+    return new, destinations
 
 
 def read_changes(body: MailboxPatch) -> MailboxChanges:

@@ -105,21 +105,20 @@ async def record_refusal(app: App, call: Call, refusal: Refusal) -> None:
     if who is None or endpoint.audit is None or refusal.status in (401, 429, 503):
         return
     domain_id = getattr(call.body, "domain_id", None)
-    outcome: Outcome = "denied" if refusal.status == 403 else "failed"
     target = AuditTarget(
         endpoint.resource or endpoint.audit.split(".")[0],
         call.path.get("id", "")[:100] or None,
         domain_id if isinstance(domain_id, UUID) else None,
     )
+    await record_refused_change(app, who, endpoint.audit, target, refusal)
+
+
+async def record_refused_change(app: App, who: Principal, action: str, target: AuditTarget, refusal: Refusal) -> None:
+    """Record that a change was refused, for `record_refusal` and for items of bulk operations."""
+    outcome: Outcome = "denied" if refusal.status == 403 else "failed"
     reason = (refusal.details or {}).get("reason")
-    audit_action = AuditAction(
-        endpoint.audit,
-        target,
-        details={"reason": reason} if reason else {},
-        outcome=outcome,
-        error_code=refusal.code,
-    )
-    at = app.clock()
+    details = {"reason": reason} if reason else {}
+    audit_action, at = AuditAction(action, target, None, None, details, outcome, refusal.code), app.clock()
     await record_summaries(app, at)
     if app.refusal_limit.allow(who.key_id or who.admin_id, audit_action.action, who, at):
         async with app.db.tx() as conn:

@@ -18,6 +18,7 @@ from mailkeep.core.clock import iso
 from mailkeep.core.ids import parse_uuid
 from mailkeep.features.record.audit.model import AuditEntry, ChainEntry, Leaf, Problem, Seal, Verification
 from mailkeep.features.record.audit.rules import format_exact, hash_line
+from mailkeep.web.csv_table import FORMULA_STARTS
 from mailkeep.web.fields import Query, Text, Timestamp
 
 
@@ -280,10 +281,9 @@ def to_cells(row: ChainEntry) -> list[str]:
     return ["" if values[name] is None else str(values[name]) for name in COLUMNS]
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _ESCAPES = {number: f"\\u{number:04x}" for number in (*range(0x20), *range(0x7F, 0xA0))}
 
 
 def escape_cell(text: str) -> str:
     """Escape a cell so that no spreadsheet evaluates it as a formula (prefix '); control characters become escapes."""
-    return ("'" + text if text.startswith(_FORMULA) else text).translate(_ESCAPES)
+    return ("'" + text if text.startswith(FORMULA_STARTS) else text).translate(_ESCAPES)
