@@ -26,6 +26,7 @@ from mailkeep.core import totp
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import POLICY, ActionScope, Principal, Role
 from mailkeep.core.secret import token_hash
+from mailkeep.features.directory.bulk.jobs import BulkWorker
 from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.web.endpoint import Endpoint
@@ -309,6 +310,44 @@ async def create_operation(factory: ObjectFactory, case: str) -> Any:
         """
     )
     return rows[0]["id"]
+
+
+async def submit_bulk(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    """An operation of the actor that has created a mailbox and an alias in the domain of the case, or been refused;
+    NONE: an operation of somebody else.
+    """
+    if case in (UNKNOWN, MALFORMED):
+        return CallArguments(domain_id_for(case))
+    is_own = case != NONE and actor.role is not None
+    client, domain = (actor.client, DOMAINS[case]) if is_own else (factory.api.otto, EXAMPLE)
+    ids: list[str] = []
+    for path, item in (
+        ("/mailboxes/bulk", {"address": f"{factory.unique_name('bulk')}@{domain}", "password_hash": "{SHA}x"}),
+        (
+            "/aliases/bulk",
+            {"domain": domain, "source_local_part": factory.unique_name("b"), "destination": "x@far.test"},
+        ),
+    ):
+        answer = await client.post(path, {"action": "create", "items": [item]})
+        assert answer.status == 202, answer.body
+        ids.append(answer.data["operation_id"])
+    await BulkWorker(factory.api.app).drain()
+    both = [(await factory.api.sue.get(f"/operations/{each}")).data["results"][0]["error"] for each in ids]
+    refusal = refusal_by_domain(actor, case) if is_own else FORBIDDEN
+    assert [error and error["code"] for error in both] == [refusal and refusal[1]] * 2
+    return CallArguments(ids[0])
+
+
+def own_operations(actor: Actor, case: str, success: Outcome) -> Outcome:
+    """Results are for the creator and super_admins."""
+    if case in (UNKNOWN, MALFORMED):
+        return NOT_FOUND
+    return success if case != NONE or (actor.role is Role.SUPER_ADMIN and actor.scope is None) else FORBIDDEN
+
+
+def bulk_deletion() -> Callable[[ObjectFactory, Actor, str], Awaitable[CallArguments]]:
+    """Deletes nothing; `submit_bulk` shows what items may do."""
+    return by_body(lambda _factory, _case: {"action": "delete", "items": [{"id": UNKNOWN_ID}]})
 
 
 async def name_daemon(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
@@ -826,10 +865,14 @@ ROWS: dict[str, Row] = {
     "DELETE /domains/{id}": Row(by_id(find_domain), success=(409, "CONFLICT")),
     "GET /domains/{id}/dkim-keys": Row(by_id(find_domain)),
     "GET /mailboxes": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
+    "POST /mailboxes/bulk": Row(bulk_deletion(), **NO_OBJECT),
+    "GET /mailboxes/export": Row(by_filter, **LISTED),
     "POST /mailboxes": Row(by_body(new_mailbox), **IN_BODY),
     "GET /mailboxes/{id}": Row(by_id(shared_mailbox)),
     "PATCH /mailboxes/{id}": Row(by_id(shared_mailbox, new_name)),
     "DELETE /mailboxes/{id}": Row(by_id(create_mailbox)),
+    "GET /mailboxes/{id}/folders": Row(by_id(shared_mailbox)),
+    "POST /mailboxes/{id}/recalculate": Row(by_id(shared_mailbox)),
     "POST /mailboxes/{id}/restore": Row(by_id(create_trashed_mailbox)),
     "POST /mailboxes/{id}/suspend": Row(by_id(create_mailbox, {"reason": "spam"})),
     "POST /mailboxes/{id}/unsuspend": Row(by_id(create_suspended_mailbox)),
@@ -855,6 +898,9 @@ ROWS: dict[str, Row] = {
     "GET /abuse/suspensions/{id}": Row(by_id(shared_suspension)),
     "DELETE /abuse/suspensions/{id}": Row(by_id(create_suspension)),
     "GET /aliases": Row(by_query, **LISTED, override=domain_required, check=shows_domains_of("domain_id")),
+    "POST /aliases/bulk": Row(bulk_deletion(), **NO_OBJECT),
+    "GET /aliases/export": Row(by_filter, **LISTED),
+    "GET /operations/{id}": Row(submit_bulk, WITH_NONE, override=own_operations),
     "POST /aliases": Row(by_body(new_alias), **IN_BODY),
     "GET /aliases/{id}": Row(by_id(shared_alias)),
     "PATCH /aliases/{id}": Row(by_id(create_alias, {"active": False})),
@@ -1028,6 +1074,7 @@ ACTIONS_BY_ROLE = {
         "account.read", "account.change", "admin.list", "api_key.list", "api_key.write", "audit.list", "domain.list",
         "domain.read", "dkim.read", "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
         "alias.write", "routing.explain", "message.list", "message.read", "send", "sieve.check",
+        "mailbox.bulk", "alias.bulk", "operation.read",
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",
     },
     _ADMIN: {
@@ -1051,6 +1098,7 @@ ACTIONS_BY_SCOPE = {
     ActionScope.LISTING: {
         "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list", "message.list",
         "event.list", "suspension.list", "webhook.list", "sieve.check",
+        "mailbox.bulk", "alias.bulk", "operation.read",
     },
 }  # fmt: skip
 

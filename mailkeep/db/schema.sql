@@ -404,6 +404,8 @@ TABLE mailboxes
     usage_reported_at timestamp with time zone
     usage_counted_at timestamp with time zone
     usage_count_due_at timestamp with time zone
+    quota_level smallint NOT NULL DEFAULT 0
+    quota_level_changed boolean NOT NULL DEFAULT false
     imap boolean NOT NULL
     pop3 boolean NOT NULL
     smtp boolean NOT NULL
@@ -430,10 +432,12 @@ TABLE mailboxes
     CREATE INDEX mailboxes_by_domain_and_update ON mailboxes USING btree (domain_id, updated_at, id)
     CREATE INDEX mailboxes_by_update ON mailboxes USING btree (updated_at, id)
     CREATE INDEX mailboxes_forwarding ON mailboxes USING gin (forward_keys) WHERE (forward_keys <> '{}'::text[])
+    CREATE INDEX mailboxes_quota_level_changed ON mailboxes USING btree (id) WHERE quota_level_changed
     CREATE INDEX mailboxes_trash ON mailboxes USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
     CREATE INDEX mailboxes_usage_count_due ON mailboxes USING btree (usage_count_due_at) WHERE (usage_count_due_at IS NOT NULL)
     CREATE TRIGGER mailboxes_address_key BEFORE INSERT OR UPDATE OF domain_id, local_key ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_set_address_key()
     CREATE TRIGGER mailboxes_end_sessions BEFORE UPDATE OF active, deleted_at, password_hash, local_key, domain_id, imap, pop3, sieve, smtp, require_app_passwords ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions()
+    CREATE TRIGGER mailboxes_quota_level BEFORE UPDATE OF used_bytes, quota_bytes ON mailboxes FOR EACH ROW WHEN ((NOT new.quota_level_changed)) EXECUTE FUNCTION mailboxes_mark_quota_level()
     CREATE TRIGGER mailboxes_remove_mail AFTER DELETE ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_remove_mail()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
@@ -910,6 +914,7 @@ FUNCTION lock_routes() RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION lock_send_counts(p_senders text[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION lock_sender(p_address_key text) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION mailboxes_end_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION mailboxes_mark_quota_level() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION mailboxes_remove_mail() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION mailboxes_set_address_key() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION mailkeep_fold(p_text text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
@@ -937,6 +942,7 @@ FUNCTION notify_settings() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION partition_column(p_table regclass) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION publishes_full_mail(p_domain_id uuid, p_always boolean) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION queue_system_mail(p_at timestamp with time zone, p_kind text, p_mails jsonb, p_item jsonb, p_limit integer, p_delay interval, p_max_items integer) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION quota_level_of(p_used bigint, p_quota bigint, p_level smallint) RETURNS smallint; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION record_audit_entries(p_entries jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION record_inbound(p_at timestamp with time zone, p_claims jsonb, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb, p_events jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION remember_revoked_api_key() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app

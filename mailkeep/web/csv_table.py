@@ -26,10 +26,14 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, slots=True)
 class CsvTable:
-    """A table: the names of its columns, and its rows, which may have more or fewer cells."""
+    """A table: the names of its columns, and its rows, which may have more or fewer cells.
+
+    `numbers`: those of the rows in a spreadsheet, where the names of the columns are row 1 and blank rows count.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    numbers: Sequence[int]
 
 
 def parse_csv(content: bytes, max_rows: int) -> CsvTable:
@@ -49,11 +53,12 @@ def parse_csv(content: bytes, max_rows: int) -> CsvTable:
         raise _refuse(f"must not contain NUL characters (line {text.count(chr(10), 0, nul) + 1})")
     csv.field_size_limit(_MAX_CELL)
     lines = csv.reader(StringIO(text, newline=""), strict=True)
-    rows: list[list[str]] = []
+    rows, numbers = list[list[str]](), list[int]()
     try:
-        for row in lines:
+        for number, row in enumerate(lines, 1):
             if any(row):
                 rows.append(row)
+                numbers.append(number)
             if len(rows) > max_rows + 1:
                 raise BatchTooLarge(f"A table has at most {max_rows:,} rows.", limit=max_rows)
     except csv.Error as error:
@@ -63,7 +68,7 @@ def parse_csv(content: bytes, max_rows: int) -> CsvTable:
     columns = [name.strip().lower() for name in rows[0]]
     if len(columns) > _MAX_COLUMNS or len(set(columns)) < len(columns):
         raise _refuse(f"must have at most {_MAX_COLUMNS} columns, each named once")
-    return CsvTable(columns, [[_restore_cell(cell) for cell in row] for row in rows[1:]])
+    return CsvTable(columns, [[_restore_cell(cell) for cell in row] for row in rows[1:]], numbers[1:])
 
 
 def write_csv(rows: Iterable[Sequence[str]]) -> bytes:

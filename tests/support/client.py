@@ -397,7 +397,9 @@ class Api:
         passkeys = await self._passkeys_in_examples()
         self.configure_provider()
         await self.identity(ADMIN_IDS["sue"])
+        deletion = {"action": "delete", "items": [{"id": fixed_id(0)}]}
         values = {
+            "bulk_operation_id": (await self.sue.post("/mailboxes/bulk", deletion)).data["operation_id"],
             "domain_id": DOMAIN_IDS[EXAMPLE],
             "empty_domain_id": await self.domain("empty.test"),
             "mailbox_id": (mailbox_id := await self.mailbox(f"alice@{EXAMPLE}")),

@@ -11,6 +11,29 @@ $$;
 CREATE OR REPLACE TRIGGER mailboxes_address_key BEFORE INSERT OR UPDATE OF domain_id, local_key ON mailboxes
     FOR EACH ROW EXECUTE FUNCTION mailboxes_set_address_key();
 
+-- The level of a mailbox's usage: 95 or 80 if it is at least so many percent of the quota, else 0. A level is left only
+-- five percent below it, so that a usage around it is reported once.
+CREATE OR REPLACE FUNCTION quota_level_of(p_used bigint, p_quota bigint, p_level smallint) RETURNS smallint
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT CASE WHEN p_quota = 0 THEN 0
+                WHEN p_used::numeric * 100 >= p_quota::numeric * CASE WHEN p_level = 95 THEN 90 ELSE 95 END THEN 95
+                WHEN p_used::numeric * 100 >= p_quota::numeric * CASE WHEN p_level > 0 THEN 75 ELSE 80 END THEN 80
+                ELSE 0 END::smallint
+$$;
+
+-- Marks a mailbox whose usage has passed a level (directory/mailbox_usage warns its owner). A mark that is in vain is
+-- harmless.
+CREATE OR REPLACE FUNCTION mailboxes_mark_quota_level() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF quota_level_of(NEW.used_bytes, NEW.quota_bytes, NEW.quota_level) <> NEW.quota_level THEN
+        NEW.quota_level_changed := true;
+    END IF;
+    RETURN NEW;
+END
+$$;
+CREATE OR REPLACE TRIGGER mailboxes_quota_level BEFORE UPDATE OF used_bytes, quota_bytes ON mailboxes
+    FOR EACH ROW WHEN (NOT NEW.quota_level_changed) EXECUTE FUNCTION mailboxes_mark_quota_level();
+
 -- Deletes the mailboxes in the trash with their domain. Other mailboxes prevent the deletion by their foreign key.
 CREATE OR REPLACE FUNCTION domains_drop_trash() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

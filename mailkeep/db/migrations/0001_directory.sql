@@ -82,6 +82,8 @@ CREATE TABLE mailboxes (
     usage_reported_at    timestamptz,                                               -- Dovecot last reported the usage
     usage_counted_at     timestamptz,                                               -- the usage was last counted in the Maildir
     usage_count_due_at   timestamptz,                                               -- the usage is to be counted from then on
+    quota_level          smallint NOT NULL DEFAULT 0,                               -- percent that the owner was warned of: 0, 80, 95
+    quota_level_changed  boolean NOT NULL DEFAULT false,                            -- the usage has passed a level since
     imap                 boolean NOT NULL,
     pop3                 boolean NOT NULL,
     smtp                 boolean NOT NULL,
@@ -107,6 +109,7 @@ CREATE INDEX mailboxes_by_domain_and_address ON mailboxes (domain_id, address_ke
 CREATE INDEX mailboxes_by_domain_and_update ON mailboxes (domain_id, updated_at, id);
 CREATE INDEX mailboxes_trash ON mailboxes (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE INDEX mailboxes_forwarding ON mailboxes USING gin (forward_keys) WHERE forward_keys <> '{}';
+CREATE INDEX mailboxes_quota_level_changed ON mailboxes (id) WHERE quota_level_changed;
 CREATE INDEX mailboxes_usage_count_due ON mailboxes (usage_count_due_at) WHERE usage_count_due_at IS NOT NULL;
 
 -- Deleted mailboxes whose Maildir is still to be removed. A trigger adds the row in the transaction that deletes the

@@ -11,6 +11,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from mailkeep.core.errors import Failure
 from mailkeep.mail.daemons.tool import run
 
@@ -65,6 +67,29 @@ def parse_counts(output: bytes) -> dict[str, CountedMailbox]:
             raise Failure(f"unexpected output of doveadm: {line[:80]!r}")
         counts[login] = CountedMailbox(int(numbers[0]), int(numbers[1]))
     return counts
+
+
+class FolderRow(msgspec.Struct, frozen=True):
+    """A folder as doveadm prints it; all values are text, `vsize` in bytes."""
+
+    mailbox: str
+    messages: str
+    unseen: str
+    vsize: str
+
+
+async def list_folders(conf: Path, login: str) -> list[FolderRow]:
+    """The folders of a mailbox. Raises Failure, also if Dovecot does not know the mailbox."""
+    argv = ("doveadm", "-f", "json", "-c", str(conf), "mailbox", "status", "-u", login, "messages unseen vsize", "*")
+    try:
+        return msgspec.json.decode(await run(*argv), type=list[FolderRow])
+    except msgspec.DecodeError as error:
+        raise Failure(f"unexpected output of doveadm: {error}") from None
+
+
+async def recalculate(conf: Path, login: str) -> None:
+    """Let Dovecot count a mailbox anew from its messages. Raises Failure."""
+    await run("doveadm", "-c", str(conf), "quota", "recalc", "-u", login)
 
 
 def find_last_change(folder: Path) -> float | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -115,3 +116,16 @@ def _write(path: Path, content: Iterable[bytes]) -> int:
             failpoint.reach("maildir.writing")
         os.fsync(descriptor)
     return size
+
+
+def measure(maildir: Path) -> tuple[int, int, int]:
+    """The messages of a Maildir without subfolders, how many of them are unseen, and their size in bytes. Blocks."""
+    messages = unseen = size = 0
+    for name in ("new", "cur"):
+        with suppress(FileNotFoundError), os.scandir(maildir / name) as entries:
+            for entry in entries:
+                with suppress(FileNotFoundError):  # a message that has just moved or gone
+                    size += entry.stat().st_size
+                    messages += 1
+                    unseen += "S" not in entry.name.rpartition(":2,")[2] if ":2," in entry.name else 1
+    return messages, unseen, size

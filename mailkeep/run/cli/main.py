@@ -14,6 +14,7 @@ import typer
 from mailkeep.run.cli import (
     accounts as cli_accounts,
     audit as cli_audit,
+    bulk as cli_bulk,
     config as cli_config,
     database as cli_database,
     dns as cli_dns,
@@ -44,6 +45,7 @@ for topic in (
     cli_config,
     cli_accounts,
     cli_audit,
+    cli_bulk,
     cli_product,
     cli_dns,
     cli_queue,

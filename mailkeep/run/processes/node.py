@@ -34,6 +34,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Failure, Unavailable
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
+from mailkeep.features.directory.mailbox_usage.folders import FolderTasks
 from mailkeep.features.directory.mailbox_usage.jobs import UsageCounter
 from mailkeep.features.directory.mailboxes import jobs as mailboxes
 from mailkeep.features.directory.sieve.jobs import ScriptTasks
@@ -137,6 +138,7 @@ class NodeAgent:
         handlers: Mapping[str, TaskHandler] = {
             **queue_tasks,
             **script_tasks.handlers(),
+            **FolderTasks(self.app, self.paths.dovecot_conf / "dovecot.conf").handlers(),
             **self.orchestrator.task_handlers(),
         }
         are_earlier_ended = False

@@ -1,4 +1,4 @@
-"""The process `worker`: delivers webhooks and carries out bulk operations.
+"""The process `worker`: delivers webhooks, carries out bulk operations, and warns owners of full mailboxes.
 
 Any number of workers can share one database.
 """
@@ -19,7 +19,8 @@ from mailkeep.app import App
 from mailkeep.features.directory.bulk.jobs import BulkWorker
 from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorker
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
-from mailkeep.run.runtime import logs
+from mailkeep.jobs.cancellation import cancel_all
+from mailkeep.run.runtime import logs, tasks
 from mailkeep.run.runtime.context import attach
 from mailkeep.run.runtime.metrics_flush import flush_counters
 from mailkeep.settings import load_settings
@@ -81,8 +82,13 @@ async def run_bulk_operations(app: App) -> AsyncGenerator[None]:
 @contextlib.asynccontextmanager
 async def work(app: App) -> AsyncGenerator[None]:
     """Do the work of this process while the block lasts."""
-    async with deliver_webhooks(app), run_bulk_operations(app):
-        yield
+    warnings = asyncio.create_task(tasks.run_quota_warnings(app))
+    refusals = asyncio.create_task(tasks.run_refusal_summaries(app))
+    try:
+        async with deliver_webhooks(app), run_bulk_operations(app):
+            yield
+    finally:
+        await cancel_all(warnings, refusals)
 
 
 async def serve(app: App, process: WorkerProcess) -> None:

@@ -102,7 +102,6 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         stack.enter_context(background(tasks.run_sealing(app)))
         stack.enter_context(background(tasks.run_audit_pruning(app)))
         stack.push_async_callback(record_summaries, app, None)
-        stack.enter_context(background(tasks.run_refusal_summaries(app)))
         stack.enter_context(background(tasks.run_housekeeping(app)))
         if not settings.database.url:  # the database server's log is the only one in the data directory
             stack.enter_context(background(log_rotation.for_database(data_dir, lambda: app.settings).run()))

@@ -16,6 +16,7 @@ from mailkeep.features.directory.app_passwords.routes import ENDPOINTS as APP_PA
 from mailkeep.features.directory.bulk.routes import ENDPOINTS as BULK
 from mailkeep.features.directory.dns.routes import ENDPOINTS as DNS
 from mailkeep.features.directory.domains.routes import ENDPOINTS as DOMAINS
+from mailkeep.features.directory.mailbox_usage.routes import ENDPOINTS as MAILBOX_USAGE
 from mailkeep.features.directory.mailboxes.routes import ENDPOINTS as MAILBOXES
 from mailkeep.features.directory.routing.routes import ENDPOINTS as ROUTING
 from mailkeep.features.directory.sieve.routes import ENDPOINTS as SIEVE
@@ -48,6 +49,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *DOMAINS,
     *DNS,
     *MAILBOXES,
+    *MAILBOX_USAGE,
     *APP_PASSWORDS,
     *SIEVE,
     *ABUSE,

@@ -8,6 +8,7 @@ from mailkeep.app import App
 from mailkeep.db.partitions import confirm_prune_time, ensure_partitions
 from mailkeep.features.directory.bulk import service as bulk
 from mailkeep.features.directory.mailbox_sessions import service as mailbox_sessions
+from mailkeep.features.directory.mailbox_usage import service as mailbox_usage
 from mailkeep.features.directory.mailboxes import jobs as mailboxes
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.receiving import jobs as receiving
@@ -24,6 +25,7 @@ from mailkeep.web.idempotency import delete_expired_keys
 _HOUSEKEEPING_SECONDS = 600.0
 _IDLE_SECONDS = 1.0
 _SEAL_SECONDS = 5.0
+_WARN_SECONDS = 2.0
 
 
 async def housekeeping(app: App) -> None:
@@ -50,6 +52,11 @@ async def housekeeping(app: App) -> None:
 async def run_forwards(app: App) -> None:
     """Forward mail of aliases with external destinations, until cancelled."""
     await repeat(_IDLE_SECONDS, "forwards", lambda: receiving.forward_due(app))
+
+
+async def run_quota_warnings(app: App) -> None:
+    """Warn the owners of mailboxes that are almost full, until cancelled."""
+    await repeat(_WARN_SECONDS, "quota warnings", lambda: mailbox_usage.warn_owners(app))
 
 
 async def run_sealing(app: App) -> None:

@@ -188,6 +188,11 @@ async def test_an_export_with_several_pages_is_complete(api: Api, monkeypatch: p
     assert [line.split(",")[0] for line in lines[1:]] == [f'"u{number}@{EXAMPLE}"' for number in range(5)]
 
 
+def test_rows_have_the_numbers_of_a_spreadsheet():
+    table = parse_csv(b"\na\n1\n\n,\n2\n", 10)
+    assert (table.columns, table.rows, table.numbers) == (["a"], [["1"], ["2"]], [3, 6])
+
+
 @pytest.mark.parametrize("text", ["=a", "'=a", "''", "'", "a'=", "\t", "", " =a", '"', "a\nb", "−1", "\r"])
 def test_cells_survive_writing_and_reading(text: str):
     assert parse_csv(b"a,b\r\n" + write_csv([[text, "x"]]), 10).rows == [[text, "x"]]

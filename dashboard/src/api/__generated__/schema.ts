@@ -1112,6 +1112,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mailboxes/{id}/folders": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the folders of a mailbox
+         * @description With the number of messages and their size. The embedded profile has only INBOX. In the full profile CONFLICT `inactive` if the mailbox or its domain is inactive: Dovecot knows only active ones. UNAVAILABLE if the process `node` does not answer.
+         */
+        get: operations["getMailboxesByIdFolders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mailboxes/{id}/recalculate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recalculate the usage of a mailbox
+         * @description Counts all messages anew, for the case that usage and quota seem wrong. In the full profile CONFLICT `inactive` if the mailbox or its domain is inactive: Dovecot knows only active ones. UNAVAILABLE if the process `node` does not answer.
+         */
+        post: operations["postMailboxesByIdRecalculate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/mailboxes/{id}/restore": {
         parameters: {
             query?: never;
@@ -2215,6 +2255,26 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "mailbox.quota": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * mailbox.quota
+         * @description The mail in a mailbox has reached 80 or 95 percent of its quota. Once for each, until it is 5 percent lower.
+         */
+        post: operations["onMailboxQuota"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "system.alert": {
         parameters: {
             query?: never;
@@ -3275,6 +3335,21 @@ export interface components {
             quota_bytes?: number;
             require_app_passwords?: boolean | null;
         };
+        /** @description The mail in a mailbox has reached 80 or 95 percent of its quota. Once for each, until it is 5 percent lower. */
+        MailboxQuota: {
+            /** @description Its address. */
+            address: string;
+            /** @description Its domain. */
+            domain: string;
+            /** @description 80 or 95. */
+            level: number;
+            /** @description Its ID. */
+            mailbox_id: string;
+            /** @description Its quota in bytes. */
+            quota_bytes: number;
+            /** @description Bytes in all its folders. */
+            used_bytes: number;
+        };
         /**
          * @description A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only.
          *
@@ -3322,6 +3397,11 @@ export interface components {
             /** Format: uuid */
             id: string;
             suspended: components["schemas"]["SuspensionRecord"] | null;
+        };
+        /** @description The usage of a mailbox, all folders together. */
+        MailboxUsageRecord: {
+            message_count: number;
+            used_bytes: number;
         };
         /** @description The server of a recipient accepted the message: once for each recipient. */
         MailDelivered: {
@@ -3390,6 +3470,13 @@ export interface components {
             tags?: string[];
             /** @description The recipient. */
             to: string;
+        };
+        /** @description A folder by its path, such as `INBOX` or `Archive/2026`; `bytes` as the quota counts them. */
+        MailFolderRecord: {
+            bytes: number;
+            messages: number;
+            name: string;
+            unseen: number;
         };
         /** @description An inbound message was delivered to a mailbox: once for each mailbox that it reached. */
         MailReceived: {
@@ -4527,7 +4614,7 @@ export interface components {
         WebhookChange: {
             active?: boolean;
             /** @description `*`: all kinds except those that begin with `system.` */
-            events?: ("*" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
+            events?: ("*" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
             /** @description https only */
             url?: string;
         };
@@ -4536,7 +4623,7 @@ export interface components {
             /** Format: uuid */
             domain_id?: string | null;
             /** @description `*`: all kinds except those that begin with `system.` */
-            events: ("*" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
+            events: ("*" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
             /** @description https only */
             url: string;
         };
@@ -7854,7 +7941,7 @@ export interface operations {
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 domain_id?: string;
-                kind?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                kind?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
                 /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
                 /** @description Default: `desc` for times (newest first), `asc` for other fields. */
@@ -7941,7 +8028,7 @@ export interface operations {
                 after?: string;
                 domain_id?: string;
                 duration?: number;
-                kind?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                kind?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
             };
             header?: {
                 /** @description The ID of the last event seen. */
@@ -8428,6 +8515,86 @@ export interface operations {
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
             412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMailboxesByIdFolders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MailFolderRecord"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMailboxesByIdRecalculate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MailboxUsageRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -10426,7 +10593,7 @@ export interface operations {
             query?: {
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
-                event?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                event?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
                 /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
                 /** @description Default: `desc` for times (newest first), `asc` for other fields. */
@@ -10934,6 +11101,52 @@ export interface operations {
                     data: components["schemas"]["MailSpam"];
                     /** @constant */
                     event: "mail.spam";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, or the event's id if there is no message.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Delivered. After any other response the delivery is retried. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onMailboxQuota: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same in every attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
+                "webhook-signature": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["MailboxQuota"];
+                    /** @constant */
+                    event: "mailbox.quota";
                     /** Format: uuid */
                     event_id: string;
                     /**

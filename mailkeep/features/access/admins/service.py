@@ -59,7 +59,7 @@ def _set_priority(nice: int) -> None:
 
 _THREADS = ThreadPoolExecutor(_CONCURRENT_HASHES, "hashing", _set_priority, (10,))
 # Argon2 releases the interpreter, so that threads are as good as processes (docs/decisions/0062).
-_BACKGROUND_THREADS = ThreadPoolExecutor(_CONCURRENT_HASHES, "bulk-hashing", _set_priority, (19,))
+_BACKGROUND_THREADS = ThreadPoolExecutor(_CONCURRENT_HASHES, "bulk-hashing", _set_priority, (15,))
 
 
 async def hash_password(password: str) -> str:
@@ -69,7 +69,7 @@ async def hash_password(password: str) -> str:
 
 
 async def hash_in_background(password: str) -> str:
-    """`hash_password` with the time that nothing else on this machine uses, and without delaying logins."""
+    """`hash_password` at a lower priority than logins, and without taking their places."""
     return await asyncio.get_running_loop().run_in_executor(_BACKGROUND_THREADS, _HASHER.hash, password)
 
 

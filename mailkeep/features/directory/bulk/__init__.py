@@ -7,7 +7,7 @@ with the first item that has no result. Operations of one account run in the ord
 
 An item is authorised when it is carried out, with the permissions that its creator has then (T53 of the threat model).
 Items are kept sealed with the master secret, because they contain passwords, and are deleted when they are done;
-results are kept for seven days. Passwords are hashed with the time that nothing else uses.
+results are kept for seven days. Passwords are hashed at a lower priority than those of logins.
 
 Items name what they change by `id`, or by `address` (mailboxes), or by `domain` and `source_local_part` (aliases);
 new ones may be named so too. In CSV the columns have the same names, and an empty cell is an absent field.

@@ -52,6 +52,13 @@ _KNOWN: dict[str, Any] = {
     "mailbox": {"id": "{mailbox_id}", "quota_bytes": 5368709120},
     "alias": {"id": "{alias_id}", "active": False},
 }
+_EXPORTED = {
+    "mailbox": '"address","name","quota_bytes","active"\r\n"alice@example.test","Alice","5368709120","true"\r\n',
+    "alias": (
+        '"domain","source_local_part","destination","active"\r\n'
+        '"example.test","info","alice@example.test,bob@example.test","true"\r\n'
+    ),
+}
 _COLUMNS = {
     "mailbox": (
         "`address`, `name`, `password` or `password_hash`, `quota_bytes`, `active`; instead of `address` also `id` "
@@ -102,11 +109,11 @@ def _endpoints(resource: BulkResource, path: str, tag: str, noun: str) -> tuple[
             "off again."
         ),
         tag=tag,
-        query=wire.ExportQuery,
+        query=wire.TableQuery,
         data=None,
         content="text/csv",
         refusals=(DomainNotFound, ApiKeyDomainScope),
-        examples=(Example(query={"domain_id": "{domain_id}"}),),
+        examples=(Example(query={"domain_id": "{domain_id}"}, response=_EXPORTED[resource]),),
     )
     return bulk, export
 

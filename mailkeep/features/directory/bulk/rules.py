@@ -47,7 +47,15 @@ def check_count(count: int) -> None:
         raise BatchTooLarge(f"A call has at most {MAX_ITEMS:,} items (got {count:,}).", limit=MAX_ITEMS)
 
 
-def check_columns(resource: BulkResource, action: BulkAction, columns: Iterable[str]) -> None:
+def read_rows(
+    resource: BulkResource, action: BulkAction, columns: Sequence[str], rows: Sequence[Sequence[str]]
+) -> list[dict[str, Any] | Refusal]:
+    """The items of a table; a row that can't be read is a refusal. MISSING_FIELDS or INVALID_FIELD for its columns."""
+    _check_columns(resource, action, columns)
+    return [_read_row(action, columns, row) for row in rows]
+
+
+def _check_columns(resource: BulkResource, action: BulkAction, columns: Iterable[str]) -> None:
     """MISSING_FIELDS or INVALID_FIELD if a table has not the columns for this action, or unknown ones."""
     known, present = (*COLUMNS[resource], *_OTHER_COLUMNS[resource]), list(columns)
     unknown: list[FieldError] = [
@@ -65,7 +73,7 @@ def check_columns(resource: BulkResource, action: BulkAction, columns: Iterable[
         raise InvalidField(unknown)
 
 
-def read_row(action: BulkAction, columns: Sequence[str], row: Sequence[str]) -> dict[str, Any] | Refusal:
+def _read_row(action: BulkAction, columns: Sequence[str], row: Sequence[str]) -> dict[str, Any] | Refusal:
     """The item of a row of a table, or why it can't be read."""
     if len(row) != len(columns):
         return invalid_field("", f"has {len(row)} cells, but the table has {len(columns)} columns")

@@ -41,7 +41,7 @@ class BulkStarted(Struct, frozen=True):
     operation_id: UUID
 
 
-class ExportQuery(Query, frozen=True):
+class TableQuery(Query, frozen=True):
     """Only the objects of one domain."""
 
     domain_id: UUID | None = None
@@ -52,8 +52,7 @@ def read_request(resource: BulkResource, body: BulkBody | CsvTable, query: BulkQ
     if isinstance(body, CsvTable):
         if query.action is None:
             raise MissingFields(["action"])
-        rules.check_columns(resource, query.action, body.columns)
-        rows = [rules.read_row(query.action, body.columns, row) for row in body.rows]
+        rows = rules.read_rows(resource, query.action, body.columns, body.rows)
         return BulkRequest(resource, query.action, rows, query.dry_run)
     if query.action is not None or query.dry_run:
         raise invalid_field("action", "belongs into the body; the query is for CSV only")

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
-from mailkeep.features.directory.mailbox_usage.model import MailboxUsage, TrackedMailbox
+from mailkeep.features.directory.mailbox_usage.model import (
+    MailboxQuota,
+    MailboxUsage,
+    QuotaChange,
+    TrackedMailbox,
+)
+from mailkeep.features.record.events.model import Event
 
 LOGIN_PROTOCOLS = frozenset({"imap", "pop3", "sieve", "smtp"})
 LOGIN_INTERVAL = timedelta(minutes=1)
@@ -48,3 +55,22 @@ def needs_count(mailbox: TrackedMailbox, folder_changed: datetime, at: datetime,
     if mailbox.reported_at and folder_changed <= mailbox.reported_at:
         return since_count >= _REPORTED_INTERVAL
     return first_round or since_count >= _UNREPORTED_INTERVAL
+
+
+def quota_event(change: QuotaChange) -> Event:
+    """The event of a mailbox that has reached a level."""
+    payload = MailboxQuota(
+        mailbox_id=str(change.mailbox_id),
+        address=change.address,
+        domain=change.domain_name,
+        level=change.level,
+        used_bytes=change.used_bytes,
+        quota_bytes=change.quota_bytes,
+    )
+    return Event(change.domain_id, None, payload)
+
+
+def quota_item(change: QuotaChange) -> dict[str, Any]:
+    """What the mail to the owner reports."""
+    names = ("address", "level", "used_bytes", "quota_bytes")
+    return {name: getattr(change, name) for name in names}

@@ -22,6 +22,8 @@ from mailkeep.features.directory.app_passwords.model import AppPasswordUse
 from mailkeep.features.directory.mailbox_usage import rules, store
 from mailkeep.features.directory.mailbox_usage.model import Arrivals, MailboxLogin, MailboxUsage
 from mailkeep.features.directory.mailboxes.model import mail_root
+from mailkeep.features.record.events import service as events
+from mailkeep.features.record.system_mail import service as system_mail
 from mailkeep.jobs.repeat import repeat
 from mailkeep.mail.dovecot.auth import LoginReport
 from mailkeep.mail.dovecot.dict import DictWrite
@@ -30,8 +32,27 @@ log = structlog.get_logger("mailkeep.usage")
 
 _WRITE_SECONDS = 1.0
 _LAST_WRITE_SECONDS = 1.0
+_WARN_BATCH = 100
 
 Key = TypeVar("Key")
+
+
+async def warn_owners(app: App) -> int:
+    """Emit `mailbox.quota`, and send mail to the owner, for each mailbox whose usage has reached another level; returns
+    how many. All of it is one transaction for a batch of mailboxes.
+    """
+    total, batch = 0, _WARN_BATCH
+    while batch == _WARN_BATCH:
+        at = app.clock()
+        async with app.db.tx() as conn:
+            changes = await store.take_quota_changes(conn, _WARN_BATCH)
+            warnings = [each for each in changes if each.level > each.before and each.in_use]
+            await events.emit_all(conn, at, [rules.quota_event(each) for each in warnings])
+            for each in warnings:  # by address
+                await system_mail.notify_owner(conn, at, "quota_warning", each.address, rules.quota_item(each))
+        batch = len(changes)
+        total += len(warnings)
+    return total
 
 
 @dataclass(slots=True)

@@ -8,7 +8,13 @@ from typing import Any
 from uuid import UUID
 
 from mailkeep.db.pool import Conn
-from mailkeep.features.directory.mailbox_usage.model import Arrivals, MailboxLogin, MailboxUsage, TrackedMailbox
+from mailkeep.features.directory.mailbox_usage.model import (
+    Arrivals,
+    MailboxLogin,
+    MailboxUsage,
+    QuotaChange,
+    TrackedMailbox,
+)
 
 _MAX_WAIT = timedelta(seconds=10)  # a mailbox due for longer gets its count written even if a report is newer
 
@@ -190,6 +196,47 @@ async def defer_count(conn: Conn, mailbox_ids: Sequence[UUID], until: datetime) 
         UPDATE mailboxes m SET usage_count_due_at = %(until)s FROM free f WHERE m.id = f.id
         """,
         {"ids": list(mailbox_ids), "until": until},
+    )
+
+
+async def find_login(conn: Conn, mailbox_id: UUID) -> str | None:
+    """The address by which Dovecot knows a mailbox; None if it does not know it: it or its domain is inactive."""
+    cursor = await conn.execute(_SELECT_TRACKED + " AND m.id = %(id)s", {"id": mailbox_id})
+    row = await cursor.fetchone()
+    return row["address_key"] if row else None
+
+
+async def take_quota_changes(conn: Conn, limit: int) -> list[QuotaChange]:
+    """At most `limit` mailboxes whose usage has passed a level, which they have from now on; by address. Locked ones
+    are left for later.
+    """
+    cursor = await conn.execute(
+        """
+        WITH changed AS (
+            SELECT m.id, m.quota_level FROM mailboxes m
+            WHERE m.quota_level_changed ORDER BY m.id LIMIT %(limit)s FOR NO KEY UPDATE SKIP LOCKED
+        ), taken AS (
+            UPDATE mailboxes m
+            SET quota_level = quota_level_of(m.used_bytes, m.quota_bytes, m.quota_level), quota_level_changed = false
+            FROM changed c WHERE m.id = c.id
+            RETURNING m.id AS mailbox_id, m.domain_id, m.address_key AS address, c.quota_level AS before,
+                      m.quota_level AS level, m.used_bytes, m.quota_bytes, m.active AND m.deleted_at IS NULL AS in_use
+        )
+        SELECT t.*, d.name AS domain_name FROM taken t JOIN domains d ON d.id = t.domain_id ORDER BY t.address
+        """,
+        {"limit": limit},
+    )
+    return [QuotaChange(**row) for row in await cursor.fetchall()]
+
+
+async def set_usage(conn: Conn, usage: MailboxUsage) -> None:
+    """Set the usage of a mailbox, in the embedded profile."""
+    await conn.execute(
+        """
+        UPDATE mailboxes SET used_bytes = %(bytes)s, message_count = %(messages)s, usage_counted_at = %(at)s
+        WHERE id = %(id)s
+        """,
+        {"id": usage.mailbox_id, "bytes": usage.used_bytes, "messages": usage.message_count, "at": usage.at},
     )
 
 

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
+from mailkeep.features.directory.mailbox_usage.model import MailboxQuota
 from mailkeep.features.mailflow.abuse.model import SystemSuspension
 from mailkeep.features.mailflow.delivery_status.model import SystemAlert
 from mailkeep.features.mailflow.receiving.model import MailReceivedFull, MailSpam
@@ -194,6 +195,7 @@ CATALOGUE: Mapping[Kind, type[EventPayload]] = {
         MailReceived,
         MailReceivedFull,
         MailSpam,
+        MailboxQuota,
         SystemDrift,
         SystemSuspension,
         SystemAlert,

@@ -18,6 +18,7 @@ Kind = Literal[
     "mail.received",
     "mail.received.full",
     "mail.spam",
+    "mailbox.quota",
     "system.suspension",
     "system.alert",
     "system.drift",

@@ -9,7 +9,12 @@ from mailkeep.core.clock import iso
 from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.system_mail import store
-from mailkeep.features.record.system_mail.model import SuperAdminNotice, SystemMail
+from mailkeep.features.record.system_mail.model import (
+    SuperAdminNotice,
+    SystemMail,
+    SystemMailItem,
+    SystemMailKind,
+)
 
 _RETENTION = timedelta(days=1)
 
@@ -28,6 +33,13 @@ async def notify_super_admins(conn: Conn, who: Principal, at: datetime, notice: 
             "ip_address": who.ip_address,
         }
         await store.queue(conn, at, notice.kind, sorted(recipients), {**notice.item, **caller})
+
+
+async def notify_owner(conn: Conn, at: datetime, kind: SystemMailKind, address: str, item: SystemMailItem) -> None:
+    """Send mail to the owner of a mailbox after the commit of the caller's transaction. A caller that notifies several
+    owners does so in the order of their addresses, which are locked.
+    """
+    await store.queue(conn, at, kind, [address], {**item, "at": iso(at)})
 
 
 async def claim(conn: Conn, at: datetime, until: datetime, limit: int) -> Sequence[SystemMail]:

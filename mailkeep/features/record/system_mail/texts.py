@@ -7,10 +7,12 @@ from mailkeep.features.record.system_mail.model import SystemMail, SystemMailIte
 _SUBJECTS = {
     "settings_changed": "Settings of {host} were changed",
     "admin_changed": "Administrators of {host} were changed",
+    "quota_warning": "Your mailbox is almost full",
 }
 _FIRST_LINES = {
     "settings_changed": "Settings that decide who has access, or what the server connects to, were changed on {host}.",
     "admin_changed": "Accounts of administrators were changed on {host}.",
+    "quota_warning": "Your mailbox on {host} is almost full. When it is full, new mail is not accepted.",
 }
 _ADVICE = {
     "settings_changed": (
@@ -19,6 +21,16 @@ _ADVICE = {
     "admin_changed": (
         "If you do not expect this, look at the audit log, and change the passwords of the accounts that it names."
     ),
+    "quota_warning": (
+        "Delete mail that you do not need, and empty the trash. If you need more space, ask the administrator of your "
+        "mail domain."
+    ),
+}
+_TO_SUPER_ADMINS = "This mail was written by the mail server {host} and sent to all its super administrators."
+_SIGNATURES = {
+    "settings_changed": _TO_SUPER_ADMINS,
+    "admin_changed": _TO_SUPER_ADMINS,
+    "quota_warning": "This mail was written by the mail server {host}. Nobody reads replies to it.",
 }
 _ACCOUNT_CHANGES = {
     "created": "The account {email} was created with the role {role}.",
@@ -32,20 +44,37 @@ _ACCOUNT_CHANGES = {
 def write(mail: SystemMail, host: str) -> SystemMailText:
     """The text of a mail of the server with this host name."""
     lines = [_FIRST_LINES[mail.kind].format(host=host)]
+    if mail.kind == "quota_warning":
+        lines += _quota_lines(mail)
+    else:
+        lines += _change_lines(mail)
+    lines += ["", _ADVICE[mail.kind], "", "--", _SIGNATURES[mail.kind].format(host=host)]
+    return SystemMailText(_SUBJECTS[mail.kind].format(host=host), "\n".join(lines) + "\n")
+
+
+def _change_lines(mail: SystemMail) -> list[str]:
+    lines: list[str] = []
     for item in mail.items:
         what = _settings_lines(item) if mail.kind == "settings_changed" else _account_lines(item)
         lines += ["", *what, f"At {item['at']}, by {_actor(item)}."]
     if (more := mail.item_count - len(mail.items)) > 0:
         changes = "change is" if more == 1 else "changes are"
         lines += ["", f"{more} more {changes} not listed here. The audit log has all of them."]
-    lines += [
-        "",
-        _ADVICE[mail.kind],
-        "",
-        "--",
-        f"This mail was written by the mail server {host} and sent to all its super administrators.",
-    ]
-    return SystemMailText(_SUBJECTS[mail.kind].format(host=host), "\n".join(lines) + "\n")
+    return lines
+
+
+def _quota_lines(mail: SystemMail) -> list[str]:
+    """The newest warning only: earlier ones are outdated."""
+    item = mail.items[-1]
+    used, quota = _format_size(item["used_bytes"]), _format_size(item["quota_bytes"])
+    return ["", f"{item['address']}: {used} of {quota} are used, more than {item['level']} percent (at {item['at']})."]
+
+
+def _format_size(size: int) -> str:
+    for power, unit in ((3, "GB"), (2, "MB"), (1, "kB")):
+        if size >= 1024**power:
+            return f"{size / 1024**power:.1f} {unit}"
+    return f"{size} bytes"
 
 
 def _settings_lines(item: SystemMailItem) -> list[str]:
