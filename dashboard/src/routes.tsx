@@ -83,6 +83,18 @@ const aliases = createRoute({
   component: lazyRouteComponent(() => import('./screens/aliases/Aliases'), 'Aliases'),
 })
 
+const mailboxImport = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.mailboxImport,
+  component: lazyRouteComponent(() => import('./screens/bulk/Import'), 'ImportMailboxes'),
+})
+
+const aliasImport = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.aliasImport,
+  component: lazyRouteComponent(() => import('./screens/bulk/Import'), 'ImportAliases'),
+})
+
 const routing = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.routing,
@@ -224,8 +236,10 @@ export const router = createRouter({
       domains,
       domain,
       mailboxes,
+      mailboxImport,
       mailbox,
       aliases,
+      aliasImport,
       routing,
       send,
       messages,

@@ -1,6 +1,7 @@
 import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
 import { clearCalls } from './recordedCalls'
 import { fetchData, client } from './client'
+import { dismissAllOperations } from './operations'
 import { ApiError, isSignedOut } from './errors'
 
 /** Whether a retry may succeed soon. UNAVAILABLE with a reason lasts longer. */
@@ -24,6 +25,7 @@ export function refetchUntilAvailable(every: number | false = false) {
 /** Removes all cached data of the account. */
 export function clearCaches(): void {
   queryClient.clear()
+  dismissAllOperations()
   clearCalls()
 }
 

@@ -10,6 +10,7 @@ import { findEntry, Navigation } from './Navigation'
 import { Unavailable } from './Unavailable'
 import { Icon, Logo } from '../ui/Icon'
 import { LinkItem } from '../ui/links'
+import { Operations } from './Operations'
 import { CommandPalette, openCommandPalette } from './CommandPalette'
 import { ScreenRequests } from '../ui/RequestSnippet'
 import { Shortcuts } from './Shortcuts'
@@ -45,6 +46,7 @@ export function Layout({ children }: { children?: ReactNode }) {
         <ActionIcon className="top-search-small" variant="subtle" color="gray" size="lg" aria-label="Search" onClick={openCommandPalette}>
           <Icon name="search" />
         </ActionIcon>
+        <Operations />
         <ScreenRequests />
         <ThemeSwitch />
         <AccountMenu />

@@ -2758,7 +2758,9 @@ export interface components {
             action: "create" | "delete" | "update";
             /** @default false */
             dry_run?: boolean;
-            items: Record<string, unknown>[];
+            items: {
+                [key: string]: unknown;
+            }[];
         };
         /** @description The operation, whose progress and results GET /operations/{id} returns. */
         BulkStarted: {

@@ -23,6 +23,8 @@ import { Form } from '../../ui/Form'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
 import { NewButton } from '../../ui/NewButton'
+import { ListActions } from '../bulk/ListActions'
+import { selectColumn, SelectionBar, useSelection } from '../bulk/SelectionBar'
 import { Page } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { Destination } from '../routing/Routing'
@@ -45,9 +47,19 @@ export function Aliases() {
   // The API requires a domain from domain administrators; the first one is the default.
   const domain = search.domain ?? (needsDomain ? first?.id : undefined)
   const createButton = <NewButton action="alias.write" label="New alias" />
+  const selection = useSelection()
   const close = () => change({ new: undefined, edit: undefined })
   return (
-    <Page title="Aliases" lead="Addresses that forward to mailboxes or external addresses." actions={createButton}>
+    <Page
+      title="Aliases"
+      lead="Addresses that forward to mailboxes or external addresses."
+      actions={
+        <>
+          <ListActions resource="alias" {...(domain && { domain })} />
+          {createButton}
+        </>
+      }
+    >
       <Filters names={needsDomain ? [] : ['domain']}>
         <DomainFilter {...(needsDomain && { implied: domain ?? null })} />
       </Filters>
@@ -64,8 +76,14 @@ export function Aliases() {
               }),
             )
           }
-          columns={columns((alias) => change({ edit: alias.id }), setDeleted)}
+          columns={[
+            ...(isReadOnly ? [] : [selectColumn<Alias>(selection, nameOf)]),
+            ...columns((alias) => change({ edit: alias.id }), setDeleted),
+          ]}
           rowKey={(row) => row.id}
+          {...(!isReadOnly && {
+            toolbar: (rows: readonly Alias[]) => <SelectionBar resource="alias" rows={rows} selection={selection} nameOf={nameOf} />,
+          })}
           empty={
             search.domain && !needsDomain ? (
               <NoMatches what="aliases" filters={['domain']} />
@@ -87,6 +105,8 @@ export function Aliases() {
     </Page>
   )
 }
+
+const nameOf = (alias: Alias) => alias.source_local_part || 'the catch-all'
 
 function NoDomain() {
   return (

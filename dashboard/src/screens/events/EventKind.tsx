@@ -9,6 +9,7 @@ const TONES: Readonly<Record<EventKindName, Tone>> = {
   'mail.bounced': 'bad',
   'mail.failed': 'bad',
   'mail.spam': 'warn',
+  'mailbox.quota': 'warn',
   'system.suspension': 'warn',
   'system.alert': 'warn',
   'system.drift': 'warn',

@@ -19,6 +19,7 @@ import { useApiMutation } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
 import { LinkButton } from '../../ui/links'
 import { AppPasswords } from './AppPasswords'
+import { Folders } from './Folders'
 import { MailboxForm } from './MailboxForm'
 import { Facts, Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
@@ -64,7 +65,16 @@ export function Mailbox() {
           {data.suspended && <SuspensionNote mailbox={data} />}
           <DetailTabs
             tabs={[
-              { value: 'overview', label: 'Overview', content: <Overview mailbox={data} /> },
+              {
+                value: 'overview',
+                label: 'Overview',
+                content: (
+                  <>
+                    <Overview mailbox={data} />
+                    <Folders mailbox={data} />
+                  </>
+                ),
+              },
               { value: 'app-passwords', label: 'App passwords', content: <AppPasswords mailbox={data} /> },
               ...(hasSieve ? [{ value: 'sieve', label: 'Sieve', content: <LazySieve mailbox={data} /> }] : []),
               ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings mailbox={data} /> }] : []),

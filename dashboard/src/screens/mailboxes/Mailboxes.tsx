@@ -16,6 +16,8 @@ import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
 import { useApiMutation } from '../../ui/useForm'
 import { MailboxForm } from './MailboxForm'
 import { NewButton } from '../../ui/NewButton'
+import { ListActions } from '../bulk/ListActions'
+import { selectColumn, SelectionBar, useSelection } from '../bulk/SelectionBar'
 import { Page } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 
@@ -99,7 +101,12 @@ export function Usage({ mailbox }: { mailbox: Mailbox }) {
         {formatBytes(used)} {quota > 0 && <span className="muted">of {formatBytes(quota)}</span>}
       </span>
       {quota > 0 && (
-        <Progress value={percent} size={5} color={percent > 90 ? 'red' : 'blue'} aria-label={`${Math.round(percent)} % of quota used`} />
+        <Progress
+          value={percent}
+          size={5}
+          color={percent >= 95 ? 'red' : percent >= 80 ? 'yellow' : 'blue'}
+          aria-label={`${Math.round(percent)} % of quota used`}
+        />
       )}
     </div>
   )
@@ -117,8 +124,19 @@ export function Mailboxes() {
     ...(active && { active: active === 'yes' }),
     ...(trashed && { trashed: true }),
   }
+  const selection = useSelection()
+  const columns = trashed || isReadOnly ? COLUMNS : [selectColumn<Mailbox>(selection, (row) => row.address), ...COLUMNS]
   return (
-    <Page title="Mailboxes" lead="Mailboxes receive and store mail. Their owners sign in with a password." actions={createButton}>
+    <Page
+      title="Mailboxes"
+      lead="Mailboxes receive and store mail. Their owners sign in with a password."
+      actions={
+        <>
+          <ListActions resource="mailbox" {...(domain && { domain })} />
+          {createButton}
+        </>
+      }
+    >
       <Filters names={FILTERS}>
         <TextFilter name="q" label="Search by address or name" main />
         <DomainFilter />
@@ -136,8 +154,14 @@ export function Mailboxes() {
         label="Mailboxes"
         queryKey={['mailboxes', 'list', filter]}
         load={(page) => fetchPage(client.GET('/mailboxes', { params: { query: { ...filter, ...page, sort: page.sort as 'address' } } }))}
-        columns={trashed ? TRASHED : COLUMNS}
+        columns={trashed ? TRASHED : columns}
         rowKey={(row) => row.id}
+        {...(!trashed &&
+          !isReadOnly && {
+            toolbar: (rows: readonly Mailbox[]) => (
+              <SelectionBar resource="mailbox" rows={rows} selection={selection} nameOf={(row) => row.address} />
+            ),
+          })}
         empty={
           trashed ? (
             <EmptyState icon="trash" title="Trash is empty">

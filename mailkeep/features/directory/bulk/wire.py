@@ -13,6 +13,8 @@ from mailkeep.features.directory.bulk.model import BulkAction, BulkRequest, Bulk
 from mailkeep.web.csv_table import CsvTable
 from mailkeep.web.fields import MAY_BE_EMPTY, Body, Query
 
+_ITEM = {"type": "object", "additionalProperties": True}
+
 
 class BulkBody(Body, frozen=True):
     """1 to 1,000 items. An error in one does not affect the others.
@@ -24,7 +26,7 @@ class BulkBody(Body, frozen=True):
     """
 
     action: BulkAction
-    items: Annotated[list[Any], Meta(extra=MAY_BE_EMPTY, extra_json_schema={"items": {"type": "object"}})]
+    items: Annotated[list[Any], Meta(extra=MAY_BE_EMPTY, extra_json_schema={"items": _ITEM})]
     dry_run: bool = False
 
 
