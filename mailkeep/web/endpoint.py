@@ -75,7 +75,7 @@ class Endpoint:
     alternative_content: tuple[str, ...] = ()  # other media types, which the query can request
     enveloped: bool = True  # False: JSON without the envelope
     body_limit: Callable[[Any], int] | None = None  # bytes, from the settings; None: 1 MiB
-    csv_rows: int = 0  # the body may also be CSV, with at most so many rows: `Call.body` is a `CsvTable` then
+    csv_rows: int = 0  # the body may also be CSV, with at most this number of rows: `Call.body` is a `CsvTable` then
     header_parameters: Mapping[str, str] = field(default_factory=dict[str, str])
     """Header fields that hold an id, and their descriptions."""
     login: bool = False  # subject to the login rate limit

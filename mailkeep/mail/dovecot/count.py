@@ -88,7 +88,7 @@ async def list_folders(conf: Path, login: str) -> list[FolderRow]:
 
 
 async def recalculate(conf: Path, login: str) -> None:
-    """Let Dovecot count a mailbox anew from its messages. Raises Failure."""
+    """Let Dovecot count a mailbox again from its messages. Raises Failure."""
     await run("doveadm", "-c", str(conf), "quota", "recalc", "-u", login)
 
 

@@ -1143,7 +1143,7 @@ export interface paths {
         put?: never;
         /**
          * Recalculate the usage of a mailbox
-         * @description Counts all messages anew, for the case that usage and quota seem wrong. In the full profile CONFLICT `inactive` if the mailbox or its domain is inactive: Dovecot knows only active ones. UNAVAILABLE if the process `node` does not answer.
+         * @description Counts all messages again, for the case that usage and quota seem wrong. In the full profile CONFLICT `inactive` if the mailbox or its domain is inactive: Dovecot knows only active ones. UNAVAILABLE if the process `node` does not answer.
          */
         post: operations["postMailboxesByIdRecalculate"];
         delete?: never;

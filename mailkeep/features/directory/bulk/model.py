@@ -33,7 +33,7 @@ class BulkRequest:
 
 @dataclass(frozen=True, slots=True)
 class BulkOperation:
-    """An operation. `who` is its creator with the permissions of the call; items are authorised anew.
+    """An operation. `who` is its creator with the permissions of the call; items are authorised again.
 
     `succeeded` means that every item has a result, which may be an error.
     """

@@ -44,7 +44,7 @@ async def list_folders(app: App, who: Principal, mailbox_id: UUID) -> list[MailF
 
 
 async def recalculate(app: App, who: Principal, mailbox_id: UUID) -> MailboxUsage:
-    """Count a mailbox anew and write its usage, which is returned. The refusals of `list_folders`."""
+    """Count a mailbox again and write its usage, which is returned. The refusals of `list_folders`."""
     at = app.clock()
     async with app.db.autocommit() as conn:
         mailbox = await mailboxes.get(conn, who, mailbox_id, "mailbox.write")
