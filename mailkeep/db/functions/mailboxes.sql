@@ -11,7 +11,7 @@ $$;
 CREATE OR REPLACE TRIGGER mailboxes_address_key BEFORE INSERT OR UPDATE OF domain_id, local_key ON mailboxes
     FOR EACH ROW EXECUTE FUNCTION mailboxes_set_address_key();
 
--- The level of a mailbox's usage: 95 or 80 if it is at least so many percent of the quota, else 0. A level is left only
+-- The level of a mailbox's usage: 95 or 80 if it is at least this percentage of the quota, else 0. A level is left only
 -- five percent below it, so that a usage around it is reported once.
 CREATE OR REPLACE FUNCTION quota_level_of(p_used bigint, p_quota bigint, p_level smallint) RETURNS smallint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$

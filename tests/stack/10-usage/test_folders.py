@@ -8,7 +8,7 @@ from typing import Any
 from mailkeep.run.runtime.context import open_app
 from tests.stack.harness import Stack, eventually, letter
 
-BODY = ("0123456789" * 7 + "\r\n") * 500  # 36,000 bytes
+BODY = ("0123456789" * 7 + "\r\n") * 5_000  # 360,000 bytes
 
 
 def folders(stack: Stack, mailbox: dict[str, Any]) -> dict[str, tuple[int, int]]:
@@ -57,7 +57,7 @@ def test_folders_have_their_messages_and_sizes(stack: Stack):
 
 def test_the_owner_is_warned_at_80_and_95_percent(stack: Stack):
     domain = stack.make_domain("quota.test")
-    bob = stack.make_mailbox(domain, "bob", quota_bytes=100_000)
+    bob = stack.make_mailbox(domain, "bob", quota_bytes=1_000_000)
 
     def levels() -> list[int]:
         events = stack.do("GET", "/events?kind=mailbox.quota&limit=200")
@@ -70,12 +70,12 @@ def test_the_owner_is_warned_at_80_and_95_percent(stack: Stack):
     stack.deliver(bob["address"], "Two", body=BODY)
     eventually(lambda: len(stack.mail_of(bob["address"])) == 2, what="both messages")
     assert levels() == []
-    stack.deliver(bob["address"], "Three", body=BODY[:15_000])  # 87 percent
+    stack.deliver(bob["address"], "Three", body=BODY[:150_000])  # 87 percent
     eventually(lambda: levels() == [80], 90, "the event at 80 percent")
     [mail] = eventually(warnings, 90, "the mail at 80 percent")
-    assert b"of 97.7 kB are used, more than 80 percent" in mail
+    assert b"of 976.6 kB are used, more than 80 percent" in mail
     assert b"Auto-Submitted: auto-generated" in mail
     with stack.imap(bob["address"]) as client:  # a mail client makes it 97 percent
-        client.append("Drafts", "", "", letter(bob["address"], "Draft", body=BODY[:7_000]).encode())
+        client.append("Drafts", "", "", letter(bob["address"], "Draft", body=BODY[:90_000]).encode())
     eventually(lambda: levels() == [80, 95], 90, "the event at 95 percent")
     eventually(lambda: len(warnings()) == 2, 90, "the mail at 95 percent")
