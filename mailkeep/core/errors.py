@@ -136,7 +136,7 @@ class EmptyBatch(Refusal):
 
 
 class BatchTooLarge(Refusal):
-    code, status, text = "BATCH_TOO_LARGE", 400, "A batch holds at most 100 messages."
+    code, status, text = "BATCH_TOO_LARGE", 400, "The batch has too many items."
 
 
 class AuthRequired(Refusal):

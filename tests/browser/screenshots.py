@@ -58,7 +58,7 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             page = await browser_context.new_page()
             await visit(page, scene.http, "/")
             for screen in (*SCREENS, *OTHERS):
-                if screen.name == "queue":
+                if screen.name in ("queue", "import-mailboxes"):
                     continue
                 await navigate(page, screen.path_for(scene.ids))
                 if screen.name == "events":
@@ -67,6 +67,8 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
                     await page.get_by_text("mail.delivered").first.wait_for()
                 await page.wait_for_timeout(150)
                 await save_screenshot(page, f"{screen.name}-{form}")
+            await check_import(page, scene)
+            await save_screenshot(page, f"import-mailboxes-{form}")
             await open_review(page, scene)
             await save_screenshot(page, f"settings-review-{form}")
             await visit(page, front.http, "/queue")
@@ -89,6 +91,19 @@ async def show_script(page: Page, front: Front) -> None:
     await page.get_by_role("button", name="Check", exact=True).click()
     await page.get_by_role("button", name="Line 5").wait_for()
     await field.scroll_into_view_if_needed()
+
+
+async def check_import(page: Page, scene: Scene) -> None:
+    """The result of the check of a table with faulty rows."""
+    await visit(page, scene.http, "/mailboxes/import")
+    async with page.expect_file_chooser() as chooser:
+        await page.get_by_role("button", name="Choose file").click()
+    rows = ("lena@example.test;Lena;a long word;yes", "max;Max;a long word;yes", "nils@example.test;Nils;short;yes")
+    table = "\n".join(("Email;Full name;Password;Enabled", *rows)).encode()
+    await (await chooser.value).set_files({"name": "staff.csv", "mimeType": "text/csv", "buffer": table})
+    await page.get_by_role("button", name="Check 3 rows").click()
+    await page.get_by_role("table", name="Errors").wait_for(timeout=60_000)
+    await page.get_by_role("heading", name="Result of the check").scroll_into_view_if_needed()
 
 
 async def open_review(page: Page, scene: Scene) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -240,6 +241,22 @@ async def test_only_the_creator_and_super_admins_follow_an_operation(api: Api):
     assert [(await client.get(by_key)).status for client in (api.adam, api.scoped, other_key)] == [200, 200, 403]
     assert (await api.sue.get(f"/operations/{DOMAIN_ID}")).status == 404
     assert (await api.nobody.get(path)).status == 401
+
+
+async def test_operations_on_services_can_be_followed_too(api: Api):
+    states = ["succeeded", "failed", "running"]
+    steps = json.dumps([{"name": each, "state": each, "started_at": "2026-03-01T12:00:00Z"} for each in states])
+    [row] = await api.sql(
+        """
+        INSERT INTO orchestrator_operations (id, kind, state, author, created_at, steps)
+        VALUES (gen_random_uuid(), 'apply', 'running', 'sue', now(), %(steps)s) RETURNING id
+        """,
+        steps=steps,
+    )
+    operation = (await api.sue.get(f"/operations/{row['id']}")).data
+    assert (operation["kind"], operation["state"], operation["results"]) == ("apply", "running", [])
+    assert operation["progress"] == {"done": 2, "total": 3, "failed": 1}
+    assert (await api.adam.get(f"/operations/{row['id']}")).code == "FORBIDDEN"
 
 
 async def test_changes_are_audited_like_single_calls(api: Api):

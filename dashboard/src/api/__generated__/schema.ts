@@ -4716,7 +4716,7 @@ export interface components {
     };
     responses: {
         /**
-         * @description `BATCH_TOO_LARGE` A batch holds at most 100 messages.
+         * @description `BATCH_TOO_LARGE` The batch has too many items.
          *
          *     `EMPTY_BATCH` The batch is empty.
          *

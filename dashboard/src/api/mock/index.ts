@@ -31,7 +31,8 @@ export async function mock(request: Request): Promise<Response> {
   if (path === '/queue') return page(fixtures.queue, url.searchParams)
   const [, collection = '', id, action] = path.split('/')
   const rows = COLLECTIONS[collection]
-  if (rows && !action) return answerFromCollection(rows, request.method, id, url.searchParams, body)
+  const isBulk = id === 'bulk' || id === 'export'
+  if (rows && !action && !isBulk) return answerFromCollection(rows, request.method, id, url.searchParams, body)
   return answerWithExample(request.method, path)
 }
 
