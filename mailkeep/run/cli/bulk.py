@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from mailkeep.run.cli import folders
 from mailkeep.run.cli.output import (
     DONE,
     REFUSED,
@@ -56,6 +57,7 @@ def register(app: typer.Typer) -> None:
     mailbox.command("export", epilog=examples("mailkeep mailbox export --domain example.com > mailboxes.csv"))(
         export_mailboxes
     )
+    folders.add_commands(mailbox)
     app.add_typer(mailbox, name="mailbox")
     alias = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Aliases.")
     alias.command("import", epilog=examples("mailkeep alias import aliases.csv --dry-run"))(import_aliases)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
+import json
 import shutil
 import signal
+import smtplib
 import subprocess
 import time
 from collections.abc import Iterator
@@ -89,6 +91,20 @@ def test_aliases_are_imported_and_exported(session: Session, tmp_path: Path):
     assert run(session, "alias", "export").stdout.decode().splitlines()[1:] == [
         f'"{DOMAIN}","info","a@far.test","true"'
     ]
+
+
+def test_folders_are_listed_and_the_usage_is_recalculated(session: Session):
+    domain = session.call("GET", "/domains")[0]["id"]
+    session.call("POST", "/mailboxes", {"domain_id": domain, "local_part": "zoe", "password_hash": HASH})
+    with smtplib.SMTP(*session.instance.smtp.rsplit(":", 1), timeout=30) as client:
+        client.sendmail("someone@far.test", f"zoe@{DOMAIN}", "Subject: Hello\r\n\r\nHi.\r\n")
+    folders = json.loads(run(session, "mailbox", "folders", f"ZOE@{DOMAIN}", "--json").stdout)["folders"]
+    assert [(each["name"], each["messages"], each["unseen"]) for each in folders] == [("INBOX", 1, 1)]
+    assert b"INBOX" in run(session, "mailbox", "folders", f"zoe@{DOMAIN}").stdout
+    usage = json.loads(run(session, "mailbox", "recalculate", f"zoe@{DOMAIN}", "--json").stdout)
+    assert (usage["message_count"], usage["used_bytes"]) == (1, folders[0]["bytes"])
+    assert b"no mailbox" in run(session, "mailbox", "folders", f"nobody@{DOMAIN}", code=1).stderr
+    assert b"no @" in run(session, "mailbox", "recalculate", "nobody", code=1).stderr
 
 
 def test_what_can_not_be_imported_is_said(session: Session, tmp_path: Path):
