@@ -206,12 +206,13 @@ COMMANDS = dict(commands(get_command(app)))
 
 def test_the_list_of_commands():
     assert sorted(COMMANDS) == [
-        "admin create", "admin disconnect", "admin list", "admin password", "admin reset-factors", "audit verify",
-        "config history", "config rollback", "config set", "config show", "config unset", "dns", "doctor", "down",
-        "install", "key create", "listen", "migrate", "openapi", "orchestrator apply", "orchestrator confirm",
-        "orchestrator drift", "orchestrator operations", "orchestrator plan", "orchestrator rollback",
-        "orchestrator service", "orchestrator status", "queue act", "queue list",
-        "routing explain", "sendmail", "status", "up", "version", "worker",
+        "admin create", "admin disconnect", "admin list", "admin password", "admin reset-factors",
+        "alias export", "alias import", "audit verify", "config history", "config rollback", "config set",
+        "config show", "config unset", "dns", "doctor", "down", "install", "key create", "listen",
+        "mailbox export", "mailbox folders", "mailbox import", "mailbox recalculate", "migrate", "openapi",
+        "orchestrator apply", "orchestrator confirm", "orchestrator drift", "orchestrator operations",
+        "orchestrator plan", "orchestrator rollback", "orchestrator service", "orchestrator status",
+        "queue act", "queue list", "routing explain", "sendmail", "status", "up", "version", "worker",
     ]  # fmt: skip
 
 

@@ -95,8 +95,10 @@ def test_aliases_are_imported_and_exported(session: Session, tmp_path: Path):
 
 def test_folders_are_listed_and_the_usage_is_recalculated(session: Session):
     domain = session.call("GET", "/domains")[0]["id"]
-    session.call("POST", "/mailboxes", {"domain_id": domain, "local_part": "zoe", "password_hash": HASH})
-    with smtplib.SMTP(*session.instance.smtp.rsplit(":", 1), timeout=30) as client:
+    body = {"domain_id": domain, "local_part": "zoe", "password_hash": HASH}
+    mailbox_id = session.call("POST", "/mailboxes", body)["id"]
+    host, _, port = session.instance.smtp.rpartition(":")
+    with smtplib.SMTP(host, int(port), timeout=30) as client:
         client.sendmail("someone@far.test", f"zoe@{DOMAIN}", "Subject: Hello\r\n\r\nHi.\r\n")
     folders = json.loads(run(session, "mailbox", "folders", f"ZOE@{DOMAIN}", "--json").stdout)["folders"]
     assert [(each["name"], each["messages"], each["unseen"]) for each in folders] == [("INBOX", 1, 1)]
@@ -105,6 +107,7 @@ def test_folders_are_listed_and_the_usage_is_recalculated(session: Session):
     assert (usage["message_count"], usage["used_bytes"]) == (1, folders[0]["bytes"])
     assert b"no mailbox" in run(session, "mailbox", "folders", f"nobody@{DOMAIN}", code=1).stderr
     assert b"no @" in run(session, "mailbox", "recalculate", "nobody", code=1).stderr
+    session.call("DELETE", f"/mailboxes/{mailbox_id}?purge=true")
 
 
 def test_what_can_not_be_imported_is_said(session: Session, tmp_path: Path):

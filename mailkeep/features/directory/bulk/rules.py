@@ -76,7 +76,7 @@ def _check_columns(resource: BulkResource, action: BulkAction, columns: Iterable
 def _read_row(action: BulkAction, columns: Sequence[str], row: Sequence[str]) -> dict[str, Any] | Refusal:
     """The item of a row of a table, or why it can't be read."""
     if len(row) != len(columns):
-        return invalid_field("", f"has {len(row)} cells, but the table has {len(columns)} columns")
+        return invalid_field("row", f"has {len(row)} cells, but the table has {len(columns)} columns")
     item = {name: _read_cell(name, text) for name, text in zip(columns, row, strict=True)}
     item = {name: value for name, value in item.items() if value != "" or name == "source_local_part"}
     if action == "create":
