@@ -91,7 +91,10 @@ def test_an_apply_and_a_rollback_to_an_earlier_generation(clean: Stack) -> None:
     assert clean.do("GET", "/orchestrator")["generation"]["n"] == before + 1
     stale = clean.ask("POST", "/orchestrator/apply", {"plan_id": old_plan})
     assert (stale.status, stale.body["error"]["details"]["reason"]) == (409, "plan_stale")
-    assert stale.body["error"]["details"]["plan"]["id"] == clean.do("GET", "/orchestrator/plan")["id"]
+    digest, _, _ = clean.do("GET", "/orchestrator/plan")["id"].partition("-")
+    assert stale.body["error"]["details"]["plan"]["id"].startswith(digest)
+    expired = clean.ask("POST", "/orchestrator/apply", {"plan_id": f"{digest}-1700000000000"}).body["error"]
+    assert (expired["details"]["reason"], "expired at 2023" in expired["message"]) == ("plan_stale", True), expired
     assert journal.read(paths_of(clean.data_dir)) is None
 
     actions = clean.data_dir / "rspamd" / "conf" / "local.d" / "actions.conf"

@@ -49,7 +49,6 @@ from mailkeep.features.record.settings_revisions.model import SettingsChange, St
 from mailkeep.settings import SettingsError
 
 _PLAN_SECONDS = 60.0
-_LIFETIME = timedelta(minutes=15)
 _ABANDONED = timedelta(minutes=5)
 _SYSTEM = Principal(None, "an apply that did not succeed", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
@@ -91,8 +90,9 @@ async def make_plan(app: App, proposed: Values | None = None, seconds: float = _
     async with app.db.autocommit() as conn:
         stored = revision_rules.propose(await revisions.read(conn, app.vault, is_full_profile=False), proposed)
     pending = revision_rules.list_pending(stored)
-    plan_id = hashlib.sha256(f"{stored.applied_n} {stored.n}".encode()).hexdigest()
-    until, actions = app.clock() + _LIFETIME, rules.plan_embedded(pending)
+    digest = hashlib.sha256(f"{stored.applied_n} {stored.n}".encode()).hexdigest()
+    until, actions = app.clock() + rules.PLAN_LIFETIME, rules.plan_embedded(pending)
+    plan_id = rules.identify_plan(digest, until)
     return ConfigurationPlan(plan_id, stored.applied_n, stored.n, until, actions=actions, settings=pending)
 
 
@@ -142,7 +142,7 @@ async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Oper
     operation = Operation(uuid7(at), "apply", None, "running", who.admin_id, who.label, at)
     action = AuditAction("orchestrator.apply", AuditTarget("config", None), details={"plan_id": request.plan_id})
     if not app.settings.is_full_profile:
-        if refusal := rules.refuse_embedded(await make_plan(app), request):
+        if refusal := rules.refuse_embedded(await make_plan(app), request, at):
             return refusal
         async with app.db.tx() as conn:
             await _insert(conn, operation)
