@@ -190,8 +190,8 @@ class ApplyRequest:
 
 @dataclass(frozen=True, slots=True)
 class ApplyRefusal:
-    """Why an apply did not begin: the plan is another one now or has expired, checks failed, files (`service/path`) were edited by
-    hand and an administrator must decide, or edits can't be adopted (`lines`, each with the reason).
+    """Why an apply did not begin: the plan is another one now or has expired, checks failed, files (`service/path`)
+    were edited by hand and an administrator must decide, or edits can't be adopted (`lines`, each with the reason).
     """
 
     reason: Literal["plan_stale", "check_failed", "drifted", "not_adoptable", "restart_required"]

@@ -105,8 +105,7 @@ def refuse_stale(plan: ConfigurationPlan, request: ApplyRequest, at: datetime) -
         return ApplyRefusal("plan_stale", _PLAN_STALE, plan)
     if at >= expires_at:
         text = (
-            f"This plan expired at {iso(expires_at)}: a plan can be applied for {PLAN_LIFETIME // timedelta(minutes=1)} "
-            "minutes. Make a new plan, look at it, and apply that one."
+            f"This plan expired at {iso(expires_at)}, 15 minutes after it was made. Make a new plan and apply that one."
         )
         return ApplyRefusal("plan_stale", text, plan)
     edited = {f"{file.service}/{file.path}" for file in plan.files if file.change == "drifted"}

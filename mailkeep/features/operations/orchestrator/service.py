@@ -22,7 +22,6 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.routing import service as routing
-from mailkeep.features.mailflow.delivery_status.model import SystemAlert
 from mailkeep.features.operations.orchestrator import rules, store
 from mailkeep.features.operations.orchestrator.model import (
     AdoptionResult,
@@ -42,7 +41,7 @@ from mailkeep.features.operations.orchestrator.model import (
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.events import service as events
-from mailkeep.features.record.events.model import Event, SystemDrift
+from mailkeep.features.record.events.model import Event, SystemAlert, SystemDrift
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
 from mailkeep.features.record.settings_revisions.model import SettingsChange, StoredSettings, UndoneApply, Values
