@@ -1345,7 +1345,7 @@ export interface paths {
         put?: never;
         /**
          * Apply a plan
-         * @description Installs the configuration of the plan, lets the daemons read it, and watches them for `watch_seconds`: they run, greet, and no mail is deferred because of this server. Otherwise the earlier configuration is restored, and the operation ends as `rolled_back`. If the plan changes ports, it must be confirmed within 120 seconds (`confirm_until`). Nothing is changed by CONFLICT: `plan_stale` with the new plan in `details.plan`, `check_failed` with `details.checks`, `drifted` with `details.files` that were edited by hand and would change, `not_adoptable` with `details.lines` of edits that can't become settings, each with the reason. Adopting edits (`adopt_drift`) adds a revision of the settings `overlays.*`, and needs a sign-in within the last ten minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`. In the embedded profile only a plan without settings can be applied, others take effect at the next start (`restart_required`). One operation runs at a time: ORCHESTRATOR_BUSY with `details.operation_id`.
+         * @description Installs the configuration of the plan, lets the daemons read it, and watches them for `watch_seconds`: they run, greet, and no mail is deferred because of this server. Otherwise the earlier configuration is restored, and the operation ends as `rolled_back`. If the plan changes ports, it must be confirmed within 120 seconds (`confirm_until`). Nothing is changed by CONFLICT: `plan_stale` (the configuration has changed, or the plan has expired) with the new plan in `details.plan`, `check_failed` with `details.checks`, `drifted` with `details.files` that were edited by hand and would change, `not_adoptable` with `details.lines` of edits that can't become settings, each with the reason. Adopting edits (`adopt_drift`) adds a revision of the settings `overlays.*`, and needs a sign-in within the last ten minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`. In the embedded profile only a plan without settings can be applied, others take effect at the next start (`restart_required`). One operation runs at a time: ORCHESTRATOR_BUSY with `details.operation_id`.
          */
         post: operations["postOrchestratorApply"];
         delete?: never;
@@ -2129,6 +2129,7 @@ export interface webhooks {
          * @description Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined.
          *     `apply_rolled_back`: an apply of settings did not succeed, and the earlier configuration is in use again.
          *     `apply_failed`: an apply did not succeed, and the earlier configuration may not be in use.
+         *     `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written.
          */
         post: operations["onSystemAlert"];
         delete?: never;
@@ -3598,7 +3599,7 @@ export interface components {
         };
         /**
          * @description What changes from the applied revision of the settings (`base`) to the newest (`target`); `settings` take effect
-         *         then.
+         *         then. It can be applied until `expires_at`, which is part of the `id`.
          */
         PlanResponse: {
             actions: components["schemas"]["PlannedActionResponse"][];
@@ -4177,9 +4178,10 @@ export interface components {
          * @description Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined.
          *         `apply_rolled_back`: an apply of settings did not succeed, and the earlier configuration is in use again.
          *         `apply_failed`: an apply did not succeed, and the earlier configuration may not be in use.
+         *         `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written.
          */
         SystemAlert: {
-            /** @description The kind of alert: `outcome_unknown`, `apply_rolled_back` or `apply_failed`. */
+            /** @description `outcome_unknown`, `apply_rolled_back`, `apply_failed` or `system_mail_undelivered`. */
             alert: string;
             /** @description The managed domain that it is from, or for. */
             domain?: string | null;
@@ -4195,7 +4197,7 @@ export interface components {
             reason: string;
             /** @description Its subject, decoded. */
             subject?: string | null;
-            /** @description The recipients without a known outcome. */
+            /** @description Recipients that did not get it, as far as is known. */
             to?: string[] | null;
         };
         /** @description A file of the daemons' configuration was edited by hand. */

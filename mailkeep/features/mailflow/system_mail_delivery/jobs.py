@@ -19,7 +19,8 @@ from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.mailflow.sending import rules as sending_rules, service as sending
 from mailkeep.features.mailflow.sending.model import SubmissionResult
 from mailkeep.features.mailflow.system_mail_delivery import rules
-from mailkeep.features.record.messages import content as content_files, service as messages
+from mailkeep.features.record.events import service as events
+from mailkeep.features.record.messages import content as content_files, rules as message_rules, service as messages
 from mailkeep.features.record.messages.model import Message
 from mailkeep.features.record.system_mail import service as system_mail
 from mailkeep.features.record.system_mail.model import SystemMail
@@ -152,7 +153,10 @@ class SystemMailWorker:
         if is_permanent or at - mail.created_at > lifetime:
             log.error("mail of the server is given up", to=mail.recipient, kind=mail.kind, why=str(failure))
             async with self._app.db.tx() as conn:
-                await messages.end_submissions(conn, at, [(mail.id, "failed", str(failure))])
+                ended = await messages.end_submissions(conn, at, [(mail.id, "failed", str(failure))])
+                if ended and (row := await messages.find(conn, mail.id)):
+                    alert = message_rules.undelivered_alert(row, mail.recipient, str(failure))
+                    await events.emit(conn, at, alert)
                 await system_mail.finish(conn, mail)
             return is_permanent
         log.warning("mail of the server is sent again later", to=mail.recipient, kind=mail.kind, why=str(failure))

@@ -8,7 +8,6 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -22,7 +21,6 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.routing import service as routing
-from mailkeep.features.mailflow.delivery_status.model import SystemAlert
 from mailkeep.features.operations.orchestrator import rules, store
 from mailkeep.features.operations.orchestrator.model import (
     AdoptionResult,
@@ -42,14 +40,16 @@ from mailkeep.features.operations.orchestrator.model import (
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.events import service as events
-from mailkeep.features.record.events.model import Event, SystemDrift
+from mailkeep.features.record.events.model import Event, SystemAlert, SystemDrift
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
 from mailkeep.features.record.settings_revisions.model import SettingsChange, StoredSettings, UndoneApply, Values
+from mailkeep.features.record.settings_revisions.rules import merge
 from mailkeep.settings import SettingsError
 
+_Edit = Callable[[Conn], Awaitable[object]]
+_NewValues = Callable[[StoredSettings], Values]
 _PLAN_SECONDS = 60.0
-_LIFETIME = timedelta(minutes=15)
 _ABANDONED = timedelta(minutes=5)
 _SYSTEM = Principal(None, "an apply that did not succeed", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
@@ -91,8 +91,9 @@ async def make_plan(app: App, proposed: Values | None = None, seconds: float = _
     async with app.db.autocommit() as conn:
         stored = revision_rules.propose(await revisions.read(conn, app.vault, is_full_profile=False), proposed)
     pending = revision_rules.list_pending(stored)
-    plan_id = hashlib.sha256(f"{stored.applied_n} {stored.n}".encode()).hexdigest()
-    until, actions = app.clock() + _LIFETIME, rules.plan_embedded(pending)
+    digest = hashlib.sha256(f"{stored.applied_n} {stored.n}".encode()).hexdigest()
+    until, actions = app.clock() + rules.PLAN_LIFETIME, rules.plan_embedded(pending)
+    plan_id = rules.identify_plan(digest, until)
     return ConfigurationPlan(plan_id, stored.applied_n, stored.n, until, actions=actions, settings=pending)
 
 
@@ -142,7 +143,7 @@ async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Oper
     operation = Operation(uuid7(at), "apply", None, "running", who.admin_id, who.label, at)
     action = AuditAction("orchestrator.apply", AuditTarget("config", None), details={"plan_id": request.plan_id})
     if not app.settings.is_full_profile:
-        if refusal := rules.refuse_embedded(await make_plan(app), request):
+        if refusal := rules.refuse_embedded(await make_plan(app), request, at):
             return refusal
         async with app.db.tx() as conn:
             await _insert(conn, operation)
@@ -158,11 +159,11 @@ async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Oper
         return adopted.refusal
     argument = {"request": replace(request, plan_id=adopted.plan_id)}
     comment = f"Adopted edits by hand: {', '.join(request.adopt_drift)}"
-    change = partial(_adopt, app=app, who=who, changes=adopted.changes, comment=comment)
-    result = await _prepare(app, who, operation, action, argument, change)
-    if isinstance(result, ApplyRefusal) and adopted.changes:
-        await _undo_adoption(app, who, adopted)
-    return result
+    return await _prepare(app, who, operation, action, argument, (
+        # If there is another revision meanwhile, the plan is another one too.
+        lambda conn: _add_revision(conn, app, who, lambda now: merge(now.values, adopted.changes), comment),
+        lambda conn: _undo_adoption(conn, app, who, adopted),
+    ))  # fmt: skip
 
 
 async def request_rollback(app: App, who: Principal, generation: int, watch_seconds: int) -> Operation | ApplyRefusal:
@@ -179,19 +180,13 @@ async def request_rollback(app: App, who: Principal, generation: int, watch_seco
     at = app.clock()
     operation = Operation(uuid7(at), "rollback", None, "running", who.admin_id, who.label, at)
     action = AuditAction("orchestrator.rollback", AuditTarget("config", None), details={"generation": generation})
-    argument = {"request": ApplyRequest("", watch_seconds)}
-    revision = 0
+    argument, revision = {"request": ApplyRequest("", watch_seconds)}, 0
 
     async def change(conn: Conn) -> None:
         nonlocal revision
         revision = await _restore_settings(conn, app, who, found)
 
-    try:
-        return await _prepare(app, who, operation, action, argument, change)
-    finally:
-        if revision and await find_or_none(app, operation.id) is None:  # refused, or not begun
-            async with app.db.tx() as conn:
-                await _take_back(conn, app, revision)
+    return await _prepare(app, who, operation, action, argument, (change, lambda conn: _take_back(conn, app, revision)))
 
 
 async def _prepare(
@@ -200,13 +195,14 @@ async def _prepare(
     operation: Operation,
     action: AuditAction,
     argument: Mapping[str, Any],
-    change: Callable[[Conn], Awaitable[None]] | None = None,
+    edits: tuple[_Edit, _Edit] | None = None,
 ) -> Operation | ApplyRefusal:
+    """Let the process `node` begin an apply. `edits`: what to change before, and what to do if it does not begin."""
     async with app.db.tx() as conn:
         await _insert(conn, operation)
         await audit.record(conn, who, operation.created_at, action)
-        if change:
-            await change(conn)
+        if edits:
+            await edits[0](conn)
         argument = {"operation_id": str(operation.id), **argument}
         task = await node_tasks.submit(conn, app, "orchestrator.prepare", msgspec.to_builtins(argument))
     try:
@@ -216,22 +212,28 @@ async def _prepare(
         if (error.details or {}).get("reason") in ("node_agent_away", "operation_failed"):
             await discard(app, operation.id)
         raise
+    finally:
+        if edits and await find_or_none(app, operation.id) is None:
+            async with app.db.tx() as conn:
+                await edits[1](conn)
     refusal = msgspec.convert(result["refusal"], ApplyRefusal | None)
     return refusal or operation
 
 
-async def _adopt(conn: Conn, app: App, who: Principal, changes: Values, comment: str) -> None:
-    """Add a revision with changed settings. If there is another one meanwhile, the plan is another one too."""
-    change = SettingsChange(lambda current: revision_rules.merge(current.values, changes), comment)
-    await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)
+async def _add_revision(conn: Conn, app: App, who: Principal, edit: _NewValues, comment: str) -> StoredSettings:
+    change, is_full = SettingsChange(edit, comment), app.settings.is_full_profile
+    return await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=is_full)
 
 
-async def _undo_adoption(app: App, who: Principal, adopted: AdoptionResult) -> None:
-    """Add a revision without the adopted lines, after something else changed at the same moment."""
-    async with app.db.tx() as conn:
-        before = await revisions.read_values(conn, app.vault, adopted.base) if adopted.base else dict[str, Any]()
-        old = {key: before.get(key) for key in adopted.changes}
-        await _adopt(conn, app, who, old, "Edits by hand were not adopted: the plan had changed")
+async def _undo_adoption(conn: Conn, app: App, who: Principal, adopted: AdoptionResult) -> None:
+    """Add a revision without the adopted lines, unless they were changed since."""
+    before = await revisions.read_values(conn, app.vault, adopted.base) if adopted.base else dict[str, Any]()
+
+    def edit(now: StoredSettings) -> Values:
+        old = {key: before.get(key) for key, new in adopted.changes.items() if now.values.get(key) == new}
+        return merge(now.values, old)
+
+    await _add_revision(conn, app, who, edit, "Edits by hand were not adopted: the apply did not begin")
 
 
 async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Generation) -> int:
@@ -254,8 +256,7 @@ async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Ge
             raise Conflict(text, reason="invalid_settings") from None
         return values
 
-    change = SettingsChange(edit, f"Rollback to generation {generation.n}")
-    return (await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)).n
+    return (await _add_revision(conn, app, who, edit, f"Rollback to generation {generation.n}")).n
 
 
 async def _take_back(conn: Conn, app: App, n: int) -> None:
@@ -264,8 +265,7 @@ async def _take_back(conn: Conn, app: App, n: int) -> None:
     def edit(current: StoredSettings) -> Values:
         return revision_rules.select_effective(current) if current.n == n else current.values
 
-    change, is_full = SettingsChange(edit, "The rollback to a generation did not succeed"), app.settings.is_full_profile
-    await revisions.add(conn, app.vault, _SYSTEM, app.clock(), change, is_full_profile=is_full)
+    await _add_revision(conn, app, _SYSTEM, edit, "The rollback to a generation did not succeed")
 
 
 async def _insert(conn: Conn, operation: Operation) -> None:
