@@ -258,7 +258,7 @@ class Orchestrator:
                     drift=any(each.service == state.name for each in drift) if files else None,
                 )
             )
-        kept = [generations.read_manifest(self._paths, n) for n in generations.list_generations(self._paths)]
+        kept = await asyncio.to_thread(generations.list_manifests, self._paths)
         return {
             "services": rows,
             "generation": _describe(manifest) if manifest else None,

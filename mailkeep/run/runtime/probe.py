@@ -57,14 +57,10 @@ class Prober:
 
     async def run(self) -> None:
         """Probe until cancelled."""
-        has_started = False
+        while not await self._has_postfix_started():
+            await asyncio.sleep(_START_SECONDS)
+        await _remove_queued(self._paths)
         while True:
-            if not has_started:
-                if not await self._has_postfix_started():
-                    await asyncio.sleep(_START_SECONDS)
-                    continue
-                has_started = True
-                await _remove_queued(self._paths)
             try:
                 self._note(await probe(self._app, self._paths, self._app.settings))
             except Exception:
@@ -204,5 +200,5 @@ async def _remove_queued(paths: InstancePaths) -> None:
     try:
         queued = [each.queue_id for each in await postfix_queue.list_queue(paths.postfix_conf) if each.is_probe]
         await postfix_queue.apply_action(paths.postfix_conf, "delete", queued)
-    except Failure as failure:
+    except (Failure, OSError) as failure:
         log.warning("messages of the probe may be left in the queue", why=str(failure))
