@@ -80,7 +80,7 @@ class SystemMailWorker:
             log.warning("an administrator has no mail address: mail of the server is not sent", to=mail.recipient)
             await self._finish(mail)
             return True
-        at, host = self._app.clock(), self._app.settings.server.name.lower()
+        at, host = self._app.clock(), self._app.settings.server.mail_domain
         outgoing = rules.outgoing(mail, host, at)
         composed = compose(outgoing)
         signature = await self._sign(host, composed)

@@ -212,7 +212,7 @@ async def _prepare(
     try:
         result = await node_tasks.wait_for_result(app, task, _PLAN_SECONDS)
     except Unavailable as error:
-        # Otherwise the process `node` may be at it, or the database is away.
+        # Otherwise the process `node` may still be running it, or the database is away.
         if (error.details or {}).get("reason") in ("node_agent_away", "operation_failed"):
             await discard(app, operation.id)
         raise
