@@ -8,7 +8,6 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -158,10 +157,20 @@ async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Oper
         return adopted.refusal
     argument = {"request": replace(request, plan_id=adopted.plan_id)}
     comment = f"Adopted edits by hand: {', '.join(request.adopt_drift)}"
-    change = partial(_adopt, app=app, who=who, changes=adopted.changes, comment=comment)
-    result = await _prepare(app, who, operation, action, argument, change)
-    if isinstance(result, ApplyRefusal) and adopted.changes:
-        await _undo_adoption(app, who, adopted)
+    edits = SettingsChange(lambda current: revision_rules.merge(current.values, adopted.changes), comment)
+    revision = 0
+
+    async def change(conn: Conn) -> None:
+        nonlocal revision
+        revision = (await revisions.add(conn, app.vault, who, app.clock(), edits, is_full_profile=True)).n
+
+    result = None
+    try:
+        result = await _prepare(app, who, operation, action, argument, change)
+    finally:
+        is_refused = isinstance(result, ApplyRefusal)
+        if revision and adopted.changes and (is_refused or await find_or_none(app, operation.id) is None):
+            await _undo_adoption(app, who, adopted.changes, revision)
     return result
 
 
@@ -220,18 +229,17 @@ async def _prepare(
     return refusal or operation
 
 
-async def _adopt(conn: Conn, app: App, who: Principal, changes: Values, comment: str) -> None:
-    """Add a revision with changed settings. If there is another one meanwhile, the plan is another one too."""
-    change = SettingsChange(lambda current: revision_rules.merge(current.values, changes), comment)
-    await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)
-
-
-async def _undo_adoption(app: App, who: Principal, adopted: AdoptionResult) -> None:
-    """Add a revision without the adopted lines, after something else changed at the same moment."""
+async def _undo_adoption(app: App, who: Principal, changes: Values, n: int) -> None:
+    """Add a revision without the adopted lines, if their revision `n` is the newest."""
     async with app.db.tx() as conn:
-        before = await revisions.read_values(conn, app.vault, adopted.base) if adopted.base else dict[str, Any]()
-        old = {key: before.get(key) for key in adopted.changes}
-        await _adopt(conn, app, who, old, "Edits by hand were not adopted: the plan had changed")
+        before = await revisions.read_values(conn, app.vault, n - 1) if n > 1 else dict[str, Any]()
+        old = {key: before.get(key) for key in changes}
+
+        def edit(current: StoredSettings) -> Values:
+            return revision_rules.merge(current.values, old) if current.n == n else current.values
+
+        change = SettingsChange(edit, "Edits by hand were not adopted: the apply did not begin")
+        await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)
 
 
 async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Generation) -> int:
