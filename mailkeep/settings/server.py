@@ -58,7 +58,7 @@ class ServerSettings:
 
     @property
     def mail_domain(self) -> str:
-        """The name as the domain of an address: in lower case, `localhost` if it can't be one, such as an IP address."""
+        """The name as the domain of an address: in lower case; `localhost` if it can't be one (an IP address)."""
         try:
             return normalize_domain(self.name.removesuffix("."))
         except AddressError:

@@ -53,7 +53,7 @@ async def _dns(data_dir: Path | None, name: str) -> CommandResult:
             is_host_managed = await domains.find_by_name(conn, hostname) is not None
         if "." not in hostname or hostname.startswith("localhost."):
             raise Failure(
-                f"Set server.hostname to the public name of this server, such as mx.{name}: {server.name} is not public.",
+                f"Set server.hostname to the public name of this server, such as mx.{name}: {server.name} is none.",
                 permanent=True,
             )
         host_key = None if is_host_managed else await dkim.ensure_host_key(app, hostname)
