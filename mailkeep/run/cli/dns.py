@@ -52,10 +52,8 @@ async def _dns(data_dir: Path | None, name: str) -> CommandResult:
             keys = await dkim.page(conn, domain.id, PageRequest(100, "created_at", "asc", None))
             is_host_managed = await domains.find_by_name(conn, hostname) is not None
         if "." not in hostname or hostname.startswith("localhost."):
-            raise Failure(
-                f"Set server.hostname to the public name of this server, such as mx.{name}: {server.name} is none.",
-                permanent=True,
-            )
+            text = f"Set server.hostname to the public name of this server, such as mx.{name}. Now it is {server.name}."
+            raise Failure(text, permanent=True)
         host_key = None if is_host_managed else await dkim.ensure_host_key(app, hostname)
     addresses = [text for text in server.addresses if not ipaddress.ip_address(text).is_loopback]
     records = rules.required_records(name, hostname, addresses, keys.rows, host_key)

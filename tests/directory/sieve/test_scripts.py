@@ -141,8 +141,8 @@ async def test_a_new_home_that_is_replaced_with_a_link_gives_no_file_away(
     target.write_text("")
     create = Path.mkdir
 
-    def create_and_replace(path: Path, *arguments: int, **more: bool) -> None:
-        create(path, *arguments, **more)
+    def create_and_replace(path: Path, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:
+        create(path, mode, parents, exist_ok)
         if path.parent.name == "mail":
             path.rmdir()
             path.symlink_to(target)

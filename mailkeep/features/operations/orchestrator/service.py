@@ -164,14 +164,14 @@ async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Oper
         nonlocal revision
         revision = (await revisions.add(conn, app.vault, who, app.clock(), edits, is_full_profile=True)).n
 
-    result = None
+    is_refused = False
     try:
         result = await _prepare(app, who, operation, action, argument, change)
-    finally:
         is_refused = isinstance(result, ApplyRefusal)
+        return result
+    finally:
         if revision and adopted.changes and (is_refused or await find_or_none(app, operation.id) is None):
             await _undo_adoption(app, who, adopted.changes, revision)
-    return result
 
 
 async def request_rollback(app: App, who: Principal, generation: int, watch_seconds: int) -> Operation | ApplyRefusal:
