@@ -8,6 +8,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -50,6 +51,8 @@ from mailkeep.settings import SettingsError
 _PLAN_SECONDS = 60.0
 _LIFETIME = timedelta(minutes=15)
 _ABANDONED = timedelta(minutes=5)
+_Revising = tuple[Callable[[Conn], Awaitable[int]] | None, Callable[[Conn, int], Awaitable[None]] | None]
+"""Adds a revision of the settings and returns its number; takes it back if the operation does not begin."""
 _SYSTEM = Principal(None, "an apply that did not succeed", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
@@ -157,21 +160,9 @@ async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Oper
         return adopted.refusal
     argument = {"request": replace(request, plan_id=adopted.plan_id)}
     comment = f"Adopted edits by hand: {', '.join(request.adopt_drift)}"
-    edits = SettingsChange(lambda current: revision_rules.merge(current.values, adopted.changes), comment)
-    revision = 0
-
-    async def change(conn: Conn) -> None:
-        nonlocal revision
-        revision = (await revisions.add(conn, app.vault, who, app.clock(), edits, is_full_profile=True)).n
-
-    is_refused = False
-    try:
-        result = await _prepare(app, who, operation, action, argument, change)
-        is_refused = isinstance(result, ApplyRefusal)
-        return result
-    finally:
-        if revision and adopted.changes and (is_refused or await find_or_none(app, operation.id) is None):
-            await _undo_adoption(app, who, adopted.changes, revision)
+    adopt = partial(_adopt, app=app, who=who, changes=adopted.changes, comment=comment)
+    undo = partial(_undo_adoption, app=app, who=who) if adopted.changes else None
+    return await _prepare(app, who, operation, action, argument, (adopt, undo))
 
 
 async def request_rollback(app: App, who: Principal, generation: int, watch_seconds: int) -> Operation | ApplyRefusal:
@@ -189,18 +180,8 @@ async def request_rollback(app: App, who: Principal, generation: int, watch_seco
     operation = Operation(uuid7(at), "rollback", None, "running", who.admin_id, who.label, at)
     action = AuditAction("orchestrator.rollback", AuditTarget("config", None), details={"generation": generation})
     argument = {"request": ApplyRequest("", watch_seconds)}
-    revision = 0
-
-    async def change(conn: Conn) -> None:
-        nonlocal revision
-        revision = await _restore_settings(conn, app, who, found)
-
-    try:
-        return await _prepare(app, who, operation, action, argument, change)
-    finally:
-        if revision and await find_or_none(app, operation.id) is None:  # refused, or not begun
-            async with app.db.tx() as conn:
-                await _take_back(conn, app, revision)
+    change = partial(_restore_settings, app=app, who=who, generation=found)
+    return await _prepare(app, who, operation, action, argument, (change, partial(_take_back, app=app)))
 
 
 async def _prepare(
@@ -209,37 +190,43 @@ async def _prepare(
     operation: Operation,
     action: AuditAction,
     argument: Mapping[str, Any],
-    change: Callable[[Conn], Awaitable[None]] | None = None,
+    revising: _Revising = (None, None),
 ) -> Operation | ApplyRefusal:
+    change, undo = revising
     async with app.db.tx() as conn:
         await _insert(conn, operation)
         await audit.record(conn, who, operation.created_at, action)
-        if change:
-            await change(conn)
+        revision = await change(conn) if change else 0
         argument = {"operation_id": str(operation.id), **argument}
         task = await node_tasks.submit(conn, app, "orchestrator.prepare", msgspec.to_builtins(argument))
+    refusal: ApplyRefusal | None = None
     try:
         result = await node_tasks.wait_for_result(app, task, _PLAN_SECONDS)
+        refusal = msgspec.convert(result["refusal"], ApplyRefusal | None)
     except Unavailable as error:
         # Otherwise the process `node` may still be running it, or the database is away.
         if (error.details or {}).get("reason") in ("node_agent_away", "operation_failed"):
             await discard(app, operation.id)
         raise
-    refusal = msgspec.convert(result["refusal"], ApplyRefusal | None)
+    finally:
+        if undo and (refusal or await find_or_none(app, operation.id) is None):
+            async with app.db.tx() as conn:
+                await undo(conn, revision)
     return refusal or operation
 
 
-async def _undo_adoption(app: App, who: Principal, changes: Values, n: int) -> None:
-    """Add a revision without the adopted lines, if their revision `n` is the newest."""
-    async with app.db.tx() as conn:
-        before = await revisions.read_values(conn, app.vault, n - 1) if n > 1 else dict[str, Any]()
-        old = {key: before.get(key) for key in changes}
+async def _adopt(conn: Conn, app: App, who: Principal, changes: Values, comment: str) -> int:
+    """Add a revision with changed settings. If there is another one meanwhile, the plan is another one too."""
+    change = SettingsChange(lambda current: revision_rules.merge(current.values, changes), comment)
+    return (await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)).n
 
-        def edit(current: StoredSettings) -> Values:
-            return revision_rules.merge(current.values, old) if current.n == n else current.values
 
-        change = SettingsChange(edit, "Edits by hand were not adopted: the apply did not begin")
-        await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)
+async def _undo_adoption(conn: Conn, n: int, app: App, who: Principal) -> None:
+    """Add a revision with the settings before the adoption, if its revision `n` is the newest."""
+    before = await revisions.read_values(conn, app.vault, n - 1) if n > 1 else dict[str, Any]()
+    comment = "Edits by hand were not adopted: the apply did not begin"
+    change = SettingsChange(lambda current: before if current.n == n else current.values, comment)
+    await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)
 
 
 async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Generation) -> int:
@@ -266,7 +253,7 @@ async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Ge
     return (await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)).n
 
 
-async def _take_back(conn: Conn, app: App, n: int) -> None:
+async def _take_back(conn: Conn, n: int, app: App) -> None:
     """Add a revision with the settings in use after a rollback did not succeed, if its revision `n` is the newest."""
 
     def edit(current: StoredSettings) -> Values:
@@ -329,7 +316,7 @@ async def restore(app: App, base: int, target: int, operation_id: UUID | None = 
         await revisions.restore_applied(conn, app.vault, _SYSTEM, app.clock(), undone, is_full_profile=is_full)
         operation = await store.find(conn, operation_id) if operation_id else None
         if operation and operation.kind == "rollback":
-            await _take_back(conn, app, target)
+            await _take_back(conn, target, app)
         # If the values don't fit file and environment any more, the next start says so.
         with contextlib.suppress(SettingsError):
             await _apply_to_routing(conn, app)
