@@ -42,6 +42,7 @@ from mailkeep.mail.smtp.client import OutgoingEnvelope
 from mailkeep.mail.smtp.connection import ConnectionLost, Relay, SmtpRefusal
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.reply import SmtpReply
+from mailkeep.run.processes import worker
 from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.reinjection")
@@ -51,7 +52,6 @@ _CHECK_SECONDS = 5.0  # in case a program was killed before it wrote to the FIFO
 _FIRST_RETRY, _LAST_RETRY = 1.0, 300.0
 _UNREACHABLE_RETRY = 1.0  # Postfix is not running
 _CLEAN_SECONDS = 3600.0
-_GRACE_SECONDS = 2.0
 _STALE = timedelta(days=1)
 _DATABASE_AWAY = SmtpReply(451, "4.3.0", "The database is not available, try again later")
 
@@ -237,7 +237,6 @@ async def serve(app: App, process: Process) -> None:
     pool = SmtpPool(Relay(str(process.paths.reinjection_smtp), 0, helo=hostname), size=_CONNECTIONS)
     submitter = Submitter(app, spool, pool, hostname)
     system_pool = SmtpPool(Relay(str(process.paths.system_smtp), 0, helo=hostname), size=_CONNECTIONS)
-    system_mail = SystemMailWorker(app, system_pool)
 
     async def clean() -> None:
         await to_thread(sieve_spool.remove_stale, spool, (app.clock() - _STALE).timestamp())
@@ -248,11 +247,10 @@ async def serve(app: App, process: Process) -> None:
                 asyncio.create_task(submitter.keep_submitting()),
                 asyncio.create_task(repeat(_CLEAN_SECONDS, "stale files of the spool", clean)),
             ]
-            sending = asyncio.create_task(system_mail.run())
-            process.report_ready()
-            await process.stop_requested.wait()
-            await system_mail.stop(_GRACE_SECONDS)
-            await cancel_all(*running, sending)
+            async with worker.running(SystemMailWorker(app, system_pool)):
+                process.report_ready()
+                await process.stop_requested.wait()
+            await cancel_all(*running)
     except OSError as error:
         raise Failure(f"The process reinjection can't use the spool {spool}: {error}") from error
     await pool.close()

@@ -39,27 +39,19 @@ class WorkerProcess(Protocol):
 
 
 @contextlib.asynccontextmanager
-async def deliver_webhooks(app: App) -> AsyncGenerator[None]:
-    """Deliver while the block lasts. Deliveries in progress then have two seconds; other workers repeat the rest."""
-    deliveries = DeliveryWorker(app)
-    task = asyncio.create_task(deliveries.run())
+async def running(worker: DeliveryWorker | SystemMailWorker) -> AsyncGenerator[None]:
+    """Run a worker while the block lasts. Jobs in progress then have two seconds; the rest is repeated."""
+    task = asyncio.create_task(worker.run())
     try:
         yield
     finally:
-        await deliveries.stop(_GRACE_SECONDS)
+        await worker.stop(_GRACE_SECONDS)
         await task
 
 
-@contextlib.asynccontextmanager
-async def send_system_mail(app: App) -> AsyncGenerator[None]:
-    """Send the mail of Mailkeep itself while the block lasts, in the embedded profile."""
-    system_mail = SystemMailWorker(app)
-    task = asyncio.create_task(system_mail.run())
-    try:
-        yield
-    finally:
-        await system_mail.stop(_GRACE_SECONDS)
-        await task
+def deliver_webhooks(app: App) -> contextlib.AbstractAsyncContextManager[None]:
+    """Deliver webhooks while the block lasts."""
+    return running(DeliveryWorker(app))
 
 
 async def serve(app: App, process: WorkerProcess) -> None:

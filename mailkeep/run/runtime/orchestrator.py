@@ -186,7 +186,7 @@ class Orchestrator:
             after = replace(stored, n=stored.n + 1, values=revision_rules.merge(stored.values, changes))
         new_draft = await self._draft(self._make_target(after), request.drift_to_replace)
         refusal = rules.refuse(new_draft.plan, replace(request, plan_id=new_draft.plan.id), self._app.clock())
-        return msgspec.to_builtins(AdoptionResult(refusal, stored.n, changes, new_draft.plan.id))
+        return msgspec.to_builtins(AdoptionResult(refusal, changes, new_draft.plan.id))
 
     async def _draft(self, target: plan.Target, replaced: frozenset[tuple[str, str]] = frozenset()) -> plan.Draft:
         return await asyncio.to_thread(
@@ -258,7 +258,7 @@ class Orchestrator:
                     drift=any(each.service == state.name for each in drift) if files else None,
                 )
             )
-        kept = [generations.read_manifest(self._paths, n) for n in generations.list_generations(self._paths)]
+        kept = await asyncio.to_thread(generations.list_manifests, self._paths)
         return {
             "services": rows,
             "generation": _describe(manifest) if manifest else None,

@@ -104,6 +104,15 @@ async def test_it_is_signed_with_a_key_of_the_host_name(post: Post):
     assert f"d={HOST}".encode() in raw
 
 
+@pytest.mark.parametrize("hostname, domain", [("MX.host.test.", HOST), ("192.0.2.7", "localhost")])
+async def test_any_host_name_has_a_sender(post: Post, hostname: str, domain: str):
+    post.api.app.settings = replace(post.api.app.settings, server=ServerSettings(hostname=hostname))
+    await post.api.sue.patch("/config", CORS)
+    ((_, mail),) = await send(post)
+    assert mail["From"] == f"Mailkeep <postmaster@{domain}>"
+    assert ("DKIM-Signature" in mail) == (domain == HOST)
+
+
 async def test_a_managed_host_name_signs_with_its_own_keys(post: Post):
     post.api.app.settings = replace(post.api.app.settings, server=ServerSettings(hostname=EXAMPLE))
     await post.api.sue.patch("/config", CORS)

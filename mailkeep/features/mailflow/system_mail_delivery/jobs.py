@@ -26,7 +26,6 @@ from mailkeep.features.record.system_mail import service as system_mail
 from mailkeep.features.record.system_mail.model import SystemMail
 from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
 from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
-from mailkeep.jobs.wakeup import Wakeup
 from mailkeep.mail.message.compose import ComposedMessage, compose
 from mailkeep.mail.message.dkim import SigningKey, sign
 from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, OutgoingEnvelope, SmtpRefusal
@@ -52,11 +51,7 @@ class SystemMailWorker:
 
     async def run(self) -> None:
         """Send until `stop` is called."""
-        wakeup = Wakeup(self._app.db, "system_mail")
-        try:
-            await self._worker.run(wakeup)
-        finally:
-            await wakeup.close()
+        await self._worker.run(self._app.db)
 
     async def stop(self, grace_seconds: float) -> None:
         """Start no further mail. What is not finished in time is repeated when its lease ends."""
@@ -86,7 +81,7 @@ class SystemMailWorker:
             log.warning("an administrator has no mail address: mail of the server is not sent", to=mail.recipient)
             await self._finish(mail)
             return True
-        at, host = self._app.clock(), self._app.settings.server.name.lower()
+        at, host = self._app.clock(), self._app.settings.server.mail_domain
         outgoing = rules.outgoing(mail, host, at)
         composed = compose(outgoing)
         signature = await self._sign(host, composed)

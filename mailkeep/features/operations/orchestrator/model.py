@@ -204,11 +204,10 @@ class ApplyRefusal:
 
 @dataclass(frozen=True, slots=True)
 class AdoptionResult:
-    """What adopting edits changes in revision `base` of the settings, and the ID of the plan with these changes; or why
-    they can't be adopted.
+    """What adopting edits changes in the settings, and the ID of the plan with these changes; or why they can't be
+    adopted.
     """
 
     refusal: ApplyRefusal | None = None
-    base: int = 0
     changes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     plan_id: str = ""

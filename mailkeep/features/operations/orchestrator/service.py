@@ -8,6 +8,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -44,13 +45,12 @@ from mailkeep.features.record.events.model import Event, SystemAlert, SystemDrif
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
 from mailkeep.features.record.settings_revisions.model import SettingsChange, StoredSettings, UndoneApply, Values
-from mailkeep.features.record.settings_revisions.rules import merge
 from mailkeep.settings import SettingsError
 
-_Edit = Callable[[Conn], Awaitable[object]]
-_NewValues = Callable[[StoredSettings], Values]
 _PLAN_SECONDS = 60.0
 _ABANDONED = timedelta(minutes=5)
+_Revising = tuple[Callable[[Conn], Awaitable[int]] | None, Callable[[Conn, int], Awaitable[None]] | None]
+"""Adds a revision of the settings and returns its number; takes it back if the operation does not begin."""
 _SYSTEM = Principal(None, "an apply that did not succeed", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
@@ -159,11 +159,9 @@ async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Oper
         return adopted.refusal
     argument = {"request": replace(request, plan_id=adopted.plan_id)}
     comment = f"Adopted edits by hand: {', '.join(request.adopt_drift)}"
-    return await _prepare(app, who, operation, action, argument, (
-        # If there is another revision meanwhile, the plan is another one too.
-        lambda conn: _add_revision(conn, app, who, lambda now: merge(now.values, adopted.changes), comment),
-        lambda conn: _undo_adoption(conn, app, who, adopted),
-    ))  # fmt: skip
+    adopt = partial(_adopt, app=app, who=who, changes=adopted.changes, comment=comment)
+    undo = partial(_undo_adoption, app=app, who=who) if adopted.changes else None
+    return await _prepare(app, who, operation, action, argument, (adopt, undo))
 
 
 async def request_rollback(app: App, who: Principal, generation: int, watch_seconds: int) -> Operation | ApplyRefusal:
@@ -180,13 +178,9 @@ async def request_rollback(app: App, who: Principal, generation: int, watch_seco
     at = app.clock()
     operation = Operation(uuid7(at), "rollback", None, "running", who.admin_id, who.label, at)
     action = AuditAction("orchestrator.rollback", AuditTarget("config", None), details={"generation": generation})
-    argument, revision = {"request": ApplyRequest("", watch_seconds)}, 0
-
-    async def change(conn: Conn) -> None:
-        nonlocal revision
-        revision = await _restore_settings(conn, app, who, found)
-
-    return await _prepare(app, who, operation, action, argument, (change, lambda conn: _take_back(conn, app, revision)))
+    argument = {"request": ApplyRequest("", watch_seconds)}
+    change = partial(_restore_settings, app=app, who=who, generation=found)
+    return await _prepare(app, who, operation, action, argument, (change, partial(_take_back, app=app)))
 
 
 async def _prepare(
@@ -195,45 +189,48 @@ async def _prepare(
     operation: Operation,
     action: AuditAction,
     argument: Mapping[str, Any],
-    edits: tuple[_Edit, _Edit] | None = None,
+    revising: _Revising = (None, None),
 ) -> Operation | ApplyRefusal:
-    """Let the process `node` begin an apply. `edits`: what to change before, and what to do if it does not begin."""
+    change, undo = revising
     async with app.db.tx() as conn:
         await _insert(conn, operation)
         await audit.record(conn, who, operation.created_at, action)
-        if edits:
-            await edits[0](conn)
+        revision = await change(conn) if change else 0
         argument = {"operation_id": str(operation.id), **argument}
         task = await node_tasks.submit(conn, app, "orchestrator.prepare", msgspec.to_builtins(argument))
+    refusal: ApplyRefusal | None = None
     try:
         result = await node_tasks.wait_for_result(app, task, _PLAN_SECONDS)
+        refusal = msgspec.convert(result["refusal"], ApplyRefusal | None)
     except Unavailable as error:
-        # Otherwise the process `node` may be at it, or the database is away.
+        # Otherwise the process `node` may still be running it, or the database is away.
         if (error.details or {}).get("reason") in ("node_agent_away", "operation_failed"):
             await discard(app, operation.id)
         raise
     finally:
-        if edits and await find_or_none(app, operation.id) is None:
+        if undo and (refusal or await find_or_none(app, operation.id) is None):
             async with app.db.tx() as conn:
-                await edits[1](conn)
-    refusal = msgspec.convert(result["refusal"], ApplyRefusal | None)
+                await undo(conn, revision)
     return refusal or operation
 
 
-async def _add_revision(conn: Conn, app: App, who: Principal, edit: _NewValues, comment: str) -> StoredSettings:
-    change, is_full = SettingsChange(edit, comment), app.settings.is_full_profile
-    return await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=is_full)
+async def _add_revision(
+    conn: Conn, app: App, who: Principal, edit: Callable[[StoredSettings], Values], comment: str
+) -> int:
+    change = SettingsChange(edit, comment)
+    return (await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)).n
 
 
-async def _undo_adoption(conn: Conn, app: App, who: Principal, adopted: AdoptionResult) -> None:
-    """Add a revision without the adopted lines, unless they were changed since."""
-    before = await revisions.read_values(conn, app.vault, adopted.base) if adopted.base else dict[str, Any]()
+async def _adopt(conn: Conn, app: App, who: Principal, changes: Values, comment: str) -> int:
+    """Add a revision with changed settings. If there is another one meanwhile, the plan is another one too."""
+    return await _add_revision(conn, app, who, lambda current: revision_rules.merge(current.values, changes), comment)
 
-    def edit(now: StoredSettings) -> Values:
-        old = {key: before.get(key) for key, new in adopted.changes.items() if now.values.get(key) == new}
-        return merge(now.values, old)
 
-    await _add_revision(conn, app, who, edit, "Edits by hand were not adopted: the apply did not begin")
+async def _undo_adoption(conn: Conn, n: int, app: App, who: Principal) -> None:
+    """Add a revision with the settings before the adoption, if its revision `n` is the newest."""
+    before = await revisions.read_values(conn, app.vault, n - 1) if n > 1 else dict[str, Any]()
+    comment = "Edits by hand were not adopted: the apply did not begin"
+    await _add_revision(conn, app, who, lambda current: before if current.n == n else current.values, comment)
 
 
 async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Generation) -> int:
@@ -256,10 +253,10 @@ async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Ge
             raise Conflict(text, reason="invalid_settings") from None
         return values
 
-    return (await _add_revision(conn, app, who, edit, f"Rollback to generation {generation.n}")).n
+    return await _add_revision(conn, app, who, edit, f"Rollback to generation {generation.n}")
 
 
-async def _take_back(conn: Conn, app: App, n: int) -> None:
+async def _take_back(conn: Conn, n: int, app: App) -> None:
     """Add a revision with the settings in use after a rollback did not succeed, if its revision `n` is the newest."""
 
     def edit(current: StoredSettings) -> Values:
@@ -321,7 +318,7 @@ async def restore(app: App, base: int, target: int, operation_id: UUID | None = 
         await revisions.restore_applied(conn, app.vault, _SYSTEM, app.clock(), undone, is_full_profile=is_full)
         operation = await store.find(conn, operation_id) if operation_id else None
         if operation and operation.kind == "rollback":
-            await _take_back(conn, app, target)
+            await _take_back(conn, target, app)
         # If the values don't fit file and environment any more, the next start says so.
         with contextlib.suppress(SettingsError):
             await _apply_to_routing(conn, app)
