@@ -217,8 +217,8 @@ async def _prepare(
 async def _add_revision(
     conn: Conn, app: App, who: Principal, edit: Callable[[StoredSettings], Values], comment: str
 ) -> int:
-    change = SettingsChange(edit, comment)
-    return (await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)).n
+    change, is_full = SettingsChange(edit, comment), app.settings.is_full_profile
+    return (await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=is_full)).n
 
 
 async def _adopt(conn: Conn, app: App, who: Principal, changes: Values, comment: str) -> int:
