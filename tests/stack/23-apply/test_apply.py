@@ -160,15 +160,18 @@ def test_a_change_that_stops_delivery_is_rolled_back(clean: Stack, monkeypatch: 
         new_plan = replace(draft.plan, actions=[action])
         return replace(draft, rendered=rendered, manifest=manifest, drift=drift, plan=new_plan)
 
+    sent: list[str] = []
+
     async def apply_and_deliver() -> Any:
         applying = asyncio.create_task(apply_draft(clean.data_dir, break_delivery))
         journal = paths_of(clean.data_dir).generations / "operation.json"
         while not journal.exists():
             await asyncio.sleep(0.05)
-        main_cf = clean.data_dir / "postfix" / "conf" / "main.cf"
-        while "absent.sock" not in main_cf.read_text():
-            await asyncio.sleep(0.05)
-        await asyncio.to_thread(clean.deliver, address, "During the apply")
+        # Postfix uses the new file only after its reload, and a queue manager may deliver one message as before.
+        while not applying.done():
+            await asyncio.to_thread(clean.deliver, address, "During the apply")
+            sent.append(address)
+            await asyncio.sleep(0.3)
         return await applying
 
     outcome = asyncio.run(apply_and_deliver())
@@ -178,7 +181,8 @@ def test_a_change_that_stops_delivery_is_rolled_back(clean: Stack, monkeypatch: 
     (operation,) = clean.do("GET", "/orchestrator/operations?limit=1")
     assert (alert["data"]["alert"], alert["data"]["operation_id"]) == ("apply_rolled_back", operation["id"])
     assert clean.do("GET", "/orchestrator")["generation"]["n"] == before
-    eventually(lambda: len(clean.mail_of(address)) == 1, 60, "the mail that came meanwhile")
+    eventually(lambda: len(clean.mail_of(address)) >= len(sent), 60, "the mail that came meanwhile")
+    assert len(clean.mail_of(address)) == len(sent)
 
 
 def begin(stack: Stack, score: float) -> str:
