@@ -81,6 +81,8 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             await save_screenshot(page, f"queue-{form}")
             await show_script(page, front)
             await save_screenshot(page, f"sieve-{form}")
+            await show_vacation(page, front)
+            await save_screenshot(page, f"vacation-{form}")
     return written
 
 
@@ -121,6 +123,16 @@ async def show_script(page: Page, front: Front) -> None:
     await page.get_by_role("button", name="Check", exact=True).click()
     await page.get_by_role("button", name="Line 5").wait_for()
     await field.scroll_into_view_if_needed()
+
+
+async def show_vacation(page: Page, front: Front) -> None:
+    """The vacation and the forward of a mailbox."""
+    path = f"/mailboxes/{front.scene.ids['mailbox_id']}"
+    text = "I am away until 15 August. Bob (bob@example.test) can help."
+    period = {"start_at": "2036-08-01T16:00:00Z", "end_at": "2036-08-15T06:00:00Z"}
+    await front.caller("super_admin").call("PUT", f"{path}/vacation", {"subject": "Away", "text": text, **period})
+    await visit(page, front.http, f"{path}?tab=vacation")
+    await page.get_by_label("Reply", exact=True).wait_for()
 
 
 async def open_review(page: Page, scene: Scene) -> None:

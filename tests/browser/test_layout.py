@@ -68,6 +68,7 @@ FORMS = (
     Form("new mailbox", "/mailboxes?new=yes", "Create mailbox"),
     Form("mailbox", "/mailboxes/{mailbox_id}?tab=settings", ""),
     Form("new app password", "/mailboxes/{mailbox_id}?tab=app-passwords", "", ("New app password",)),
+    Form("forward", "/mailboxes/{mailbox_id}?tab=vacation", ""),
     Form("suspend", "/mailboxes/{mailbox_id}?tab=settings", "", ("Suspend sending",)),
     Form("delete mailbox", "/mailboxes/{mailbox_id}?tab=settings", "", ("Delete mailbox",)),
     Form("new alias", "/aliases?new=yes", "Create alias"),

@@ -18,6 +18,7 @@ from mailkeep.features.directory.domains.routes import ENDPOINTS as DOMAINS
 from mailkeep.features.directory.mailboxes.routes import ENDPOINTS as MAILBOXES
 from mailkeep.features.directory.routing.routes import ENDPOINTS as ROUTING
 from mailkeep.features.directory.sieve.routes import ENDPOINTS as SIEVE
+from mailkeep.features.directory.vacation.routes import ENDPOINTS as VACATION
 from mailkeep.features.mailflow.abuse.routes import ENDPOINTS as ABUSE
 from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
 from mailkeep.features.mailflow.sandbox.routes import ENDPOINTS as SANDBOX
@@ -48,6 +49,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *MAILBOXES,
     *APP_PASSWORDS,
     *SIEVE,
+    *VACATION,
     *ABUSE,
     *ALIASES,
     *ROUTING,

@@ -362,6 +362,13 @@ async def test_many_at_once_are_filed_each_once(agent: Agent) -> None:
     assert len(await events(agent)) == 120
 
 
+async def test_dovecot_gets_the_address_that_was_written_to(agent: Agent) -> None:
+    """For vacation replies: a message to an alias is addressed to the mailbox."""
+    asked = {ALICE: f"sales+2Bspring@{EXAMPLE}", BOB: BOB}
+    assert await agent.bring(ALICE, BOB, asked=asked) == ["250 2.0.0 Saved"] * 2
+    assert agent.dovecot.originals == [f"sales+spring@{EXAMPLE}", BOB]
+
+
 async def test_the_parsed_message_is_published_to_subscribers(agent: Agent) -> None:
     settings = agent.api.app.settings
     agent.api.app.settings = replace(settings, events=replace(settings.events, received_full=True))

@@ -1217,6 +1217,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mailboxes/{id}/vacation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the vacation of a mailbox */
+        get: operations["getMailboxesByIdVacation"];
+        /**
+         * Set the vacation of a mailbox
+         * @description From `start_at` to `end_at` each sender gets one reply within `days`: not to spam, lists and automatic mail (RFC 3834), nor if the sender is not authenticated by SPF or DMARC. It applies to the next message, beside the owner's Sieve script. `warnings` says if it sends no replies. In the embedded profile an active vacation is UNAVAILABLE (`details.reason` needs_full_profile).
+         */
+        put: operations["putMailboxesByIdVacation"];
+        post?: never;
+        /**
+         * Delete the vacation of a mailbox
+         * @description Also its text. PUT with `active` false keeps it.
+         */
+        delete: operations["deleteMailboxesByIdVacation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/messages": {
         parameters: {
             query?: never;
@@ -3112,6 +3137,11 @@ export interface components {
             /** @description Bytes; 0 is unlimited */
             quota_bytes?: number;
             require_app_passwords?: boolean | null;
+            /**
+             * @description IANA name, such as Europe/Berlin
+             * @default UTC
+             */
+            time_zone?: string;
         };
         /** @description A mailbox was deleted; it can be restored until `kept_until`. */
         MailboxDeletion: {
@@ -3145,11 +3175,14 @@ export interface components {
             /** @description Bytes; 0 is unlimited */
             quota_bytes?: number;
             require_app_passwords?: boolean | null;
+            /** @description IANA name, such as Europe/Berlin */
+            time_zone?: string;
         };
         /**
          * @description A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only.
          *
-         *         `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says.
+         *         `time_zone`: for display, of its vacation for example. `require_app_passwords`: whether mail clients must use app
+         *         passwords; null: as `inherited` says.
          */
         MailboxRecord: {
             active: boolean;
@@ -3178,6 +3211,7 @@ export interface components {
             quota_bytes: number;
             require_app_passwords: boolean | null;
             suspended: components["schemas"]["SuspendedRecord"] | null;
+            time_zone: string;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -4326,6 +4360,69 @@ export interface components {
             displayName: string;
             id: string;
             name: string;
+        };
+        /** @description The mailbox sends no vacation replies any more. */
+        VacationDeletion: {
+            message: string;
+        };
+        /**
+         * @description The vacation of a mailbox. Without one, `active` is false and the other fields are null.
+         *
+         *         `subject` null: `Auto:` and the subject of the message. `start_at`: the first moment with replies (null: at once);
+         *         `end_at`: the first moment without (null: until it is changed). `days`: a sender gets one reply in this time.
+         */
+        VacationRecord: {
+            active: boolean;
+            days: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            end_at: string | null;
+            html: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            start_at: string | null;
+            subject: string | null;
+            text: string | null;
+        };
+        /**
+         * @description A vacation, with `text`, `html` or both; it replaces the one before. Without `subject`, a reply has `Auto:` and
+         *         the subject of the message.
+         */
+        VacationWrite: {
+            /** @default true */
+            active?: boolean;
+            /** @default 7 */
+            days?: number;
+            /** Format: date-time */
+            end_at?: string;
+            html?: string;
+            /** Format: date-time */
+            start_at?: string;
+            subject?: string;
+            text?: string;
+        };
+        /** @description The stored vacation, and why it sends no replies although it is active. */
+        VacationWriteResponse: {
+            active: boolean;
+            days: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            end_at: string | null;
+            html: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            start_at: string | null;
+            subject: string | null;
+            text: string | null;
+            warnings: string[];
         };
         /** @description The result of a verification: the first of `bad_count` faults; `first_bad` is the ID of the first. */
         VerificationResponse: {
@@ -8561,6 +8658,137 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMailboxesByIdVacation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["VacationRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    putMailboxesByIdVacation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["VacationWrite"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["VacationWriteResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteMailboxesByIdVacation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["VacationDeletion"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

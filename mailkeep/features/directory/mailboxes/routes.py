@@ -53,6 +53,7 @@ async def _create(app: App, call: Call) -> HttpResponse:
         quota_bytes=None if body.quota_bytes is UNSET else body.quota_bytes,
         protocols=Protocols(**wire.read_protocols(body.protocols)),
         forward=MailboxForward(keep_copy=keep_copy),
+        time_zone=body.time_zone,
         require_app_passwords=body.require_app_passwords,
     )
     who = call.caller()
