@@ -1,5 +1,5 @@
-"""Takes screenshots of every screen, light and dark, wide and phone: `make screenshots [ARGS=FOLDER]`. Only as root: the screen
-Services is that of a full instance.
+"""Takes screenshots of every screen, light and dark, wide and phone: `make screenshots [ARGS=FOLDER]`.
+Only as root: the screen Services is that of a full instance.
 
 They are written to docs/screenshots with 256 colours, which halves their size without a visible difference.
 """
