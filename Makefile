@@ -81,7 +81,7 @@ bench: $(patsubst bench/%.py,bench-%,$(wildcard bench/*.py)) ## all performance 
 bench-%: dev ## one of them: bench/NAME.py
 	@$(BIN)/python -m bench.$* $(ARGS)
 
-screenshots: dev browser ## docs/screenshots: every screen, light and dark, wide and phone
+screenshots: dev browser daemons ## docs/screenshots: every screen, light and dark, wide and phone
 	@$(BIN)/python -m tests.browser.screenshots $(ARGS)
 
 prove-%: dev ## a proof that takes longer than the tests may: tests/prove/NAME.py; kept in docs/proofs/NAME.txt

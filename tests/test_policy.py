@@ -371,6 +371,12 @@ async def shared_mailbox(factory: ObjectFactory, case: str) -> Any:
     return await factory.get_or_create(f"mailbox {case}", lambda: create_mailbox(factory, case))
 
 
+async def create_vacation(factory: ObjectFactory, case: str) -> Any:
+    mailbox_id = await create_mailbox(factory, case)
+    await factory.api.vacation(mailbox_id)
+    return mailbox_id
+
+
 async def create_trashed_mailbox(factory: ObjectFactory, case: str) -> Any:
     return await create_mailbox(factory, case, deleted_at=START)
 
@@ -632,6 +638,10 @@ def new_name(factory: ObjectFactory, case: str) -> dict[str, Any]:
     return {"name": factory.unique_name("name")}
 
 
+def new_vacation(factory: ObjectFactory, case: str) -> dict[str, Any]:
+    return {"text": factory.unique_name("away"), "active": False}
+
+
 def new_description(factory: ObjectFactory, case: str) -> dict[str, Any]:
     return {"description": factory.unique_name("text")}
 
@@ -873,6 +883,9 @@ ROWS: dict[str, Row] = {
     "POST /mailboxes/{id}/app-passwords": Row(by_id(create_mailbox, {"name": "Phone"})),
     "DELETE /mailboxes/{id}/app-passwords/{app_password_id}": Row(by_id(create_app_password)),
     "GET /mailboxes/{id}/sieve": Row(by_id(shared_mailbox), success=NEEDS_FULL_PROFILE),
+    "GET /mailboxes/{id}/vacation": Row(by_id(shared_mailbox)),
+    "PUT /mailboxes/{id}/vacation": Row(by_id(shared_mailbox, new_vacation)),
+    "DELETE /mailboxes/{id}/vacation": Row(by_id(create_vacation)),
     "POST /mailboxes/{id}/sieve/deactivate": Row(by_id(shared_mailbox), success=NEEDS_FULL_PROFILE),
     "GET /mailboxes/{id}/sieve/{name}": Row(by_id(shared_mailbox), success=NEEDS_FULL_PROFILE),
     "PUT /mailboxes/{id}/sieve/{name}": Row(by_id(shared_mailbox, {"script": "keep;"}), success=NEEDS_FULL_PROFILE),

@@ -17,9 +17,7 @@ import platform
 import resource
 import signal
 import struct
-from collections.abc import Mapping
-
-_DeniedCalls = Mapping[str, tuple[int, tuple[int, ...]]]
+from collections.abc import Mapping, Sequence
 
 NOBODY = 65534
 
@@ -34,31 +32,28 @@ _NUMBER_OFFSET, _ARCHITECTURE_OFFSET, _SIXTH_ARGUMENT_OFFSET = 0, 4, 56  # in st
 _ALLOW, _DENY, _KILL = 0x7FFF0000, 0x00050001, 0x80000000  # deny: EPERM
 _X32 = 0x40000000  # the same system calls with other numbers
 
-# Audit architecture and system call numbers: socket, socketpair, connect, bind, listen, ptrace, process_vm_readv,
-# process_vm_writev, io_uring_setup, bpf, unshare, mount, keyctl, kill, tkill, tgkill, rt_sigqueueinfo,
-# rt_tgsigqueueinfo, pidfd_send_signal
-_DENIED_CALLS: _DeniedCalls = {
-    "x86_64": (
-        0xC000003E, (41, 53, 42, 49, 50, 101, 310, 311, 425, 321, 272, 165, 250, 62, 200, 234, 129, 297, 424),
-    ),
-    "aarch64": (
-        0xC00000B7, (198, 199, 203, 200, 201, 117, 270, 271, 425, 280, 97, 40, 219, 129, 130, 131, 138, 240, 424),
-    ),
-}  # fmt: skip
-_EXECUTE_CALLS = {"x86_64": (59, 322), "aarch64": (221, 281)}  # execve, execveat
-# What other programs may not do: connect, listen, sendmsg, sendmmsg, ptrace, process_vm_readv, process_vm_writev,
-# io_uring_setup, bpf, unshare, setns, mount, keyctl, userfaultfd, perf_event_open
-_DENIED_TO_PROGRAMS = {
-    "x86_64": (0xC000003E, (42, 50, 46, 307, 101, 310, 311, 425, 321, 272, 308, 165, 250, 323, 298)),
-    "aarch64": (0xC00000B7, (203, 201, 211, 269, 117, 270, 271, 425, 280, 97, 268, 40, 219, 282, 241)),
+_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # linux/audit.h
+_Calls = Mapping[str, tuple[int, ...]]  # system call numbers by machine architecture
+# connect, listen, ptrace, process_vm_readv, process_vm_writev, io_uring_setup, bpf, unshare, setns, mount, keyctl,
+# userfaultfd, perf_event_open
+_DENIED_TO_ALL: _Calls = {
+    "x86_64": (42, 50, 101, 310, 311, 425, 321, 272, 308, 165, 250, 323, 298),
+    "aarch64": (203, 201, 117, 270, 271, 425, 280, 97, 268, 40, 219, 282, 241),
 }
+# socket, socketpair, bind, kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo, pidfd_send_signal
+_SOCKETS_AND_SIGNALS: _Calls = {
+    "x86_64": (41, 53, 49, 62, 200, 234, 129, 297, 424),
+    "aarch64": (198, 199, 200, 129, 130, 131, 138, 240, 424),
+}
+_EXECUTE: _Calls = {"x86_64": (59, 322), "aarch64": (221, 281)}  # execve, execveat
+_SEND: _Calls = {"x86_64": (46, 307), "aarch64": (211, 269)}  # sendmsg, sendmmsg
 _SENDTO = {"x86_64": 44, "aarch64": 206}
 _NETLINK_ADDRESS_SIZE = 12  # of the address to which getifaddrs(3) sends
 
 
 def has_call_filter() -> bool:
     """Whether `confine` can deny system calls on this machine's architecture."""
-    return platform.machine() in _DENIED_CALLS
+    return platform.machine() in _ARCHITECTURES
 
 
 def confine(memory: int, *, account: tuple[int, int] = (NOBODY, NOBODY), may_execute: bool = False) -> None:
@@ -67,12 +62,7 @@ def confine(memory: int, *, account: tuple[int, int] = (NOBODY, NOBODY), may_exe
     `memory`: the limit of its address space in bytes. `account`: the user and group ID that replace root.
     `may_execute`: it may run programs, which are confined like it. Raises OSError if the kernel refuses.
     """
-    denied = _DENIED_CALLS
-    if not may_execute:
-        denied = {
-            machine: (architecture, calls + _EXECUTE_CALLS[machine])
-            for machine, (architecture, calls) in denied.items()
-        }
+    denied = (_SOCKETS_AND_SIGNALS,) if may_execute else (_SOCKETS_AND_SIGNALS, _EXECUTE)
     _confine(memory, denied, account)
 
 
@@ -83,10 +73,10 @@ def confine_program(memory: int, cpu_seconds: int, file_bytes: int, processes: i
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds))
     resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
     resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
-    _confine(memory, _DENIED_TO_PROGRAMS, (NOBODY, NOBODY))
+    _confine(memory, (_SEND,), (NOBODY, NOBODY))
 
 
-def _confine(memory: int, denied_calls: _DeniedCalls, account: tuple[int, int]) -> None:
+def _confine(memory: int, denied: Sequence[_Calls], account: tuple[int, int]) -> None:
     library = ctypes.CDLL(None, use_errno=True)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -98,7 +88,7 @@ def _confine(memory: int, denied_calls: _DeniedCalls, account: tuple[int, int]) 
     _drop_capabilities(library)
     _prctl(library, _PR_SET_DUMPABLE, 0)  # other processes of the account can't read its memory
     _prctl(library, _PR_SET_NO_NEW_PRIVS, 1)
-    _deny_calls(library, denied_calls)
+    _deny_calls(library, denied)
 
 
 def limit_cpu_time(seconds: int) -> None:
@@ -123,25 +113,25 @@ def _drop_capabilities(library: ctypes.CDLL) -> None:
     _check(library.capset(header, (ctypes.c_uint32 * 6)()))
 
 
-def _deny_calls(library: ctypes.CDLL, denied_calls: _DeniedCalls) -> None:
-    """Install a seccomp filter, on the machine architectures of `_DENIED_CALLS` only."""
-    calls = denied_calls.get(platform.machine())
-    if calls is None:
+def _deny_calls(library: ctypes.CDLL, denied: Sequence[_Calls]) -> None:
+    """Install a seccomp filter, on the machine architectures of `_ARCHITECTURES` only."""
+    machine = platform.machine()
+    if machine not in _ARCHITECTURES:
         return
-    architecture, denied = calls
-    count = len(denied)
+    numbers = [number for calls in (_DENIED_TO_ALL, *denied) for number in calls[machine]]
+    count = len(numbers)
     program = [
         _instruction(_LOAD, value=_ARCHITECTURE_OFFSET),
-        _instruction(_EQUAL, skip_if_true=1, value=architecture),
+        _instruction(_EQUAL, skip_if_true=1, value=_ARCHITECTURES[machine]),
         _instruction(_RETURN, value=_KILL),
         _instruction(_LOAD, value=_NUMBER_OFFSET),
         _instruction(_AT_LEAST, skip_if_true=count + 5, value=_X32),
         *(
             _instruction(_EQUAL, skip_if_true=count + 4 - position, value=number)
-            for position, number in enumerate(denied)
+            for position, number in enumerate(numbers)
         ),
         # A message to an address, which is the sixth argument's size, may go only to the kernel.
-        _instruction(_EQUAL, skip_if_false=3, value=_SENDTO[platform.machine()]),
+        _instruction(_EQUAL, skip_if_false=3, value=_SENDTO[machine]),
         _instruction(_LOAD, value=_SIXTH_ARGUMENT_OFFSET),
         _instruction(_EQUAL, skip_if_true=1, value=0),
         _instruction(_EQUAL, skip_if_false=1, value=_NETLINK_ADDRESS_SIZE),

@@ -411,6 +411,7 @@ TABLE mailboxes
     smtp boolean NOT NULL
     sieve boolean NOT NULL
     require_app_passwords boolean
+    time_zone text NOT NULL DEFAULT 'UTC'::text
     access_version bigint NOT NULL DEFAULT nextval('access_versions'::regclass)
     password_version bigint NOT NULL DEFAULT nextval('access_versions'::regclass)
     forward_destinations text[] NOT NULL DEFAULT '{}'::text[]
@@ -539,6 +540,14 @@ TABLE messages PARTITION BY RANGE (id)
     CREATE INDEX messages_by_status ON ONLY messages USING btree (status, id)
     CREATE TRIGGER messages_update_statuses AFTER UPDATE OF status ON messages FOR EACH ROW WHEN (((old.status = 'partial'::text) OR (new.status = 'partial'::text))) EXECUTE FUNCTION update_message_statuses()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE mta_sieve_scripts
+    login text
+    name text
+    script_id text
+    script text
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+    GRANT SELECT TO mailkeep_dovecot
 
 TABLE node_tasks
     id uuid NOT NULL
@@ -842,6 +851,25 @@ TABLE totp_secrets
     last_step bigint
     CONSTRAINT totp_secrets_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
     CONSTRAINT totp_secrets_pkey PRIMARY KEY (admin_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE vacations
+    mailbox_id uuid NOT NULL
+    active boolean NOT NULL
+    subject text
+    text_body text
+    html_body text
+    start_at timestamp with time zone
+    end_at timestamp with time zone
+    days integer NOT NULL
+    script text NOT NULL
+    script_id text NOT NULL DEFAULT md5(script)
+    updated_at timestamp with time zone NOT NULL
+    CONSTRAINT vacations_body CHECK ((num_nonnulls(text_body, html_body) > 0))
+    CONSTRAINT vacations_days_range CHECK (((days >= 1) AND (days <= 30)))
+    CONSTRAINT vacations_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT vacations_period CHECK ((start_at < end_at))
+    CONSTRAINT vacations_pkey PRIMARY KEY (mailbox_id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE webhook_deliveries WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=5000)

@@ -6,12 +6,13 @@ import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, LiteralString, TypeVar
 from uuid import UUID
 
 import structlog
 
 from mailkeep.core.errors import Unavailable
+from mailkeep.db.pool import DatabasePool
 from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
 from mailkeep.jobs.wakeup import Wakeup
 
@@ -41,9 +42,10 @@ class JobQueue(Generic[T]):
 
     `work` returns whether the job succeeded, which raises or lowers the key's limit. It completes the job in the
     database, also when it is cancelled. An exception is logged, and the job is due again when its lease expires.
+    `wake_workers(name)` in the database wakes the workers.
     """
 
-    name: str
+    name: LiteralString
     claim: Callable[[ClaimLimits], Awaitable[Sequence[T]]]
     key: Callable[[T], UUID]
     work: Callable[[T], Awaitable[bool]]
@@ -111,17 +113,21 @@ class Worker(Generic[T]):
         while self._tasks:
             await asyncio.wait(set(self._tasks))
 
-    async def run(self, wakeup: Wakeup) -> None:
+    async def run(self, db: DatabasePool) -> None:
         """Run due jobs until `stop`. Waits while the database is unavailable."""
-        while not self._stopping:
-            try:
-                await self._round(wakeup)
-            except Unavailable:
-                log.info("waiting for the database", queue=self._queue.name)
-                await self._pause(_AWAY_SECONDS)
-            except Exception:
-                log.exception("queue failed", queue=self._queue.name)
-                await self._pause(_AWAY_SECONDS)
+        wakeup = Wakeup(db, self._queue.name)
+        try:
+            while not self._stopping:
+                try:
+                    await self._round(wakeup)
+                except Unavailable:
+                    log.info("waiting for the database", queue=self._queue.name)
+                    await self._pause(_AWAY_SECONDS)
+                except Exception:
+                    log.exception("queue failed", queue=self._queue.name)
+                    await self._pause(_AWAY_SECONDS)
+        finally:
+            await wakeup.close()
 
     async def _round(self, wakeup: Wakeup) -> None:
         self._wake.clear()

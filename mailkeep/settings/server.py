@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.settings.declaration import ALL, setting as _setting
 from mailkeep.settings.formats import (
     ADDRESSES,
@@ -54,6 +55,14 @@ class ServerSettings:
     def name(self) -> str:
         """`hostname`, or the system's host name if it is not set."""
         return self.hostname or machine_name()
+
+    @property
+    def mail_domain(self) -> str:
+        """The name as the domain of an address: in lower case; `localhost` if it can't be one (an IP address)."""
+        try:
+            return normalize_domain(self.name.removesuffix("."))
+        except AddressError:
+            return "localhost"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

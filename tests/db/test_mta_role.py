@@ -1,4 +1,4 @@
-"""The mail daemons' roles: each executes the functions that its daemon queries, and reads no table."""
+"""The mail daemons' roles: each executes the functions that its daemon queries, and reads no table but a view."""
 
 import re
 
@@ -50,7 +50,7 @@ async def test_dovecot_queries_no_routes_and_postfix_no_hash(database_urls: Urls
 
 
 @pytest.mark.parametrize("role", ROLES)
-async def test_it_has_no_privilege_on_any_table(database_urls: Urls, role: str):
+async def test_it_reads_no_table_and_only_dovecot_a_view(database_urls: Urls, role: str):
     async with await psycopg.AsyncConnection.connect(database_urls.owner) as conn:
         cursor = await conn.execute(
             """
@@ -61,7 +61,9 @@ async def test_it_has_no_privilege_on_any_table(database_urls: Urls, role: str):
             """,
             {"role": role},
         )
-        assert await cursor.fetchall() == []
+        views = {DOVECOT: [("mta_sieve_scripts", "SELECT")]}
+        assert await cursor.fetchall() == views.get(role, [])
+        assert "table = mta_sieve_scripts" in (TEMPLATES / "dovecot" / "sieve-dict.conf").read_text()
 
 
 @pytest.mark.root

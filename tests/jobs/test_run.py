@@ -120,13 +120,12 @@ async def test_it_continues_when_the_database_is_back(database_urls: Urls):
     await db.open()
     jobs = Jobs((ONE, "a"))
     jobs.unavailable = 1
-    worker, wakeup = worker_of(jobs), Wakeup(db, "tests")
-    running = asyncio.create_task(worker.run(wakeup))
+    worker = worker_of(jobs)
+    running = asyncio.create_task(worker.run(db))
     while not jobs.done:
         await asyncio.sleep(0.02)
     await worker.stop(1)
     await running
-    await wakeup.close()
     await db.close()
 
 

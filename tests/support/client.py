@@ -327,6 +327,19 @@ class Api:
         }
         return await self._insert("app_passwords", row | columns)
 
+    async def vacation(self, mailbox_id: UUID, **columns: Any) -> None:
+        """Insert an inactive vacation, whose script does nothing."""
+        row = {
+            "mailbox_id": mailbox_id,
+            "active": False,
+            "text_body": "I am away.",
+            "days": 7,
+            "script": "keep;",
+            "updated_at": self.clock(),
+        }
+        async with self.app.db.autocommit() as conn:
+            await insert_row(conn, "vacations", row | columns)
+
     async def alias(self, source: str, destinations: Sequence[str], **columns: Any) -> UUID:
         """Insert an alias, unchecked; `source` is an address, or `@domain` for a catch-all."""
         local_part, _, domain = source.rpartition("@")
@@ -415,6 +428,7 @@ class Api:
             "totp_session": pending_login.data["totp_session"],
             "totp_code": authenticator.code(),
         }
+        await self.vacation(mailbox_id)
         return {name: str(value) for name, value in (values | passkeys).items()}
 
     def configure_provider(self) -> None:

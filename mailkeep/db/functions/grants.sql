@@ -5,7 +5,7 @@
 -- mailkeep_audit      seals and prunes the audit log, which the application may not.
 -- mailkeep_postfix,
 -- mailkeep_dovecot    execute the functions that their daemon queries (mail/daemons/render.py and templates), and
---                     read no table.
+--                     read no table; Dovecot reads one view, mta_sieve_scripts.
 --
 -- Partitions are only accessed through their parents and have no grants of their own.
 
@@ -64,6 +64,8 @@ BEGIN
               FROM mailkeep_app;
             EXECUTE format('GRANT INSERT (%s) ON audit_entries TO mailkeep_app', audit_columns);
             REVOKE UPDATE, DELETE ON revoked_api_keys FROM mailkeep_app;
+        ELSIF role = 'mailkeep_dovecot' THEN
+            GRANT SELECT ON mta_sieve_scripts TO mailkeep_dovecot;
         ELSIF role = 'mailkeep_audit' THEN
             GRANT SELECT ON audit_entries TO mailkeep_audit;
             EXECUTE format('GRANT INSERT (%s) ON audit_entries TO mailkeep_audit', audit_columns);

@@ -235,6 +235,14 @@ BEGIN
 END
 $$;
 
+-- The Sieve script of a mailbox that Mailkeep manages: its vacation reply, while that is active. Dovecot's dict queries it
+-- by mailbox and name at each delivery; a parameter of a function it could not pass. `script_id` changes with the script.
+CREATE OR REPLACE VIEW mta_sieve_scripts AS
+    SELECT m.address_key AS login, 'managed' AS name, v.script_id, v.script
+      FROM vacations v JOIN mailboxes m ON m.id = v.mailbox_id
+     WHERE v.active AND m.deleted_at IS NULL
+       AND (v.start_at IS NULL OR v.start_at <= mta_time()) AND (v.end_at IS NULL OR v.end_at > mta_time());
+
 -- All active mailboxes, for tools that iterate over users.
 CREATE OR REPLACE FUNCTION mta_users() RETURNS TABLE (login text)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$

@@ -89,6 +89,7 @@ CREATE TABLE mailboxes (
     smtp                 boolean NOT NULL,
     sieve                boolean NOT NULL,
     require_app_passwords boolean,                                                  -- NULL: as the domain
+    time_zone            text NOT NULL DEFAULT 'UTC',                               -- IANA name, for display
     access_version       bigint NOT NULL DEFAULT nextval('access_versions'),
     password_version     bigint NOT NULL DEFAULT nextval('access_versions'),        -- of the mailbox's own password
     forward_destinations text[] NOT NULL DEFAULT '{}',
@@ -136,6 +137,24 @@ CREATE TABLE app_passwords (
     CONSTRAINT app_passwords_digest_unique UNIQUE (mailbox_id, digest)
 );
 CREATE INDEX app_passwords_by_expiry ON app_passwords (expires_at) WHERE NOT expired AND expires_at IS NOT NULL;
+
+-- Vacation replies. `script` is the Sieve script that sends them, written from the other columns; Dovecot queries it by
+-- `mta_sieve_scripts` and compiles it again when `script_id` changes.
+CREATE TABLE vacations (
+    mailbox_id uuid PRIMARY KEY REFERENCES mailboxes ON DELETE CASCADE,
+    active     boolean NOT NULL,
+    subject    text,                                                                -- NULL: that of the message, with Auto:
+    text_body  text,
+    html_body  text,
+    start_at   timestamptz,                                                         -- the first moment with replies; NULL: now
+    end_at     timestamptz,                                                         -- the first moment without; NULL: none
+    days       integer NOT NULL CONSTRAINT vacations_days_range CHECK (days BETWEEN 1 AND 30),
+    script     text NOT NULL,
+    script_id  text NOT NULL GENERATED ALWAYS AS (md5(script)) STORED,
+    updated_at timestamptz NOT NULL,
+    CONSTRAINT vacations_body CHECK (num_nonnulls(text_body, html_body) > 0),
+    CONSTRAINT vacations_period CHECK (start_at < end_at)
+);
 
 -- Mail sessions to end: those of `subject` (an address, an app password as `alice@example.org/23`, or a whole domain as
 -- `@example.org`) over these protocols (Dovecot's names) that began before `changed_at`; with `password_only` only those

@@ -143,7 +143,8 @@ def render_dovecot(settings: Settings, config: DaemonConfig) -> Files:
         "sieve_spool_messages": str(sieve_spool.MAX_MESSAGES),
         "sieve_spool_bytes": str(sieve_spool.MAX_BYTES),
     }
-    names = ("dovecot.conf", "app-passwords.conf", "sql.conf", "bin/learn", "bin/delivered", "bin/sendmail", *SIEVE)
+    programs = ("bin/learn", "bin/delivered", "bin/sendmail")
+    names = ("dovecot.conf", "app-passwords.conf", "sql.conf", "sieve-dict.conf", *programs, *SIEVE)
     return {name: _fill(f"dovecot/{name}", values) for name in names}
 
 

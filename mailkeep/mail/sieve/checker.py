@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from mailkeep.core.concurrency import ConcurrencyLimit
@@ -19,6 +20,8 @@ from mailkeep.mail.sieve.output import (
 LIMITS = IsolationLimits()
 INSTALL = "apt install dovecot-sieve"
 _AT_ONCE, _QUEUE = 4, 16
+
+LoadMessage = Callable[[], Awaitable[bytes]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,35 +43,44 @@ class SieveChecker:
 
         RATE_LIMIT_EXCEEDED if too many callers wait; UNAVAILABLE `needs_sievec`, `no_isolation`.
         """
-        # -d writes a readable form instead of a file; it is not needed.
-        result = await self._run("sievec", "-d", settings, [script, "/dev/null"])
+        path = _require_program("sievec")
+        async with self.limit.acquire():
+            # -d writes a readable form instead of a file; it is not needed.
+            result = await _run(path, "-d", settings, [script, "/dev/null"])
         return _messages(result, "sievec")
 
     async def test(
-        self, script: bytes, message: bytes, envelope: Envelope, settings: SieveSettings
+        self, script: bytes, message: bytes | LoadMessage, envelope: Envelope, settings: SieveSettings
     ) -> tuple[ScriptMessages, ScriptActions]:
-        """What a script would do with a message, and what is wrong with the script. Refusals of `check`."""
+        """What a script would do with a message, and what is wrong with the script. Refusals of `check`.
+
+        `message` as a function is called when a program can run, so that waiting calls hold no messages in memory.
+        """
         addresses: list[str | bytes] = []
         for option, address in (("-f", envelope.sender), ("-r", envelope.recipient)):
             addresses += [option, address] if address else []
-        result = await self._run("sieve-test", "-C", settings, [*addresses, script, message])
+        path = _require_program("sieve-test")
+        async with self.limit.acquire():
+            content = message if isinstance(message, bytes) else await message()
+            result = await _run(path, "-C", settings, [*addresses, script, content])
         output, errors = (each.decode("utf-8", "replace") for each in (result.output, result.errors))
         return _messages(result, "sieve-test"), parse_actions(output, errors)
 
-    async def _run(
-        self, program: str, option: str, settings: SieveSettings, arguments: list[str | bytes]
-    ) -> IsolationResult:
-        path = find_program(program)
-        if path is None:
-            raise Unavailable(
-                f"Sieve scripts are checked by {program}, which is not installed: {INSTALL}", reason="needs_sievec"
-            )
-        async with self.limit.acquire():
-            try:
-                return await run_isolated(path, ["-c", render(settings), option, *arguments], limits=LIMITS)
-            except IsolationUnavailable as error:
-                text = f"Sieve scripts can't be checked in isolation on this machine: {error}."
-                raise Unavailable(text, reason="no_isolation") from None
+
+def _require_program(name: str) -> str:
+    path = find_program(name)
+    if path is None:
+        text = f"Sieve scripts are checked by {name}, which is not installed: {INSTALL}"
+        raise Unavailable(text, reason="needs_sievec")
+    return path
+
+
+async def _run(path: str, option: str, settings: SieveSettings, arguments: Sequence[str | bytes]) -> IsolationResult:
+    try:
+        return await run_isolated(path, ["-c", render(settings), option, *arguments], limits=LIMITS)
+    except IsolationUnavailable as error:
+        text = f"Sieve scripts can't be checked in isolation on this machine: {error}."
+        raise Unavailable(text, reason="no_isolation") from None
 
 
 def _messages(result: IsolationResult, program: str) -> ScriptMessages:

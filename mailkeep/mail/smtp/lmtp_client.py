@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
 
@@ -23,6 +24,10 @@ _MAX_IDLE = 50
 _RELOAD_SECONDS, _RETRY_SECONDS = 5.0, 0.1
 # Dovecot 2.3 kills a process 30 s after its start if a reload came just then ("Initial status notification").
 _LONGEST_SECONDS = 20.0
+_NOT_XCHAR = re.compile(r"[^!-~]|[+=]")  # xtext, RFC 3461 §4
+_NO_ORIGINALS: Mapping[str, str] = {}
+_Rcpt = tuple[str, str | None]
+"""A recipient with its original address, if that is known."""
 _BAD_ADDRESS = SmtpReply(501, "5.1.3", "Invalid recipient address")
 TIMEOUTS = Timeouts(connect=5.0, greeting=15.0, command=60.0, body=120.0, acceptance=300.0)
 
@@ -36,12 +41,20 @@ class LmtpClient:
         self._timeouts = timeouts
         self._idle: list[SmtpConnection] = []
 
-    async def deliver(self, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]) -> list[SmtpReply]:
+    async def deliver(
+        self,
+        mail_from: str,
+        rcpt_to: Sequence[str],
+        body: Iterable[bytes],
+        originals: Mapping[str, str] = _NO_ORIGINALS,
+    ) -> list[SmtpReply]:
         """Deliver one message. Returns a reply for each recipient, in order.
 
-        `body` yields the content with CRLF line ends. Raises `SmtpRefusal` if the server accepts no message now, and
+        `body` yields the content with CRLF line ends. `originals`: the original address of a recipient, by the
+        recipient (ORCPT, RFC 3461 §4.2). Raises `SmtpRefusal` if the server accepts no message now, and
         `ConnectionLost` if the connection failed: after the final dot the server may have the message.
         """
+        rcpts = [(address, originals.get(address)) for address in rcpt_to]
         while self._idle:
             connection = self._idle.pop()
             if not connection.is_quiet or connection.opened_at + _LONGEST_SECONDS < asyncio.get_running_loop().time():
@@ -49,11 +62,11 @@ class LmtpClient:
                 continue
             connection.idle_since = None
             try:
-                return await self._deliver(connection, mail_from, rcpt_to, body)
+                return await self._deliver(connection, mail_from, rcpts, body)
             except (ConnectionLost, SmtpRefusal) as error:
                 if error.stage != "envelope":
                     raise
-        return await self._deliver(await self._connect(), mail_from, rcpt_to, body)
+        return await self._deliver(await self._connect(), mail_from, rcpts, body)
 
     async def close(self) -> None:
         """Close the idle connections."""
@@ -91,10 +104,10 @@ class LmtpClient:
         return connection
 
     async def _deliver(
-        self, connection: SmtpConnection, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]
+        self, connection: SmtpConnection, mail_from: str, rcpts: Sequence[_Rcpt], body: Iterable[bytes]
     ) -> list[SmtpReply]:
         try:
-            replies = await self._transaction(connection, mail_from, rcpt_to, body)
+            replies = await self._transaction(connection, mail_from, rcpts, body)
         except BaseException:
             connection.abort()
             raise
@@ -106,29 +119,29 @@ class LmtpClient:
         return replies
 
     async def _transaction(
-        self, connection: SmtpConnection, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]
+        self, connection: SmtpConnection, mail_from: str, rcpts: Sequence[_Rcpt], body: Iterable[bytes]
     ) -> list[SmtpReply]:
         timeouts = self._timeouts
         # Our own MTA has checked the addresses, but one with a line break would add a command.
-        valid = [address for address in rcpt_to if is_mailbox(address, smtputf8=True)]
-        if not valid:
-            return [_BAD_ADDRESS] * len(rcpt_to)
+        valid = [is_mailbox(address, smtputf8=True) for address, _ in rcpts]
+        if not any(valid):
+            return [_BAD_ADDRESS] * len(rcpts)
         sender = mail_from if not mail_from or is_mailbox(mail_from, smtputf8=True) else ""
-        lines = [f"MAIL FROM:<{sender}>\r\n", *(f"RCPT TO:<{address}>\r\n" for address in valid), "DATA\r\n"]
-        connection.write("".join(lines).encode())
-        mail, *rcpts, data = await connection.read_replies(len(valid) + 2, "envelope", timeouts.command)
+        commands = [_rcpt_command(*rcpt) for rcpt, is_valid in zip(rcpts, valid, strict=True) if is_valid]
+        connection.write("".join([f"MAIL FROM:<{sender}>\r\n", *commands, "DATA\r\n"]).encode())
+        mail, *answers, data = await connection.read_replies(len(commands) + 2, "envelope", timeouts.command)
         _expect(mail, 250, "envelope")
-        accepted = sum(reply.is_positive for reply in rcpts)
+        accepted = sum(reply.is_positive for reply in answers)
         if accepted:
             _expect(data, 354, "envelope")
             await self._send(connection, body)
             final_replies = iter(await connection.read_replies(accepted, "acceptance", timeouts.acceptance))
-            rcpts = [next(final_replies) if reply.is_positive else reply for reply in rcpts]
+            answers = [next(final_replies) if reply.is_positive else reply for reply in answers]
         else:
             connection.write(b"RSET\r\n")
             _expect(await connection.read_reply("envelope", timeouts.command), 250, "envelope")
-        replies = iter(rcpts)
-        return [next(replies) if address in valid else _BAD_ADDRESS for address in rcpt_to]
+        replies = iter(answers)
+        return [next(replies) if is_valid else _BAD_ADDRESS for is_valid in valid]
 
     async def _send(self, connection: SmtpConnection, body: Iterable[bytes]) -> None:
         stuffer, end = DotStuffer(), b"\r\n"
@@ -141,6 +154,14 @@ class LmtpClient:
                 await connection.drain("body", self._timeouts.body)
         stuffer.finish()
         connection.write(b".\r\n" if end == b"\r\n" else b"\r\n.\r\n")
+
+
+def _rcpt_command(address: str, original: str | None) -> str:
+    """RCPT, with the original address in ORCPT if it is another one, in ASCII."""
+    if original is None or original == address or not original.isascii():
+        return f"RCPT TO:<{address}>\r\n"
+    encoded = _NOT_XCHAR.sub(lambda match: f"+{ord(match[0]):02X}", original)
+    return f"RCPT TO:<{address}> ORCPT=rfc822;{encoded}\r\n"
 
 
 def _expect(reply: SmtpReply, code: int, stage: str) -> None:

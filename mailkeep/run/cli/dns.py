@@ -44,19 +44,17 @@ async def _dns(data_dir: Path | None, name: str) -> CommandResult:
         raise Failure(f"{name} is not a domain name: {error.reason}.", permanent=True) from None
     async with open_app(data_dir) as app:
         server = app.settings.server
-        hostname = server.name
+        hostname = server.mail_domain
         async with app.db.autocommit() as conn:
             domain = await domains.find_by_name(conn, name)
             if domain is None:
                 raise Failure(f"There is no domain {name} on this server.", permanent=True)
             keys = await dkim.page(conn, domain.id, PageRequest(100, "created_at", "asc", None))
-            is_host_managed = await domains.find_by_name(conn, hostname.lower()) is not None
+            is_host_managed = await domains.find_by_name(conn, hostname) is not None
         if "." not in hostname or hostname.startswith("localhost."):
-            raise Failure(
-                f"Set server.hostname to the public name of this server, such as mx.{name}: {hostname} is not public.",
-                permanent=True,
-            )
-        host_key = None if is_host_managed else await dkim.ensure_host_key(app, hostname.lower())
+            text = f"Set server.hostname to the public name of this server, such as mx.{name}. Now it is {server.name}."
+            raise Failure(text, permanent=True)
+        host_key = None if is_host_managed else await dkim.ensure_host_key(app, hostname)
     addresses = [text for text in server.addresses if not ipaddress.ip_address(text).is_loopback]
     records = rules.required_records(name, hostname, addresses, keys.rows, host_key)
     lines: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import grp
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import structlog
@@ -82,17 +82,22 @@ class LmtpHandler:
         )
         try:
             recipients = _session_recipients(session)
-            return await inbox.deliver(self._app, self._recorder, mail, recipients, partial(self._deliver, mail))
+            # Of several addresses that lead to a mailbox, the first one counts.
+            originals = {each.address: each.original for each in reversed(recipients)}
+            hand_over = partial(self._deliver, mail, originals)
+            return await inbox.deliver(self._app, self._recorder, mail, recipients, hand_over)
         except (ConnectionLost, SmtpRefusal) as error:
             log.warning("Dovecot did not accept a message", queue_id=mail.queue_id, why=str(error))
             return _NO_MAILBOXES
 
-    async def _deliver(self, mail: InboundMail, addresses: Sequence[str], since: float | None) -> list[SmtpReply]:
+    async def _deliver(
+        self, mail: InboundMail, originals: Mapping[str, str], addresses: Sequence[str], since: float | None
+    ) -> list[SmtpReply]:
         content = add_delivery_field(mail.queue_id, since, mail.content())
         # No script replies to the null sender; redirected mail with it must not be dropped as a reply.
         may_reply = not mail.mail_from or is_sender_authenticated(mail.head)
         dovecot = self._verified if may_reply else self._dovecot
-        return await dovecot.deliver(mail.mail_from, addresses, content)
+        return await dovecot.deliver(mail.mail_from, addresses, content, originals)
 
     def note_rejection(self, session: SmtpSession, mail_from: str, rcpt_to: str | None, reply: SmtpReply) -> None:
         """Do nothing: the delivery is in the history, or Postfix retries it."""

@@ -8,10 +8,11 @@ are better than none.
 A temporary failure is retried after a second, then with growing pauses, for as long as Postfix would
 (`outbound.give_up_hours`). A message that is refused permanently, or not accepted in that time, is returned to its
 sender, the mailbox; with the null sender it is dropped and logged. Vacation replies and rejections to a sender that
-passed neither SPF nor DMARC, and may be forged, are dropped as well.
+passed neither SPF nor DMARC, and may be forged, are dropped as well. The others are checked and signed
+(`mailflow/sieve_mail`).
 
-Redirected copies count for the hourly limit of the domain that forwards them. The process `policy` counts them by the
-domain of the envelope sender; with the null sender they are counted here, before the message is submitted.
+Redirected copies and replies count for the hourly limit of the domain that sends them on. The process `policy` counts
+copies by the domain of the envelope sender; mail with the null sender is counted here, before it is submitted.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from itertools import chain
 from pathlib import Path
 
 import structlog
@@ -30,8 +32,9 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core.address import AddressError, parse_address
 from mailkeep.core.errors import Failure, Refusal, Unavailable
-from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.abuse import service as abuse
+from mailkeep.features.mailflow.sieve_mail import service as sieve_mail
+from mailkeep.features.mailflow.sieve_mail.service import ReplyRefused, SignedReply
 from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorker
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
@@ -42,6 +45,7 @@ from mailkeep.mail.smtp.client import OutgoingEnvelope
 from mailkeep.mail.smtp.connection import ConnectionLost, Relay, SmtpRefusal
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.reply import SmtpReply
+from mailkeep.run.processes import worker
 from mailkeep.run.runtime.process import Process
 
 log = structlog.get_logger("mailkeep.reinjection")
@@ -51,9 +55,7 @@ _CHECK_SECONDS = 5.0  # in case a program was killed before it wrote to the FIFO
 _FIRST_RETRY, _LAST_RETRY = 1.0, 300.0
 _UNREACHABLE_RETRY = 1.0  # Postfix is not running
 _CLEAN_SECONDS = 3600.0
-_GRACE_SECONDS = 2.0
 _STALE = timedelta(days=1)
-_DATABASE_AWAY = SmtpReply(451, "4.3.0", "The database is not available, try again later")
 
 
 @dataclass(slots=True)
@@ -140,14 +142,20 @@ class Submitter:
         )
         refused: Mapping[str, SmtpReply]
         try:
-            if refusal := await self._count_copies(spooled):
+            signed = await self._sign(spooled)
+            if refusal := await self._count(spooled, signed.copies):
                 await self._postpone(spooled, SmtpReply(450, "4.7.1", refusal.message))
                 return
-        except Unavailable:
-            await self._postpone(spooled, _DATABASE_AWAY)
+        except ReplyRefused as error:
+            log.info("a reply is dropped", mailbox_id=spooled.mailbox_id, to=spooled.recipients, why=str(error))
+            await to_thread(spooled.path.unlink, missing_ok=True)
+            return
+        except Unavailable as error:
+            await self._postpone(spooled, SmtpReply(451, "4.3.0", error.message))
             return
         try:
-            refused = (await self.pool.submit(submission, spooled.content())).rejected
+            content = chain((signed.signature,), spooled.content())
+            refused = (await self.pool.submit(submission, content)).rejected
         except ConnectionLost as error:
             if error.stage in ("connect", "greeting", "ehlo"):
                 raise
@@ -162,21 +170,25 @@ class Submitter:
             refused = dict.fromkeys(spooled.recipients, SmtpReply(501, "5.1.3", str(error)))
         await self._finish(spooled, refused)
 
-    async def _count_copies(self, spooled: SpooledMessage) -> Refusal | None:
-        """Count external copies of a redirected message with the null sender; returns a limit's refusal. Idempotent."""
-        if spooled.sender or not spooled.redirected_from:
-            return None
+    async def _sign(self, spooled: SpooledMessage) -> SignedReply:
+        """The signature of a reply, and the copies of a message with the null sender. Raises ReplyRefused."""
+        if spooled.sender:
+            return SignedReply(b"")
+        if not spooled.redirected_from:
+            return await sieve_mail.sign_reply(self.app, spooled)
         try:
             domain = parse_address(spooled.redirected_from).domain
         except AddressError:
-            return None
+            return SignedReply(b"")
         async with self.app.db.autocommit() as conn:
-            routes = [await routing.route(conn, recipient) for recipient in spooled.recipients]
-        # Copies by aliases and forwards of managed recipients are counted by the policy service.
-        copies = sum(route.decision == "not_managed" for route in routes)
+            copies = await sieve_mail.count_external(conn, spooled)
+        return SignedReply(b"", {domain: copies} if copies else {})
+
+    async def _count(self, spooled: SpooledMessage, copies: Mapping[str, int]) -> Refusal | None:
+        """Count copies; returns a limit's refusal. Idempotent."""
         if not copies:
             return None
-        return await abuse.charge_forwards(self.app, self.app.clock(), _charge_id(spooled), {domain: copies})
+        return await abuse.charge_forwards(self.app, self.app.clock(), _charge_id(spooled), copies)
 
     async def _postpone(self, spooled: SpooledMessage, reply: SmtpReply) -> None:
         age = self.app.clock().timestamp() - spooled.arrived
@@ -237,7 +249,6 @@ async def serve(app: App, process: Process) -> None:
     pool = SmtpPool(Relay(str(process.paths.reinjection_smtp), 0, helo=hostname), size=_CONNECTIONS)
     submitter = Submitter(app, spool, pool, hostname)
     system_pool = SmtpPool(Relay(str(process.paths.system_smtp), 0, helo=hostname), size=_CONNECTIONS)
-    system_mail = SystemMailWorker(app, system_pool)
 
     async def clean() -> None:
         await to_thread(sieve_spool.remove_stale, spool, (app.clock() - _STALE).timestamp())
@@ -248,11 +259,10 @@ async def serve(app: App, process: Process) -> None:
                 asyncio.create_task(submitter.keep_submitting()),
                 asyncio.create_task(repeat(_CLEAN_SECONDS, "stale files of the spool", clean)),
             ]
-            sending = asyncio.create_task(system_mail.run())
-            process.report_ready()
-            await process.stop_requested.wait()
-            await system_mail.stop(_GRACE_SECONDS)
-            await cancel_all(*running, sending)
+            async with worker.running(SystemMailWorker(app, system_pool)):
+                process.report_ready()
+                await process.stop_requested.wait()
+            await cancel_all(*running)
     except OSError as error:
         raise Failure(f"The process reinjection can't use the spool {spool}: {error}") from error
     await pool.close()

@@ -44,39 +44,19 @@ class WorkerProcess(Protocol):
 
 
 @contextlib.asynccontextmanager
-async def deliver_webhooks(app: App) -> AsyncGenerator[None]:
-    """Deliver while the block lasts. Deliveries in progress then have two seconds; other workers repeat the rest."""
-    deliveries = DeliveryWorker(app)
-    task = asyncio.create_task(deliveries.run())
+async def running(worker: DeliveryWorker | SystemMailWorker | BulkWorker) -> AsyncGenerator[None]:
+    """Run a worker while the block lasts. Jobs in progress then have two seconds; the rest is repeated."""
+    task = asyncio.create_task(worker.run())
     try:
         yield
     finally:
-        await deliveries.stop(_GRACE_SECONDS)
+        await worker.stop(_GRACE_SECONDS)
         await task
 
 
-@contextlib.asynccontextmanager
-async def send_system_mail(app: App) -> AsyncGenerator[None]:
-    """Send the mail of Mailkeep itself while the block lasts, in the embedded profile."""
-    system_mail = SystemMailWorker(app)
-    task = asyncio.create_task(system_mail.run())
-    try:
-        yield
-    finally:
-        await system_mail.stop(_GRACE_SECONDS)
-        await task
-
-
-@contextlib.asynccontextmanager
-async def run_bulk_operations(app: App) -> AsyncGenerator[None]:
-    """Carry out bulk operations while the block lasts; another worker, or the next start, continues them."""
-    bulk = BulkWorker(app)
-    task = asyncio.create_task(bulk.run())
-    try:
-        yield
-    finally:
-        await bulk.stop(_GRACE_SECONDS)
-        await task
+def deliver_webhooks(app: App) -> contextlib.AbstractAsyncContextManager[None]:
+    """Deliver webhooks while the block lasts."""
+    return running(DeliveryWorker(app))
 
 
 @contextlib.asynccontextmanager
@@ -85,7 +65,7 @@ async def work(app: App) -> AsyncGenerator[None]:
     warnings = asyncio.create_task(tasks.run_quota_warnings(app))
     refusals = asyncio.create_task(tasks.run_refusal_summaries(app))
     try:
-        async with deliver_webhooks(app), run_bulk_operations(app):
+        async with deliver_webhooks(app), running(BulkWorker(app)):
             yield
     finally:
         await cancel_all(warnings, refusals)

@@ -35,6 +35,7 @@ from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.sandbox.jobs import run_queue
 from mailkeep.features.mailflow.sending import jobs as sending
 from mailkeep.features.mailflow.sending.routes import body_limit
+from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorker
 from mailkeep.features.operations.health import service as health
 from mailkeep.features.record.audit.service import record_summaries
 from mailkeep.features.record.events import jobs as events
@@ -106,7 +107,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         if not settings.database.url:  # the database server's log is the only one in the data directory
             stack.enter_context(background(log_rotation.for_database(data_dir, lambda: app.settings).run()))
         await stack.enter_async_context(worker.work(app))
-        await stack.enter_async_context(worker.send_system_mail(app))
+        await stack.enter_async_context(worker.running(SystemMailWorker(app)))
         state.write(
             data_dir, state.InstanceState(os.getpid(), __version__, iso(app.clock()), public.url, internal.url, address)
         )

@@ -25,6 +25,7 @@ from mailkeep.features.operations.orchestrator.model import Operation
 from mailkeep.features.record.settings_revisions import service as revisions
 from mailkeep.mail.daemons import tool
 from mailkeep.mail.daemons.actions import Action
+from mailkeep.mail.daemons.node_report import ProbeResult
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.postfix.log_failures import ProcessFailures
@@ -130,8 +131,10 @@ class Applier:
             and (current is None or service in replaced or current.services.get(service) != rendered[service])
         }
 
-    def make_journal(self, operation: Operation, application: Application, silent: Sequence[str] = ()) -> ApplyJournal:
-        """What to restore if the operation does not succeed."""
+    def make_journal(
+        self, operation: Operation, application: Application, silent: Sequence[str], probed: ProbeResult
+    ) -> ApplyJournal:
+        """What to restore if the operation does not succeed, and what did not work before."""
         draft, target = application.draft, application.target
         actions: dict[str, Action] = {each.service: each.action for each in draft.plan.actions}
         links = self._find_changed(application)
@@ -140,29 +143,37 @@ class Applier:
                 actions[service] = "restart"
             elif actions.setdefault(service, "none") == "none" and service == "postfix":
                 actions[service] = "reload"  # its processes hold the compiled tables of the earlier generation
-        return ApplyJournal(operation.id, draft.manifest.n, target.base, target.revision, links, actions, silent)
+        probe_failed = probed.problem if probed.status == "failed" else None
+        return ApplyJournal(
+            operation.id, draft.manifest.n, target.base, target.revision, links, actions, silent, probe_failed
+        )
 
     async def perform(self, operation: Operation, application: Application) -> Outcome:
         """Put a published plan in place, and watch; otherwise restore what was before. control.Away, with the journal
         in place, if the supervisor does not answer: then `recover` must restore.
         """
         ill = await watch.find_ill(self._app, self._paths, application.before)
-        entry = self.make_journal(operation, application, sorted(ill.ports))
+        probed = await probe.probe(self._app, self._paths, application.before)
+        entry = self.make_journal(operation, application, sorted(ill.ports), probed)
         recorder = Recorder(self._app, operation.id, operation.steps)
         if error := await _attempt(asyncio.to_thread(journal.write, self._paths, entry)):
             await persist(lambda: operations.finish(self._app, operation.id, error, "failed"))
             return Outcome("failed", error)
         failpoint.reach("apply.journal_written")
-        error = await _attempt(self._put_in_place(entry, application, recorder, ill))
+        error = await _attempt(self._put_in_place(entry, application, recorder, ill, probed))
         outcome = await self.restore(entry, application.before, recorder, error) if error else Outcome("succeeded")
         await self._end(entry, outcome)
         return outcome
 
     async def _put_in_place(
-        self, entry: ApplyJournal, application: Application, recorder: Recorder, ill: watch.Ill
+        self,
+        entry: ApplyJournal,
+        application: Application,
+        recorder: Recorder,
+        ill: watch.Ill,
+        probed: ProbeResult,
     ) -> None:
         settings = application.target.settings
-        probed = await probe.probe(self._app, self._paths, application.before)
         if entry.target != entry.base:
             await recorder.run("use the settings", self._use_settings(entry, settings))
         failpoint.reach("apply.settings_used")
@@ -224,7 +235,7 @@ class Applier:
             if problem := await _attempt(recorder.run(f"restore {service}", change)):
                 problems.append(problem)
             failpoint.reach("apply.service_restored")
-        if problem := await _attempt(recorder.run("check the services", self._verify(before, entry.silent))):
+        if problem := await _attempt(recorder.run("check the services", self._verify(before, entry))):
             problems.append(problem)
         await recovery.retry_deferred(self._app, self._paths)
         if not problems:
@@ -232,12 +243,20 @@ class Applier:
         log.critical("the earlier configuration could not be restored", problems=problems)
         return Outcome("failed", f"{reason} Restoring the earlier configuration failed: {'; '.join(problems)}")
 
-    async def _verify(self, settings: Settings, silent: Sequence[str]) -> None:
+    async def _verify(self, settings: Settings, entry: ApplyJournal) -> str:
+        """Wait until all ports greet and the probe works again; returns what was not checked. Failure."""
         deadline = monotonic() + _VERIFY_SECONDS
-        while problems := await watch.check_greetings(settings, silent):
+        while problems := await watch.check_greetings(settings, entry.silent):
             if monotonic() > deadline:
                 raise Failure("; ".join(problems))
             await asyncio.sleep(_POLL_SECONDS)
+        deadline = monotonic() + _VERIFY_SECONDS
+        while (found := await probe.probe(self._app, self._paths, settings)).status == "failed":
+            if entry.probe_failed:
+                return f"The probe message failed before the change too. {found.problem}"
+            if monotonic() > deadline:
+                raise Failure(f"The probe message fails. {found.problem}")
+        return found.problem or ""
 
     async def _use_settings(self, entry: ApplyJournal, settings: Settings) -> None:
         if not await operations.take_effect(self._app, entry.target):
@@ -322,7 +341,7 @@ async def reload(paths: InstancePaths, service: str, pid: int | None) -> None:
             raise Failure(f"{service} can't be reloaded.")
 
 
-async def _attempt(work: Awaitable[None]) -> str | None:
+async def _attempt(work: Awaitable[object]) -> str | None:
     """The error that the work ends with, as text. control.Away if the supervisor does not answer."""
     try:
         await work

@@ -130,9 +130,19 @@ def rspamd_variables(config: DaemonConfig) -> list[str]:
 
 
 def _run(service: str, argv: Sequence[str]) -> Check:
-    result = subprocess.run(
-        argv, capture_output=True, text=True, errors="replace", check=False, timeout=_SECONDS, cwd="/", env=ENVIRONMENT
-    )
+    try:
+        result = subprocess.run(
+            argv,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_SECONDS,
+            cwd="/",
+            env=ENVIRONMENT,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Check(service, False, str(error))
     return judge(service, result.returncode, result.stderr + result.stdout)
 
 

@@ -95,6 +95,15 @@ def read_manifest(paths: InstancePaths, n: int) -> Manifest:
     return msgspec.json.decode((folder_of(paths, n) / _MANIFEST).read_bytes(), type=Manifest)
 
 
+def list_manifests(paths: InstancePaths) -> list[Manifest]:
+    """The manifests of all generations, ascending; without those that can't be read, such as one just removed."""
+    manifests: list[Manifest] = []
+    for n in list_generations(paths):
+        with contextlib.suppress(OSError, msgspec.MsgspecError):
+            manifests.append(read_manifest(paths, n))
+    return manifests
+
+
 def find_linked(paths: InstancePaths, service: str) -> int | None:
     """The generation that a service uses; None before the first."""
     try:

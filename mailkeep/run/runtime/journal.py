@@ -29,7 +29,8 @@ _POLL_SECONDS = 0.2
 
 class ApplyJournal(msgspec.Struct, frozen=True):
     """What to restore: the generation of each switched service and the revision of the settings before. `actions` says
-    what each service must do, in order; `silent` are the ports that did not greet before the first change.
+    what each service must do, in order. `silent` are the ports that did not greet before the first change;
+    `probe_failed`: why the probe failed then.
     """
 
     operation_id: UUID
@@ -39,6 +40,7 @@ class ApplyJournal(msgspec.Struct, frozen=True):
     links: Mapping[str, int]
     actions: Mapping[str, Action]
     silent: Sequence[str] = ()
+    probe_failed: str | None = None
 
 
 class DamagedJournal(Failure):

@@ -140,7 +140,7 @@ class Orchestrator:
             draft = await self._draft(target, request.drift_to_replace)
             if operation.kind == "rollback":
                 request = replace(request, plan_id=draft.plan.id)
-            refusal = rules.refuse(draft.plan, request)
+            refusal = rules.refuse(draft.plan, request, self._app.clock())
             overwritten = replace(request, adopt_drift=()).drift_to_replace
             application = apply.Application(
                 draft, target, target.before, request.watch_seconds, overwritten, request.drift_to_replace
@@ -169,7 +169,7 @@ class Orchestrator:
         async with self._app.db.autocommit() as conn:
             stored = await revisions.read(conn, self._app.vault, is_full_profile=True)
         draft = await self._draft(self._make_target(stored))
-        if refusal := rules.refuse_stale(draft.plan, request):
+        if refusal := rules.refuse_stale(draft.plan, request, self._app.clock()):
             return msgspec.to_builtins(AdoptionResult(refusal))
         newest = self._app.loaded.with_stored(stored.values)
         n = draft.current_n
@@ -185,8 +185,8 @@ class Orchestrator:
         if changes:
             after = replace(stored, n=stored.n + 1, values=revision_rules.merge(stored.values, changes))
         new_draft = await self._draft(self._make_target(after), request.drift_to_replace)
-        refusal = rules.refuse(new_draft.plan, replace(request, plan_id=new_draft.plan.id))
-        return msgspec.to_builtins(AdoptionResult(refusal, stored.n, changes, new_draft.plan.id))
+        refusal = rules.refuse(new_draft.plan, replace(request, plan_id=new_draft.plan.id), self._app.clock())
+        return msgspec.to_builtins(AdoptionResult(refusal, changes, new_draft.plan.id))
 
     async def _draft(self, target: plan.Target, replaced: frozenset[tuple[str, str]] = frozenset()) -> plan.Draft:
         return await asyncio.to_thread(
@@ -258,7 +258,7 @@ class Orchestrator:
                     drift=any(each.service == state.name for each in drift) if files else None,
                 )
             )
-        kept = [generations.read_manifest(self._paths, n) for n in generations.list_generations(self._paths)]
+        kept = await asyncio.to_thread(generations.list_manifests, self._paths)
         return {
             "services": rows,
             "generation": _describe(manifest) if manifest else None,

@@ -8,13 +8,14 @@ import hashlib
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from mailkeep.core.errors import Failure
 from mailkeep.core.secret import Vault
+from mailkeep.features.operations.orchestrator import rules
 from mailkeep.features.operations.orchestrator.model import ConfigurationPlan, PlannedAction, PlannedCheck, PlannedFile
 from mailkeep.mail.daemons import actions, render
 from mailkeep.mail.daemons.paths import InstancePaths
@@ -23,7 +24,6 @@ from mailkeep.run.runtime import checks, configuration, generations, ports, proc
 from mailkeep.run.runtime.generations import Drift, Manifest
 from mailkeep.settings import MASK, SETTING_FIELDS, Settings
 
-_LIFETIME = timedelta(minutes=15)
 _DIFF_BYTES = 64 << 10
 CONFIRM_SECONDS = 120.0
 """How long an apply that changes ports waits for its confirmation."""
@@ -87,11 +87,12 @@ def draft_plan(
     files = _compare(paths, current, manifest, rendered, drift, secrets)
     has_changes = bool(replaced) or any(file.change != "drifted" for file in files)
     kept = [each for each in drift if (each.service, each.path) not in replaced]
+    expires_at = at + rules.PLAN_LIFETIME
     plan = ConfigurationPlan(
-        id=_identify(current, manifest, drift, target),
+        id=rules.identify_plan(_digest(current, manifest, drift, target), expires_at),
         base=target.base,
         target=target.revision,
-        expires_at=at + _LIFETIME,
+        expires_at=expires_at,
         files=files,
         actions=decide_actions(paths, current, rendered, target.changed_keys),
         checks=[
@@ -242,7 +243,7 @@ def _warn(files: Sequence[PlannedFile], target: Target) -> list[str]:
     return warnings
 
 
-def _identify(current: Manifest, manifest: Manifest, drift: Sequence[Drift], target: Target) -> str:
+def _digest(current: Manifest, manifest: Manifest, drift: Sequence[Drift], target: Target) -> str:
     parts: list[Any] = [
         current.n, target.base, target.revision, current.services, manifest.services, manifest.versions,
         [(each.service, each.path, each.kind, each.sha256) for each in drift],

@@ -11,7 +11,7 @@ import asyncio
 import ipaddress
 import os
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import datetime
 from email.utils import format_datetime
 from time import monotonic
@@ -57,14 +57,9 @@ class Prober:
 
     async def run(self) -> None:
         """Probe until cancelled."""
-        has_started = False
+        await self._wait_for_postfix()
+        await _remove_queued(self._paths)
         while True:
-            if not has_started:
-                if not await self._has_postfix_started():
-                    await asyncio.sleep(_START_SECONDS)
-                    continue
-                has_started = True
-                await _remove_queued(self._paths)
             try:
                 self._note(await probe(self._app, self._paths, self._app.settings))
             except Exception:
@@ -72,12 +67,14 @@ class Prober:
             is_failed = self.last is not None and self.last.status == "failed"
             await asyncio.sleep(_FAILED_EVERY_SECONDS if is_failed else _EVERY_SECONDS)
 
-    async def _has_postfix_started(self) -> bool:
-        """Whether Postfix, which starts after this process, was ready once."""
-        try:
-            return any(each.name == "postfix" for each in await control.ask(self._paths.control_socket, "status"))
-        except Failure:
-            return False
+    async def _wait_for_postfix(self) -> None:
+        """Wait until Postfix, which starts after this process, was ready once."""
+        while True:
+            with suppress(Failure):
+                states = await control.ask(self._paths.control_socket, "status")
+                if any(each.name == "postfix" for each in states):
+                    return
+            await asyncio.sleep(_START_SECONDS)
 
     def _note(self, result: ProbeResult) -> None:
         before, self.last = self.last, result
@@ -204,5 +201,5 @@ async def _remove_queued(paths: InstancePaths) -> None:
     try:
         queued = [each.queue_id for each in await postfix_queue.list_queue(paths.postfix_conf) if each.is_probe]
         await postfix_queue.apply_action(paths.postfix_conf, "delete", queued)
-    except Failure as failure:
+    except (Failure, OSError) as failure:
         log.warning("messages of the probe may be left in the queue", why=str(failure))

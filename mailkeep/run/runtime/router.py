@@ -20,6 +20,7 @@ from mailkeep.features.directory.mailbox_usage.routes import ENDPOINTS as MAILBO
 from mailkeep.features.directory.mailboxes.routes import ENDPOINTS as MAILBOXES
 from mailkeep.features.directory.routing.routes import ENDPOINTS as ROUTING
 from mailkeep.features.directory.sieve.routes import ENDPOINTS as SIEVE
+from mailkeep.features.directory.vacation.routes import ENDPOINTS as VACATION
 from mailkeep.features.mailflow.abuse.routes import ENDPOINTS as ABUSE
 from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
 from mailkeep.features.mailflow.sandbox.routes import ENDPOINTS as SANDBOX
@@ -52,6 +53,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *MAILBOX_USAGE,
     *APP_PASSWORDS,
     *SIEVE,
+    *VACATION,
     *ABUSE,
     *ALIASES,
     *BULK,

@@ -108,6 +108,9 @@ async def test_a_stored_message_needs_the_permission_to_read_it(post: Post):
     answer = await api.adam.post("/sieve/test", body)
     assert [each["action"] for each in answer.data["actions"]] == ["discard"]
     assert len(await api.audit_entries("message.read_raw")) == 1
+    api.app.sieve.limit = checker.ConcurrencyLimit(0, 0)
+    assert (await api.adam.post("/sieve/test", body)).code == "RATE_LIMIT_EXCEEDED"
+    assert len(await api.audit_entries("message.read_raw")) == 1  # it was not read
 
 
 async def test_a_message_of_the_largest_size(api: Api, monkeypatch: pytest.MonkeyPatch):

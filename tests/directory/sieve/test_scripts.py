@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 from uuid import UUID
 
 import pytest
@@ -129,6 +130,26 @@ async def test_a_deleted_mailbox_has_no_scripts_and_gets_no_folder(scripts: Scri
     result = await node_tasks.run(scripts.api.app, "sieve.change", task | {"who": who})
     assert result["outcome"] == "mailbox_deleted"
     assert not mail_folder(scripts.api.app.data_dir, UUID(scripts.mailbox_id)).exists()
+
+
+@pytest.mark.root
+async def test_a_new_home_that_is_replaced_with_a_link_gives_no_file_away(
+    scripts: Scripts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The mailboxes' account may write to the parent folder, and `node` is root."""
+    target = tmp_path / "of-root"
+    target.write_text("")
+    create = Path.mkdir
+
+    def create_and_replace(path: Path, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:
+        create(path, mode, parents, exist_ok)
+        if path.parent.name == "mail":
+            path.rmdir()
+            path.symlink_to(target)
+
+    monkeypatch.setattr(Path, "mkdir", create_and_replace)
+    await scripts.put("main", "keep;")
+    assert target.stat().st_uid == 0
 
 
 async def test_an_inactive_mailbox_keeps_its_scripts(scripts: Scripts):

@@ -41,12 +41,14 @@ class Mailboxes:
     ending: int = 0
     taken: asyncio.Event = field(default_factory=asyncio.Event)
     senders: list[str] = field(default_factory=list[str])
+    originals: list[str] = field(default_factory=list[str])
     says: dict[str, SmtpReply] = field(default_factory=dict[str, SmtpReply])
 
     async def mail(self, session: SmtpSession, envelope: SmtpEnvelope) -> SmtpReply | None:
         return None
 
     async def rcpt(self, session: SmtpSession, address: str) -> SmtpReply:
+        self.originals.append(session.original_recipient or address)
         return SmtpReply(250, "2.1.5", "Ok")
 
     async def data(self, session: SmtpSession, message: ReceivedMessage) -> Sequence[SmtpReply]:
@@ -88,10 +90,10 @@ class Client(LmtpClient):
         self._dovecot = dovecot
 
     async def _transaction(
-        self, connection: SmtpConnection, mail_from: str, rcpt_to: Sequence[str], body: Iterable[bytes]
+        self, connection: SmtpConnection, mail_from: str, rcpts: Sequence[tuple[str, str | None]], body: Iterable[bytes]
     ) -> list[SmtpReply]:
         self._timeouts = replace(TIMEOUTS, acceptance=1.0 if self._dovecot.gone else 60.0)
-        return await super()._transaction(connection, mail_from, rcpt_to, body)
+        return await super()._transaction(connection, mail_from, rcpts, body)
 
     async def _send(self, connection: SmtpConnection, body: Iterable[bytes]) -> None:
         await super()._send(connection, body)
@@ -114,7 +116,7 @@ class Agent:
 
     async def start_dovecot(self) -> None:
         """Start the stand-in, or start it again after its end."""
-        limits = SmtpLimits(recipients=5000, sessions_per_source=0)
+        limits = SmtpLimits(mta_extensions=True, recipients=5000, sessions_per_source=0)
         self.dovecot_server = SmtpServer(self.dovecot, limits, "lmtp", "dovecot")
         await self.dovecot_server.listen_unix(self.path.with_name("dovecot"), 0o600, os.getgid())
 

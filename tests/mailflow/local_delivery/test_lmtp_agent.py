@@ -64,6 +64,17 @@ async def test_each_recipient_of_our_own_mail_gets_a_reply_of_its_own(agent: Age
     ]
 
 
+async def test_own_mail_without_a_sender_waits_for_a_full_mailbox(agent: Agent) -> None:
+    """A bounce would reach nobody."""
+    agent.dovecot.says = {BOB: SmtpReply(552, "5.2.2", "Mailbox full")}
+    own = "NAME=localhost ADDR=127.0.0.1 PORT=0 IDENT=4jW9T1xz0bz1 SOURCE=REMOTE"
+    assert await agent.bring(ALICE, BOB, forwarded=own, sender="") == ["250 2.0.0 Saved", "452 4.2.2 Mailbox full"]
+    assert (await agent.api.sue.get("/messages", direction="inbound", status="rejected")).data == []
+    agent.dovecot.says = {}
+    assert await agent.bring(BOB, forwarded=own, sender="") == ["250 2.0.0 Saved"]
+    assert agent.dovecot.doubts == [False, False]
+
+
 async def test_mail_of_another_server_does_not_bounce_to_a_forged_sender(agent: Agent) -> None:
     """A mailbox that became full, or was removed, after Postfix had accepted the message made a bounce."""
     agent.dovecot.says = {BOB: SmtpReply(552, "5.2.2", "Mailbox full")}
@@ -349,6 +360,13 @@ async def test_many_at_once_are_filed_each_once(agent: Agent) -> None:
     answers = await asyncio.gather(*(agent.bring(ALICE, BOB, queue_id=f"4jW9T1xz{n:04d}") for n in range(60)))
     assert answers == [["250 2.0.0 Saved"] * 2] * 60
     assert len(await events(agent)) == 120
+
+
+async def test_dovecot_gets_the_address_that_was_written_to(agent: Agent) -> None:
+    """For vacation replies: a message to an alias is addressed to the mailbox."""
+    asked = {ALICE: f"sales+2Bspring@{EXAMPLE}", BOB: BOB}
+    assert await agent.bring(ALICE, BOB, asked=asked) == ["250 2.0.0 Saved"] * 2
+    assert agent.dovecot.originals == [f"sales+spring@{EXAMPLE}", BOB]
 
 
 async def test_the_parsed_message_is_published_to_subscribers(agent: Agent) -> None:

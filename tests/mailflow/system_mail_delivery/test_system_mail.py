@@ -104,6 +104,15 @@ async def test_it_is_signed_with_a_key_of_the_host_name(post: Post):
     assert f"d={HOST}".encode() in raw
 
 
+@pytest.mark.parametrize("hostname, domain", [("MX.host.test.", HOST), ("192.0.2.7", "localhost")])
+async def test_any_host_name_has_a_sender(post: Post, hostname: str, domain: str):
+    post.api.app.settings = replace(post.api.app.settings, server=ServerSettings(hostname=hostname))
+    await post.api.sue.patch("/config", CORS)
+    ((_, mail),) = await send(post)
+    assert mail["From"] == f"Mailkeep <postmaster@{domain}>"
+    assert ("DKIM-Signature" in mail) == (domain == HOST)
+
+
 async def test_a_managed_host_name_signs_with_its_own_keys(post: Post):
     post.api.app.settings = replace(post.api.app.settings, server=ServerSettings(hostname=EXAMPLE))
     await post.api.sue.patch("/config", CORS)
@@ -113,7 +122,7 @@ async def test_a_managed_host_name_signs_with_its_own_keys(post: Post):
     assert await post.api.sql("SELECT FROM host_dkim_keys") == []
 
 
-async def test_the_history_has_it_without_events_and_counts(post: Post):
+async def test_the_history_has_it_without_counts_and_with_an_alert_only_if_it_is_lost(post: Post):
     api = post.api
     api.app.counters.drain()
     await api.sue.patch("/config", CORS)
@@ -124,7 +133,8 @@ async def test_the_history_has_it_without_events_and_counts(post: Post):
     assert (await api.sue.get(f"/messages/{row['id']}/events")).data[-1]["kind"] == "bounced"
     assert (await api.sue.get(f"/messages/{row['id']}/raw")).status == 200
     assert (await api.dora.get(f"/messages/{row['id']}")).status == 403
-    assert await post.events() == []
+    ((kind, alert),) = await post.events()
+    assert (kind, alert["alert"], alert["to"]) == ("system.alert", "system_mail_undelivered", [email_of("sue")])
     counted = await api.sql("SELECT FROM send_counts") + await api.sql("SELECT FROM forward_charges")
     assert counted == []
     assert not {name for name, *_ in api.app.counters.drain()} & {"deliveries", "messages_accepted"}
@@ -265,6 +275,8 @@ async def test_it_waits_for_the_mail_server_and_is_given_up_in_the_end(post: Pos
     await SystemMailWorker(api.app).drain()
     assert [each["status"] for each in await post.messages()] == ["failed", "queued"]
     assert [each["next_attempt_at"] for each in await jobs(api)] == [None, None]
+    ((kind, alert),) = await post.events()
+    assert (kind, alert["alert"], alert["to"]) == ("system.alert", "system_mail_undelivered", [email_of("sue")])
     api.app.mta = sandbox
 
 

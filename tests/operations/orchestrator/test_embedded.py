@@ -49,6 +49,20 @@ async def test_what_waits_for_a_restart_is_not_applied(api: Api):
     assert (await api.sue.get("/orchestrator/operations")).data == []
 
 
+async def test_an_expired_plan_is_not_applied(api: Api):
+    plan = (await api.sue.get("/orchestrator/plan")).data
+    api.clock.advance(minutes=15)
+    expired = await api.sue.post("/orchestrator/apply", {"plan_id": plan["id"]})
+    assert (expired.code, reason(expired)) == ("CONFLICT", "plan_stale")
+    assert f"expired at {plan['expires_at']}" in expired.json["error"]["message"]
+    assert (await api.sue.get("/orchestrator/operations")).data == []
+    new = expired.json["error"]["details"]["plan"]
+    assert new["expires_at"] > plan["expires_at"]
+    for no_id in (plan["id"].partition("-")[0], f"{new['id']}0000"):
+        assert reason(await api.sue.post("/orchestrator/apply", {"plan_id": no_id})) == "plan_stale"
+    assert (await api.sue.post("/orchestrator/apply", {"plan_id": new["id"]})).status == 202
+
+
 @pytest.mark.parametrize(
     "path, body, expected",
     [

@@ -11,19 +11,22 @@ from mailkeep.features.operations.orchestrator import rules, wire
 from mailkeep.features.operations.orchestrator.model import ApplyRequest, ConfigurationPlan, PlannedFile
 
 FILE = PlannedFile("postfix", "main.cf", "drifted", "", None, is_edited_and_changed=True)
-PLAN = ConfigurationPlan("id", 1, 2, datetime(2026, 1, 1, tzinfo=UTC), files=[FILE])
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+UNTIL = AT + rules.PLAN_LIFETIME
+ID = rules.identify_plan("digest", UNTIL)
+PLAN = ConfigurationPlan(ID, 1, 2, UNTIL, files=[FILE])
 
 
 def test_edited_files_are_named_with_their_service() -> None:
-    refusal = rules.refuse(PLAN, ApplyRequest("id", overwrite_drift=["main.cf"]))
+    refusal = rules.refuse(PLAN, ApplyRequest(ID, overwrite_drift=["main.cf"]), AT)
     assert refusal
     assert "Not edited by hand: main.cf." in refusal.text
     assert refusal.text.endswith("edited by hand: postfix/main.cf.")
-    assert rules.refuse(PLAN, ApplyRequest("id", overwrite_drift=["postfix/main.cf"])) is None
+    assert rules.refuse(PLAN, ApplyRequest(ID, overwrite_drift=["postfix/main.cf"]), AT) is None
 
 
 def test_only_the_api_names_its_fields() -> None:
-    refusal = rules.refuse(PLAN, ApplyRequest("id"))
+    refusal = rules.refuse(PLAN, ApplyRequest(ID), AT)
     assert refusal
     assert "overwrite_drift" not in refusal.text
     assert "overwrite_drift" in wire.refuse(refusal).message

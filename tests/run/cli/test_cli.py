@@ -206,13 +206,15 @@ COMMANDS = dict(commands(get_command(app)))
 
 def test_the_list_of_commands():
     assert sorted(COMMANDS) == [
-        "admin create", "admin disconnect", "admin list", "admin password", "admin reset-factors",
-        "alias export", "alias import", "audit verify", "config history", "config rollback", "config set",
-        "config show", "config unset", "dns", "doctor", "down", "install", "key create", "listen",
-        "mailbox export", "mailbox folders", "mailbox import", "mailbox recalculate", "migrate", "openapi",
-        "orchestrator apply", "orchestrator confirm", "orchestrator drift", "orchestrator operations",
-        "orchestrator plan", "orchestrator rollback", "orchestrator service", "orchestrator status",
-        "queue act", "queue list", "routing explain", "sendmail", "status", "up", "version", "worker",
+        "admin create", "admin disconnect", "admin list", "admin password", "admin reset-factors", "alias export",
+        "alias import", "audit verify", "config history", "config rollback", "config set", "config show",
+        "config unset", "dns", "doctor", "down", "install", "key create", "listen", "mailbox export",
+        "mailbox folders", "mailbox forward off", "mailbox forward set", "mailbox forward show", "mailbox import",
+        "mailbox recalculate", "mailbox vacation delete", "mailbox vacation off", "mailbox vacation on",
+        "mailbox vacation set", "mailbox vacation show", "migrate", "openapi", "orchestrator apply",
+        "orchestrator confirm", "orchestrator drift", "orchestrator operations", "orchestrator plan",
+        "orchestrator rollback", "orchestrator service", "orchestrator status", "queue act", "queue list",
+        "routing explain", "sendmail", "status", "up", "version", "worker",
     ]  # fmt: skip
 
 
@@ -267,6 +269,11 @@ def test_help_imports_no_large_library():
         "key create name --admin a@b.test --expires-in-days soon",
         "config show --defaults --changed",
         "routing explain",
+        "mailbox forward set a@b.test",
+        "mailbox vacation set a@b.test",
+        "mailbox vacation set a@b.test --text x --days 31",
+        "mailbox vacation set a@b.test --text x --start tomorrow",
+        "mailbox vacation set a@b.test --text x --text-file /dev/null",
         "migrate --for-good",
     ],
 )
@@ -828,6 +835,43 @@ def test_routing_explain_prints_decision_and_deliveries(running: Running, root_k
     assert found["decision"] == "unknown_user"
     assert found["deliveries"] == []
     assert {"domain", "mailbox", "alias", "catch_all"} <= {step["step"] for step in found["steps"]}
+
+
+def test_vacation_and_forward_of_a_mailbox(running: Running, root_key: str, domain_id: str, tmp_path: Path):
+    body = {"domain_id": domain_id, "local_part": "vera", "password_hash": "{SHA}x", "time_zone": "Europe/Berlin"}
+    mailbox_id = running.call("POST", "/mailboxes", body, root_key)[1]["id"]
+
+    def run(*args: str | Path) -> Result:
+        return inside("mailbox", *args, "--json", data=running.data)
+
+    assert run("vacation", "show", "vera@example.test").json == {"address": "vera@example.test", "active": False}
+    refused = run("vacation", "set", "vera@example.test", "--text", "Away.")
+    assert (refused.code, refused.json["error"]["details"]["reason"]) == (1, "needs_full_profile")
+    (tmp_path / "away.txt").write_text("Ich bin im Urlaub.\nVera\n")
+    period = ("--start", "2027-08-01T18:00", "--end", "2027-08-15T00:00:00Z")
+    stored = run("vacation", "set", "vera@example.test", "--text-file", tmp_path / "away.txt", "--inactive", *period)
+    assert stored.json == {
+        "address": "vera@example.test", "active": False, "subject": None, "text": "Ich bin im Urlaub.\nVera\n",
+        "html": None, "start_at": "2027-08-01T16:00:00.000Z", "end_at": "2027-08-15T00:00:00.000Z", "days": 7,
+        "warnings": [],
+    }  # fmt: skip
+    assert running.call("GET", f"/mailboxes/{mailbox_id}/vacation", None, root_key)[1]["text"] == stored.json["text"]
+    shown = inside("mailbox", "vacation", "show", "VERA@example.test", data=running.data).out
+    assert "2027-08-01 18:00 Europe/Berlin" in shown
+    assert "Ich bin im Urlaub." in shown
+    assert run("vacation", "on", "vera@example.test").json["error"]["details"]["reason"] == "needs_full_profile"
+    assert run("vacation", "off", "vera@example.test").json["active"] is False
+    assert run("vacation", "delete", "vera@example.test").code == 0
+    assert "has no vacation" in run("vacation", "off", "vera@example.test").err
+    assert "There is no mailbox" in run("vacation", "show", "nobody@example.test").err
+    (tmp_path / "away.txt").write_bytes(b"\xff")
+    assert run("vacation", "set", "vera@example.test", "--text-file", tmp_path / "away.txt").code == 2
+
+    forwarded = run("forward", "set", "vera@example.test", "vera@far.test", "--no-copy")
+    expected = {"address": "vera@example.test", "destinations": ["vera@far.test"], "keep_copy": False}
+    assert forwarded.json == run("forward", "show", "vera@example.test").json == expected
+    assert run("forward", "set", "vera@example.test", "vera@example.test").json["error"]["code"] == "CONFLICT"
+    assert run("forward", "off", "vera@example.test").json["destinations"] == []
 
 
 def test_dns_prints_the_records_to_publish(running: Running, domain_id: str):

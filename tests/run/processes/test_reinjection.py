@@ -1,4 +1,4 @@
-"""Mail from Sieve: redirected messages with the null sender are counted before they are submitted."""
+"""Mail from Sieve: copies and replies with the null sender are counted, and replies checked and signed."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
+from uuid import UUID
 
+import dkim
 import pytest
 
+from mailkeep.features.directory.dkim import service as dkim_keys
 from mailkeep.mail.dovecot import sieve_spool
 from mailkeep.mail.smtp.client import OutgoingEnvelope
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.reply import SmtpReply
 from mailkeep.run.processes.reinjection import Submitter
-from tests.support.client import EXAMPLE, Api
+from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, VAULT, Api
 
-ALICE = f"alice@{EXAMPLE}"
+ALICE, NOBODY = f"alice@{EXAMPLE}", "01a20906-061d-7000-9231-282cd6d03ca8"
 REDIRECTED = f"X-Sieve: Pigeonhole Sieve 0.5.19\nX-Sieve-Redirected-From: {ALICE}\nSubject: x\n\nHello.\n"
-REPLY = f"X-Sieve: Pigeonhole Sieve 0.5.19\nSubject: Auto\nX-Sieve-Redirected-From: {ALICE}\n\nAway.\n"
+REPLY = f"X-Sieve: Pigeonhole Sieve 0.5.19\nFrom: {{}}\nSubject: Auto\nX-Sieve-Redirected-From: {ALICE}\n\nAway.\n"
 
 
 @dataclass
@@ -31,9 +34,11 @@ class Pool:
     """Postfix: it accepts everything except mail for `refused`."""
 
     submitted: list[OutgoingEnvelope] = field(default_factory=list[OutgoingEnvelope])
+    contents: list[bytes] = field(default_factory=list[bytes])
 
-    async def submit(self, submission: OutgoingEnvelope, _content: Iterable[bytes]) -> Result:
+    async def submit(self, submission: OutgoingEnvelope, content: Iterable[bytes]) -> Result:
         self.submitted.append(submission)
+        self.contents.append(b"".join(content))
         return Result({to: SmtpReply(550, "5.1.1", "No") for to in submission.rcpt_to if to.startswith("refused@")})
 
 
@@ -49,9 +54,9 @@ def submitter(api: Api, pool: Pool, tmp_path: Path) -> Submitter:
     return Submitter(api.app, tmp_path, cast("SmtpPool", pool), "mx.example.test")
 
 
-def put(submitter: Submitter, content: str, *to: str, sender: str = "") -> None:
+def put(submitter: Submitter, content: str, *to: str, sender: str = "", mailbox_id: UUID | str = NOBODY) -> None:
     at = submitter.app.clock()
-    sieve_spool.write(submitter.spool, at, "01a20906-061d-7000-9231-282cd6d03ca8", sender, to, content.encode())
+    sieve_spool.write(submitter.spool, at, str(mailbox_id), sender, to, content.encode())
 
 
 async def forwards(api: Api) -> int:
@@ -68,7 +73,6 @@ async def forwards(api: Api) -> int:
         (REDIRECTED, "", ["a@far.test", ALICE], 1),
         (REDIRECTED, "", ["refused@far.test"], 0),
         (REDIRECTED, ALICE, ["a@far.test"], 0),  # Postfix asks the policy agent
-        (REPLY, "", ["a@far.test"], 0),
     ],
 )
 async def test_copies_of_messages_without_a_sender_are_counted(
@@ -91,3 +95,88 @@ async def test_messages_beyond_the_limit_wait(api: Api, submitter: Submitter, po
     assert len(pool.submitted) == 1
     assert len(sieve_spool.list_messages(submitter.spool)) == 1
     assert await forwards(api) == 1
+
+
+async def add_key(api: Api) -> dict[str, bytes]:
+    """A DKIM key of the domain; its DNS record."""
+    key = dkim_keys.generate_key(VAULT, DOMAIN_IDS[EXAMPLE], api.clock(), "ed25519")
+    async with api.app.db.tx() as conn:
+        await dkim_keys.insert(conn, key)
+    found = await api.sue.get(f"/domains/{DOMAIN_IDS[EXAMPLE]}/dkim-keys")
+    return {each["dns"]["name"]: each["dns"]["value"].encode() for each in found.data}
+
+
+async def test_a_reply_is_signed_and_counted(api: Api, submitter: Submitter, pool: Pool) -> None:
+    mailbox_id, records = await api.mailbox(ALICE), await add_key(api)
+    put(submitter, REPLY.format(ALICE), "a@far.test", "bob@other.test", mailbox_id=mailbox_id)
+    await submitter.submit_waiting()
+    (content,) = pool.contents
+    assert content.endswith(REPLY.format(ALICE).replace("\n", "\r\n").encode())
+    assert dkim.DKIM(content).verify(0, lambda name, timeout=5: records[name.decode().rstrip(".")])
+    assert await forwards(api) == 1
+
+
+async def test_a_reply_without_a_key_waits_for_one(api: Api, submitter: Submitter, pool: Pool) -> None:
+    mailbox_id = await api.mailbox(ALICE)
+    await api.sql("UPDATE dkim_keys SET stage = 'retired' RETURNING id")
+    put(submitter, REPLY.format(ALICE), "a@far.test", mailbox_id=mailbox_id)
+    await submitter.submit_waiting()
+    assert (pool.submitted, len(sieve_spool.list_messages(submitter.spool))) == ([], 1)
+    await add_key(api)
+    submitter._retries.clear()  # the pause is over
+    await submitter.submit_waiting()
+    assert (len(pool.submitted), sieve_spool.list_messages(submitter.spool)) == (1, [])
+
+
+@pytest.mark.parametrize(
+    "sender, to, expected",
+    [
+        (ALICE, "a@far.test", True),
+        (f"Alice <{ALICE}>", "a@far.test", True),
+        (f"alice+tag@{EXAMPLE}", "a@far.test", True),
+        (f"sales@{EXAMPLE}", "a@far.test", True),  # an alias that leads to Alice alone
+        (f"postmaster@{EXAMPLE}", "a@far.test", True),  # of a rejection
+        (f"bob@{EXAMPLE}", "a@far.test", False),
+        (f"anything@{EXAMPLE}", "a@far.test", False),  # by the catch-all
+        (f"postmaster@{OTHER}", "a@far.test", False),
+        ("alice@far.test", "a@far.test", False),
+        (f"{ALICE}, bob@{EXAMPLE}", "a@far.test", False),
+        (f"{ALICE}\nFrom: bob@{EXAMPLE}", "a@far.test", False),
+        ("", "a@far.test", False),
+    ],
+)
+async def test_a_reply_leaves_only_from_an_address_of_its_mailbox(
+    api: Api, submitter: Submitter, pool: Pool, sender: str, to: str, expected: bool
+) -> None:
+    mailbox_id = await api.mailbox(ALICE)
+    await api.mailbox(f"bob@{EXAMPLE}")
+    await api.alias(f"sales@{EXAMPLE}", [ALICE])
+    await api.alias(f"@{EXAMPLE}", [ALICE])
+    await add_key(api)
+    put(submitter, REPLY.format(sender), to, mailbox_id=mailbox_id)
+    await submitter.submit_waiting()
+    assert (len(pool.submitted), sieve_spool.list_messages(submitter.spool)) == (expected, [])
+
+
+@pytest.mark.parametrize("obstacle", ["suspension", "suspension of From", "domain", "trash"])
+async def test_a_mailbox_that_may_not_send_sends_no_reply_to_others(
+    api: Api, submitter: Submitter, pool: Pool, obstacle: str
+) -> None:
+    mailbox_id, alias = await api.mailbox(ALICE), f"sales@{EXAMPLE}"
+    await api.alias(alias, [ALICE])
+    await add_key(api)
+    match obstacle:
+        case "suspension":
+            await api.suspension(ALICE)
+        case "suspension of From":
+            await api.suspension(alias)
+        case "domain":
+            await api.sue.patch(f"/domains/{DOMAIN_IDS[EXAMPLE]}", {"sending_enabled": False})
+        case _:
+            await api.sue.delete(f"/mailboxes/{mailbox_id}")
+    put(submitter, REPLY.format(alias), "a@far.test", mailbox_id=mailbox_id)
+    put(submitter, REPLY.format(f"postmaster@{EXAMPLE}"), ALICE, mailbox_id=mailbox_id)  # a notification to the owner
+    await submitter.submit_waiting()
+    to_owner = [] if obstacle == "trash" else [ALICE]
+    assert [each.rcpt_to[0] for each in pool.submitted] == to_owner
+    assert sieve_spool.list_messages(submitter.spool) == []

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mailkeep.core.errors import Failure
 from mailkeep.mail.daemons.render import DaemonConfig
 from mailkeep.run.runtime import checks, generations
 from tests.support.configuration import create_folders, install
@@ -135,3 +136,17 @@ def test_a_configuration_that_passes_changes_nothing(config: DaemonConfig) -> No
     before = list_files()
     assert [each.output for each in check(config).values() if not each.ok] == []
     assert list_files() == before
+
+
+def test_a_tool_that_hangs_or_is_missing_is_a_failure(
+    config: DaemonConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "postfix"
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    monkeypatch.setattr(checks, "_SECONDS", 0.2)
+    for mode in (0o755, 0o644):
+        program.chmod(mode)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        monkeypatch.setitem(checks.ENVIRONMENT, "PATH", f"{tmp_path}:/usr/bin:/bin")
+        with pytest.raises(Failure, match="postfix"):
+            checks.prepare_queue(config.paths.postfix_conf)

@@ -43,6 +43,14 @@ def test_a_start_with_the_same_settings_keeps_the_generation(paths: InstancePath
     assert actions.resolve().is_relative_to(paths.generations / "000002")
 
 
+def test_a_damaged_or_removed_manifest_does_not_hide_the_others(paths: InstancePaths) -> None:
+    for score in ("4.5", "5.5", "6.5"):
+        install(paths, FILTER__SPAM_SCORE=score)
+    (paths.generations / "000001" / "manifest.json").write_text("{")
+    (paths.generations / "000002" / "manifest.json").unlink()
+    assert [each.n for each in generations.list_manifests(paths)] == [3]
+
+
 def test_an_edit_by_hand_is_kept(paths: InstancePaths) -> None:
     install(paths)
     main = paths.postfix_conf / "main.cf"

@@ -177,7 +177,7 @@ async def test_a_plan_is_applied(browser: Browser, alone: Stack) -> None:
             await asyncio.to_thread(alone.do, "PATCH", "/config", {"changes": {"filter.spam_score": 5.75}})
             await dialog.get_by_label("Watch the services").fill("5")
             await dialog.get_by_role("button", name="Apply").click()
-            await expect(dialog.get_by_text("The plan has changed meanwhile")).to_be_visible()
+            await expect(dialog.get_by_text("The plan has changed or expired")).to_be_visible()
             await expect(page.get_by_text("+add_header = 5.75;")).to_have_count(1)
             await dialog.get_by_role("button", name="Apply").click()
             operation = page.get_by_role("dialog", name="Operation")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -13,6 +14,13 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from mailkeep.core.errors import Unavailable
+from mailkeep.db.instance import run_folder
+from mailkeep.features.operations.orchestrator import service as orchestrator
+from mailkeep.features.operations.orchestrator.model import ApplyRefusal, ApplyRequest, Operation
+from mailkeep.run.cli.accounts import cli_principal
+from mailkeep.run.runtime.configuration import LOGINS_PORT
+from mailkeep.run.runtime.context import attach
 from tests.stack.harness import PASSWORD, Stack, eventually
 from tests.support.instance import PROGRAM
 
@@ -163,6 +171,49 @@ def test_what_can_not_be_adopted_is_refused(edited: Stack) -> None:
     (line,) = details_of(request(edited, adopt_drift=[MAIN_CF], current_password=PASSWORD))["lines"]
     assert "overlays.postfix was changed and not applied yet" in line
     assert details_of(request(edited))["reason"] == "drifted"
+
+
+def test_what_was_adopted_is_taken_back_if_the_apply_does_not_begin(
+    edited: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In between, the file is edited again, or the process `node` can't make the plan."""
+    node = (run_folder(edited.data_dir) / "pids" / "node.pid").read_text().split()[0]
+    for entry in Path(f"/proc/{node}/environ").read_bytes().decode().split("\0"):
+        if entry.startswith("MAILKEEP_"):
+            monkeypatch.setenv(*entry.split("=", 1))
+    port = edited.data_dir / LOGINS_PORT
+    prepare = orchestrator._prepare
+
+    async def adopt(disturb: Callable[[], object]) -> Operation | ApplyRefusal:
+        async def disturb_and_prepare(*arguments: Any) -> Operation | ApplyRefusal:
+            disturb()
+            return await prepare(*arguments)
+
+        monkeypatch.setattr(orchestrator, "_prepare", disturb_and_prepare)
+        async with attach(edited.data_dir, "test") as app:
+            plan_id = (await orchestrator.make_plan(app)).id
+            return await orchestrator.request_apply(app, cli_principal(), ApplyRequest(plan_id, 5, (), [MAIN_CF]))
+
+    def require_taken_back() -> None:
+        newest, adopted = edited.do("GET", "/config/revisions?limit=2")
+        assert newest["comment"] == "Edits by hand were not adopted: the apply did not begin"
+        assert list(newest["changes"]) == list(adopted["changes"]) == ["overlays.postfix"]
+        assert settings(edited)["overlays.postfix"] == before
+        assert (edited.do("GET", "/orchestrator")["operation_id"], list(drift(edited))) == (None, [MAIN_CF])
+
+    before = settings(edited)["overlays.postfix"]
+    edit(edited, MAIN_CF, "max_idle = 90s\n")
+    refusal = asyncio.run(adopt(lambda: edit(edited, MAIN_CF, "max_idle = 91s\n", "max_idle = 90s\n")))
+    assert isinstance(refusal, ApplyRefusal)
+    assert refusal.reason == "plan_stale"
+    require_taken_back()
+    try:
+        with pytest.raises(Unavailable):
+            asyncio.run(adopt(lambda: port.rename(port.with_name("away"))))
+    finally:
+        port.with_name("away").rename(port)
+    require_taken_back()
+    assert "max_idle = 91s" in path_of(edited, MAIN_CF).read_text()
 
 
 def test_adopting_needs_a_recent_sign_in(edited: Stack) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import dkim
@@ -69,6 +70,7 @@ def test_it_reaches_every_super_admin_signed_also_without_the_filter(bosses: Sta
     def record(name: bytes, timeout: float = 5) -> bytes:
         return values[name.decode().rstrip(".")].encode()
 
+    started = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     change_origins(stack, "https://one.test")
     first = eventually(lambda: about_settings(stack.caught(FAR)), what="mail for the super_admin elsewhere")[0]
     assert first.startswith(b"DKIM-Signature:") or b"\r\nDKIM-Signature:" in first
@@ -98,8 +100,8 @@ def test_it_reaches_every_super_admin_signed_also_without_the_filter(bosses: Sta
         assert detail["recipients"][0]["attempts"] == 1
         assert b"Auto-Submitted" in stack.content(f"/messages/{rows[0]['id']}/raw")
     ids = {row["message_id"] for to in (FAR, LOCAL) for row in system_mails(stack, to)}
-    kinds = {each["kind"] for each in stack.do("GET", "/events?limit=200") if each["data"].get("message_id") in ids}
+    events = stack.do("GET", f"/events?limit=200&since={started}")
     # The mailbox here has its own event, as for any mail; the mail itself has none.
-    assert kinds == {"mail.received"}
+    assert {each["kind"] for each in events if each["data"].get("message_id") in ids} == {"mail.received"}
     # The first administrator has no mail address.
     assert system_mails(stack, "admin@localhost") == []

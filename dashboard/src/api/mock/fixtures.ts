@@ -50,6 +50,7 @@ export const mailboxes: Schema['MailboxRecord'][] = ['alice', 'bob', 'charlie'].
   message_count: [812, 4071, 12][index]!,
   protocols: { imap: true, pop3: index === 0, smtp: true, sieve: true },
   forward: { destinations: index === 1 ? ['bob@elsewhere.test'] : [], keep_copy: true },
+  time_zone: 'Europe/Berlin',
   require_app_passwords: index === 2 ? true : null,
   inherited: { require_app_passwords: { value: false, source: 'server' } },
   last_login: {

@@ -1,4 +1,5 @@
 import { Json } from '../../ui/Json'
+import { TableHead } from '../../ui/TableHead'
 
 /** The fields of an entry before and after the change. */
 export function AuditChange({ details }: { details: Readonly<Record<string, unknown>> }) {
@@ -8,19 +9,7 @@ export function AuditChange({ details }: { details: Readonly<Record<string, unkn
     <>
       {names.length > 0 && (
         <table className="list change" role="table" aria-label="Before and after">
-          <thead role="rowgroup">
-            <tr role="row">
-              <th role="columnheader" scope="col">
-                Field
-              </th>
-              <th role="columnheader" scope="col">
-                Before
-              </th>
-              <th role="columnheader" scope="col">
-                After
-              </th>
-            </tr>
-          </thead>
+          <TableHead headers={['Field', 'Before', 'After']} />
           <tbody role="rowgroup">
             {names.map((name) => (
               <FieldRow

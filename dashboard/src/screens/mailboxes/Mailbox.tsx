@@ -21,6 +21,7 @@ import { LinkButton } from '../../ui/links'
 import { AppPasswords } from './AppPasswords'
 import { Folders } from './Folders'
 import { MailboxForm } from './MailboxForm'
+import { VacationTab } from './VacationTab'
 import { Facts, Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { MailboxState, Usage } from './Mailboxes'
@@ -76,6 +77,7 @@ export function Mailbox() {
                 ),
               },
               { value: 'app-passwords', label: 'App passwords', content: <AppPasswords mailbox={data} /> },
+              { value: 'vacation', label: 'Vacation and forwarding', content: <VacationTab mailbox={data} /> },
               ...(hasSieve ? [{ value: 'sieve', label: 'Sieve', content: <LazySieve mailbox={data} /> }] : []),
               ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings mailbox={data} /> }] : []),
             ]}
@@ -127,6 +129,7 @@ function Overview({ mailbox: data }: { mailbox: MailboxRecord }) {
               ? `${data.forward.destinations.join(', ')}${data.forward.keep_copy ? ', keeps a copy' : ', keeps no copy'}`
               : 'none',
           ],
+          ['Time zone', data.time_zone],
           ['Created', <Time at={data.created_at} />],
           ['ID', <CopyableCode value={data.id} what="ID" />],
         ]}

@@ -1,9 +1,10 @@
-import { Button, Checkbox, Fieldset, Group, NumberInput, PasswordInput, Switch, TextInput } from '@mantine/core'
+import { Button, Checkbox, Fieldset, Group, NumberInput, PasswordInput, Select, Switch, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
-import { Addresses } from '../../ui/Addresses'
+import { listZones } from '../../timeZone'
 import { pickUnit } from '../../units'
 import { DomainSelect, useOnlyDomain } from '../domains/DomainSelect'
+import { ForwardFields } from './ForwardForm'
 import { createBody, initialValues, patchBody, PROTOCOLS, type Values } from './mailboxValues'
 import { formatRequirement, REQUIREMENT_LABEL, RequireAppPasswords } from './RequireAppPasswords'
 import { ConflictDialog, useVersion } from '../../ui/ConflictDialog'
@@ -16,8 +17,7 @@ type Mailbox = Schema['MailboxRecord']
 const LABELS = {
   name: "Owner's name",
   quota: 'Quota',
-  forward_to: 'Forward to',
-  keep_copy: 'Keep a copy in this mailbox',
+  time_zone: 'Time zone',
   ...PROTOCOLS,
   require_app_passwords: REQUIREMENT_LABEL,
   active: 'Active',
@@ -48,6 +48,7 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
     },
   })
   const form = useForm(initialValues(mailbox, props.domainId, unit), save.error)
+  const [zones] = useState(() => listZones(form.values.time_zone))
   const onlyDomain = useOnlyDomain()
   const domain_id = form.values.domain_id ?? onlyDomain
   return (
@@ -99,14 +100,15 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
         {...form.field('quota')}
         error={form.errorOf('quota_bytes')}
       />
-      <Addresses
-        label="Forward to"
-        description="Press Enter after each address"
-        placeholder="alice@elsewhere.example"
-        {...form.field('forward_to')}
-        error={form.errorOf('forward.destinations') ?? form.errorOf('forward')}
+      {!mailbox && <ForwardFields form={form} />}
+      <Select
+        label={LABELS.time_zone}
+        description="In which times of the mailbox are shown, as of its vacation"
+        searchable
+        allowDeselect={false}
+        data={zones}
+        {...form.field('time_zone')}
       />
-      <Checkbox label="Keep a copy in this mailbox" {...form.checkbox('keep_copy')} disabled={form.values.forward_to.length === 0} />
       <Fieldset legend="Allowed protocols">
         <Group>
           {(Object.keys(PROTOCOLS) as (keyof typeof PROTOCOLS)[]).map((name) => (

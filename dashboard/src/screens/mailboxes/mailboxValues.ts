@@ -1,10 +1,16 @@
 import type { Schema } from '../../api/client'
 import type { Unit } from '../../units'
+import { knownZone, OWN_ZONE } from '../../timeZone'
 import { fromRequirement, toRequirement } from './RequireAppPasswords'
 
 type Mailbox = Schema['MailboxRecord']
 
 export const PROTOCOLS = { imap: 'IMAP', pop3: 'POP3', smtp: 'SMTP (sending)', sieve: 'ManageSieve' } as const
+
+/** The values of the fields of a forward. */
+export function forwardValues(mailbox: Mailbox | undefined) {
+  return { forward_to: mailbox?.forward.destinations ?? [], keep_copy: mailbox?.forward.keep_copy ?? true }
+}
 
 export function initialValues(mailbox: Mailbox | undefined, domainId: string | undefined, unit: Unit) {
   return {
@@ -13,8 +19,8 @@ export function initialValues(mailbox: Mailbox | undefined, domainId: string | u
     name: mailbox?.name ?? '',
     password: '',
     quota: (mailbox ? mailbox.quota_bytes / unit.size : '') as number | string,
-    forward_to: mailbox?.forward.destinations ?? [],
-    keep_copy: mailbox?.forward.keep_copy ?? true,
+    ...forwardValues(mailbox),
+    time_zone: mailbox?.time_zone ?? knownZone(OWN_ZONE),
     active: mailbox?.active ?? true,
     imap: mailbox?.protocols.imap ?? true,
     pop3: mailbox?.protocols.pop3 ?? true,
@@ -31,7 +37,7 @@ export function patchBody(values: Values, unit: Unit): Schema['MailboxPatch'] {
     name: values.name,
     active: values.active,
     protocols: { imap: values.imap, pop3: values.pop3, smtp: values.smtp, sieve: values.sieve },
-    forward: { destinations: values.forward_to, keep_copy: values.keep_copy },
+    time_zone: values.time_zone,
     require_app_passwords: fromRequirement(values.require_app_passwords),
     ...(values.password && { password: values.password }),
     ...(values.quota !== '' && { quota_bytes: Math.round(Number(values.quota) * unit.size) }),
@@ -43,6 +49,7 @@ export function createBody(values: Values, unit: Unit): Schema['MailboxCreate'] 
     ...patchBody(values, unit),
     local_part: values.local_part.trim(),
     domain_id: values.domain_id ?? '',
+    forward: { destinations: values.forward_to, keep_copy: values.keep_copy },
     name: values.name,
     active: values.active,
   }

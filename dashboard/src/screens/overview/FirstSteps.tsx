@@ -52,12 +52,14 @@ const STEPS: readonly Step[] = [
   },
 ]
 
-/** Whether any message was sent. */
+/** Whether any message was sent, other than the mail of Mailkeep itself. */
 export function sentQuery() {
   return queryOptions({
     queryKey: ['messages', 'any'],
     queryFn: async () =>
-      (await fetchPage(client.GET('/messages', { params: { query: { limit: 1, direction: 'outbound' } } }))).rows.length > 0,
+      (await fetchPage(client.GET('/messages', { params: { query: { limit: 50, direction: 'outbound' } } }))).rows.some(
+        (message) => message.source !== 'mailkeep',
+      ),
   })
 }
 

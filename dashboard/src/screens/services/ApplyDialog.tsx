@@ -73,7 +73,7 @@ export function ApplyDialog({ plan, overwrite = [], adopt = [], onClose }: Props
     >
       <div className="stack">
         {reasonOf(error) === 'plan_stale' && (
-          <p className="strong">The plan has changed meanwhile. Close this dialog to view the new plan, or apply it now.</p>
+          <p className="strong">The plan has changed or expired. Close this dialog to view the new plan, or apply it now.</p>
         )}
         <p>
           {interrupts.length > 0 ? 'Users notice:' : 'Users notice nothing.'} If a service fails afterwards, the earlier configuration is

@@ -7,11 +7,10 @@ import { Confirm } from '../../ui/Confirm'
 import { LoadingLines } from '../../ui/DataList'
 import { EmptyState } from '../../ui/Empty'
 import { ErrorNote } from '../../ui/ErrorNote'
+import { TableHead } from '../../ui/TableHead'
 import { Time } from '../../ui/Time'
 import { useApiMutation } from '../../ui/useForm'
 import { overviewQuery } from './queries'
-
-const HEADERS = ['Generation', 'Made', 'Settings'] as const
 
 type Generation = Schema['GenerationResponse']
 
@@ -32,25 +31,14 @@ export function Generations() {
   return (
     <div className="card list-card">
       <table className="list" role="table" aria-label="Generations">
-        <thead role="rowgroup">
-          <tr role="row">
-            {HEADERS.map((header) => (
-              <th key={header} role="columnheader" scope="col">
-                {header}
-              </th>
-            ))}
-            <th role="columnheader" scope="col">
-              <span className="visually-hidden">Action</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead headers={['Generation', 'Created', 'Settings']} unseen="Action" />
         <tbody role="rowgroup">
           {data.generations.map((each) => (
             <tr key={each.n} role="row">
               <td role="cell" data-label="Generation">
                 {each.n}
               </td>
-              <td role="cell" data-label="Made">
+              <td role="cell" data-label="Created">
                 <Time at={each.created_at} form="exact" />
               </td>
               <td role="cell" data-label="Settings">

@@ -1,6 +1,7 @@
 import type { Schema } from '../../api/client'
 import { Badge, type Tone } from '../../ui/Badge'
 import { Icon } from '../../ui/Icon'
+import { TableHead } from '../../ui/TableHead'
 import { pluralize } from '../../units'
 import { FileDiff } from './Diff'
 import type { Plan } from './queries'
@@ -71,15 +72,7 @@ export function PlanDetails({ plan }: { plan: Plan }) {
 function PlannedActions({ actions }: { actions: Plan['actions'] }) {
   return (
     <table className="list change" role="table" aria-label="Actions">
-      <thead role="rowgroup">
-        <tr role="row">
-          {['Service', 'Action', 'Because of', 'Users notice'].map((header) => (
-            <th key={header} role="columnheader" scope="col">
-              {header}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <TableHead headers={['Service', 'Action', 'Because of', 'Users notice']} />
       <tbody role="rowgroup">
         {actions.map((action) => (
           <tr role="row" key={action.service}>

@@ -30,7 +30,7 @@ export function PlanTab({ isEmbedded }: { isEmbedded: boolean }) {
     <>
       <div className="between">
         <p className="muted small" role="status">
-          Made <Time at={new Date(dataUpdatedAt).toISOString()} form="exact" />. Nothing was changed.
+          Created <Time at={new Date(dataUpdatedAt).toISOString()} form="exact" />. Nothing was changed.
         </p>
         <Button
           size="xs"

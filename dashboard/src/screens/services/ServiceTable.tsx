@@ -13,13 +13,13 @@ import { Confirm } from '../../ui/Confirm'
 import { LoadingLines } from '../../ui/DataList'
 import { ErrorNote } from '../../ui/ErrorNote'
 import { Icon } from '../../ui/Icon'
+import { TableHead } from '../../ui/TableHead'
 import { Time } from '../../ui/Time'
 import { useApiMutation } from '../../ui/useForm'
 import { formatBytes, pluralize } from '../../units'
 import { overviewQuery } from './queries'
 import { ACTION_LABELS, listSensibleActions, type Service, type ServiceAction } from './texts'
 
-const HEADERS = ['Service', 'State', 'Process ID', 'Since', 'Version', 'Restarts', 'Memory'] as const
 const TONES: Readonly<Record<Service['state'], Tone>> = { running: 'good', starting: 'info', stopped: 'bad' }
 
 interface Command {
@@ -41,18 +41,7 @@ export function ServiceTable() {
   return (
     <div className="card list-card">
       <table className="list" role="table" aria-label="Services">
-        <thead role="rowgroup">
-          <tr role="row">
-            {HEADERS.map((header) => (
-              <th key={header} role="columnheader" scope="col">
-                {header}
-              </th>
-            ))}
-            <th role="columnheader" scope="col">
-              <span className="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead headers={['Service', 'State', 'Process ID', 'Since', 'Version', 'Restarts', 'Memory']} unseen="Actions" />
         <tbody role="rowgroup">
           {data.services.map((service) => (
             <Row key={service.name} service={service} onAct={(action) => setCommand({ service, action })} />

@@ -1,4 +1,5 @@
 import { Badge } from '../../ui/Badge'
+import { TableHead } from '../../ui/TableHead'
 import { describeEffect, type Effect, type ReviewedChange } from './values'
 
 /** The badge names all services on hover. */
@@ -14,15 +15,7 @@ export function EffectBadge({ effect }: { effect: Effect }) {
 export function ChangeTable({ changes, label }: { changes: readonly ReviewedChange[]; label: string }) {
   return (
     <table className="list change" role="table" aria-label={label}>
-      <thead role="rowgroup">
-        <tr role="row">
-          {['Setting', 'Old', 'New', 'Effect'].map((header) => (
-            <th key={header} role="columnheader" scope="col">
-              {header}
-            </th>
-          ))}
-        </tr>
-      </thead>
+      <TableHead headers={['Setting', 'Old', 'New', 'Effect']} />
       <tbody role="rowgroup">
         {changes.map((change) => (
           <tr role="row" key={change.key}>

@@ -58,7 +58,7 @@ def _set_priority(nice: int) -> None:
 
 
 _THREADS = ThreadPoolExecutor(_CONCURRENT_HASHES, "hashing", _set_priority, (10,))
-# Argon2 releases the interpreter, so that threads are as good as processes (docs/decisions/0062).
+# Argon2 releases the interpreter, so that threads are as good as processes (docs/decisions/0063).
 _BACKGROUND_THREADS = ThreadPoolExecutor(_CONCURRENT_HASHES, "bulk-hashing", _set_priority, (15,))
 
 

@@ -20,7 +20,6 @@ from mailkeep.features.directory.bulk import service, store
 from mailkeep.features.directory.bulk.model import BulkItem, BulkOperation
 from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
 from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
-from mailkeep.jobs.wakeup import Wakeup
 
 log = structlog.get_logger("mailkeep.bulk")
 
@@ -44,11 +43,7 @@ class BulkWorker:
 
     async def run(self) -> None:
         """Carry out operations until `stop` is called."""
-        wakeup = Wakeup(self._app.db, "bulk")
-        try:
-            await self._worker.run(wakeup)
-        finally:
-            await wakeup.close()
+        await self._worker.run(self._app.db)
 
     async def stop(self, grace_seconds: float) -> None:
         """Begin no further operation; another worker continues those that do not end in time."""

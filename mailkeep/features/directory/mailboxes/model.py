@@ -16,6 +16,8 @@ from mailkeep.features.directory.domains.model import NOT_REQUIRED, InheritedFla
 from mailkeep.mail.mailbox.homes import MAILDIR
 
 TRASH_RETENTION = timedelta(days=30)
+UTC = "UTC"
+"""The time zone of a mailbox for which none is chosen. It is an IANA name, for display."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,7 @@ class Mailbox:
     forward: MailboxForward
     created_at: datetime
     updated_at: datetime
+    time_zone: str = UTC
     require_app_passwords: bool | None = None
     inherited_requirement: InheritedFlag = NOT_REQUIRED
     last_login: LastLogin = LastLogin()
@@ -110,6 +113,7 @@ class NewMailbox:
     quota_bytes: int | None
     protocols: Protocols
     forward: MailboxForward
+    time_zone: str = UTC
     require_app_passwords: bool | None = None
 
 
@@ -126,6 +130,7 @@ class MailboxChanges:
     protocols: dict[str, bool] | None = None
     destinations: tuple[str, ...] | None = None
     keep_copy: bool | None = None
+    time_zone: str | None = None
     require_app_passwords: bool | UnsetType | None = UNSET
 
     @property

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from unicodedata import normalize
+from zoneinfo import available_timezones
 
 from mailkeep.core.address import Address, AddressError, parse_address, parse_destination
 from mailkeep.core.errors import Conflict, FieldError, Forbidden, InvalidField, MissingFields, invalid_field
 from mailkeep.core.password_hash import check_password_hash
 from mailkeep.core.principal import ActorType, Principal, Role
-from mailkeep.features.directory.mailboxes.model import Mailbox, MailboxForward, PasswordOrHash
+from mailkeep.features.directory.mailboxes.model import UTC, Mailbox, MailboxForward, PasswordOrHash
 
 MAX_DESTINATIONS = 10
 
@@ -56,6 +58,17 @@ def parse_destinations(texts: Sequence[str]) -> tuple[Address, ...]:
     if faults:
         raise InvalidField(faults)
     return tuple(addresses.values())
+
+
+def check_time_zone(name: str) -> None:
+    """INVALID_FIELD unless it is the name of a time zone in the system's IANA database."""
+    if name != UTC and name not in _list_time_zones():
+        raise invalid_field("time_zone", "must be the IANA name of a time zone, such as Europe/Berlin")
+
+
+@cache
+def _list_time_zones() -> set[str]:
+    return available_timezones()
 
 
 def forward_to(addresses: Sequence[Address], keep_copy: bool) -> MailboxForward:

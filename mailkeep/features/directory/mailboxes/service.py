@@ -74,6 +74,12 @@ async def get_for_credential_change(conn: Conn, who: Principal, mailbox_id: UUID
     return mailbox
 
 
+async def find(conn: Conn, mailbox_id: UUID) -> Mailbox | None:
+    """The mailbox, None if it was deleted. Does not check a permission."""
+    mailbox = await store.find(conn, mailbox_id)
+    return None if mailbox is None or mailbox.deleted_at is not None else mailbox
+
+
 async def find_and_prevent_purge(conn: Conn, mailbox_id: UUID) -> Mailbox | None:
     """The mailbox, None if it was deleted. It can't be purged until the transaction ends, so that its folder exists."""
     mailbox = await store.find_and_prevent_purge(conn, mailbox_id)
@@ -103,6 +109,7 @@ async def create(
     """
     local_part = rules.parse_local_part(new.local_part, ascii_only=app.settings.is_full_profile)
     forward = rules.forward_to(rules.parse_destinations(destinations), new.forward.keep_copy)
+    rules.check_time_zone(new.time_zone)
     _check(new.secret, required=True)
     async with app.db.autocommit() as conn:
         domain = await domains.get_active(conn, who, _WRITE, new.domain_id)
@@ -126,6 +133,7 @@ async def create(
             message_count=0,
             protocols=new.protocols,
             forward=forward,
+            time_zone=new.time_zone,
             require_app_passwords=new.require_app_passwords,
             created_at=at,
             updated_at=at,
@@ -263,6 +271,8 @@ def _parse(app: App, changes: MailboxChanges) -> MailboxChanges:
     if changes.local_part is not None:
         local_part = rules.parse_local_part(changes.local_part, ascii_only=app.settings.is_full_profile)
         changes = replace(changes, local_part=local_part)
+    if changes.time_zone is not None:
+        rules.check_time_zone(changes.time_zone)
     if changes.destinations is not None:
         parsed = rules.parse_destinations(changes.destinations)
         changes = replace(changes, destinations=tuple(address.text for address in parsed))
@@ -284,6 +294,7 @@ def _apply(before: Mailbox, changes: MailboxChanges) -> Mailbox:
         quota_bytes=before.quota_bytes if changes.quota_bytes is None else changes.quota_bytes,
         protocols=Protocols(**(asdict(before.protocols) | (changes.protocols or {}))),
         forward=forward,
+        time_zone=before.time_zone if changes.time_zone is None else changes.time_zone,
         require_app_passwords=(
             before.require_app_passwords if changes.require_app_passwords is UNSET else changes.require_app_passwords
         ),

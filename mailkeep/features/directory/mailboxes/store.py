@@ -27,7 +27,7 @@ _SELECT = """
     SELECT m.id, m.domain_id, d.name AS domain_name, m.local_part, m.address_key AS address, m.name, m.active,
            m.quota_bytes, m.used_bytes, m.message_count, m.imap, m.pop3, m.smtp, m.sieve,
            m.forward_destinations, m.forward_keys, m.forward_keep_copy, m.last_login_at, m.last_login_protocol,
-           m.last_login_ip, m.created_at, m.updated_at, m.deleted_at, m.require_app_passwords,
+           m.last_login_ip, m.created_at, m.updated_at, m.deleted_at, m.time_zone, m.require_app_passwords,
            coalesce(d.require_app_passwords, r.require_app_passwords) AS inherited_requirement,
            d.require_app_passwords IS NOT NULL AS inherits_from_domain,
            s.reason AS suspended_reason, s.by_label AS suspended_by,
@@ -46,10 +46,11 @@ async def insert(conn: Conn, mailbox: Mailbox, password_hash: str) -> None:
             """
             INSERT INTO mailboxes (id, domain_id, local_part, local_key, name, password_hash, active, quota_bytes,
                                    imap, pop3, smtp, sieve, forward_destinations, forward_keys,
-                                   forward_keep_copy, require_app_passwords, created_at, updated_at)
+                                   forward_keep_copy, time_zone, require_app_passwords, created_at, updated_at)
             VALUES (%(id)s, %(domain_id)s, %(local_part)s, %(local_key)s, %(name)s, %(password_hash)s,
                     %(active)s, %(quota_bytes)s, %(imap)s, %(pop3)s, %(smtp)s, %(sieve)s,
-                    %(forward_destinations)s, %(forward_keys)s, %(forward_keep_copy)s, %(require_app_passwords)s,
+                    %(forward_destinations)s, %(forward_keys)s, %(forward_keep_copy)s, %(time_zone)s,
+                    %(require_app_passwords)s,
                     %(created_at)s, %(updated_at)s)
             """,
             _columns(mailbox) | {"password_hash": password_hash},
@@ -68,7 +69,7 @@ async def update(conn: Conn, mailbox: Mailbox) -> None:
                 active = %(active)s, quota_bytes = %(quota_bytes)s, imap = %(imap)s, pop3 = %(pop3)s,
                 smtp = %(smtp)s, sieve = %(sieve)s, forward_destinations = %(forward_destinations)s,
                 forward_keys = %(forward_keys)s, forward_keep_copy = %(forward_keep_copy)s,
-                require_app_passwords = %(require_app_passwords)s,
+                time_zone = %(time_zone)s, require_app_passwords = %(require_app_passwords)s,
                 updated_at = %(updated_at)s, deleted_at = %(deleted_at)s
             WHERE id = %(id)s
             """,
@@ -224,6 +225,7 @@ def _columns(mailbox: Mailbox) -> dict[str, Any]:
         "forward_destinations": list(forward.destinations),
         "forward_keys": list(forward.keys),
         "forward_keep_copy": forward.keep_copy,
+        "time_zone": mailbox.time_zone,
         "require_app_passwords": mailbox.require_app_passwords,
     }
 
@@ -247,6 +249,7 @@ def _mailbox(row: dict[str, Any]) -> Mailbox:
         message_count=row["message_count"],
         protocols=Protocols(row["imap"], row["pop3"], row["smtp"], row["sieve"]),
         forward=MailboxForward(tuple(destinations), tuple(keys), row["forward_keep_copy"]),
+        time_zone=row["time_zone"],
         require_app_passwords=row["require_app_passwords"],
         inherited_requirement=InheritedFlag(
             row["inherited_requirement"], "domain" if row["inherits_from_domain"] else "server"

@@ -12,6 +12,7 @@ from mailkeep.core.principal import Principal
 from mailkeep.features.directory.domains.model import InheritedFlag
 from mailkeep.features.directory.mailboxes import rules
 from mailkeep.features.directory.mailboxes.model import (
+    UTC,
     Mailbox,
     MailboxChanges,
     MailboxForward,
@@ -25,6 +26,7 @@ LocalPart = Annotated[str, Meta(max_length=64)]
 Name = Annotated[str, Meta(max_length=200)]
 Password = Annotated[str, Meta(max_length=1000, extra_json_schema={"format": "password", "writeOnly": True})]
 Bytes = Annotated[int, Meta(ge=0, le=2**53 - 1, description="Bytes; 0 is unlimited")]
+TimeZone = Annotated[str, Meta(max_length=64, description="IANA name, such as Europe/Berlin")]
 Destination = Annotated[str, Meta(max_length=320, extra_json_schema={"format": "email"})]
 Destinations = Annotated[list[Destination], Meta(max_length=50)]
 
@@ -81,7 +83,8 @@ class MailboxInherited(Struct, frozen=True):
 class MailboxRecord(Struct, frozen=True):
     """A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only.
 
-    `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says.
+    `time_zone`: for display, of its vacation for example. `require_app_passwords`: whether mail clients must use app
+    passwords; null: as `inherited` says.
     """
 
     id: UUID
@@ -96,6 +99,7 @@ class MailboxRecord(Struct, frozen=True):
     message_count: int
     protocols: ProtocolsRecord
     forward: ForwardRecord
+    time_zone: str
     require_app_passwords: bool | None
     inherited: MailboxInherited
     last_login: LastLoginRecord
@@ -136,6 +140,7 @@ class MailboxCreate(Body, frozen=True):
     active: bool = True
     protocols: ProtocolsRequest = ProtocolsRequest()
     forward: ForwardRequest = ForwardRequest()
+    time_zone: TimeZone = UTC
     require_app_passwords: bool | None = None
 
 
@@ -151,6 +156,7 @@ class MailboxPatch(Patch, frozen=True):
     active: bool | UnsetType = UNSET
     protocols: ProtocolsRequest | UnsetType = UNSET
     forward: ForwardRequest | UnsetType = UNSET
+    time_zone: TimeZone | UnsetType = UNSET
     require_app_passwords: bool | UnsetType | None = UNSET
 
 
@@ -203,6 +209,7 @@ def to_record(mailbox: Mailbox, who: Principal) -> MailboxRecord:
         message_count=mailbox.message_count,
         protocols=_to_protocols(mailbox.protocols),
         forward=ForwardRecord(list(mailbox.forward.destinations), mailbox.forward.keep_copy),
+        time_zone=mailbox.time_zone,
         require_app_passwords=mailbox.require_app_passwords,
         inherited=MailboxInherited(to_inherited(mailbox.inherited_requirement)),
         last_login=LastLoginRecord(iso_or_none(login.at), login.protocol, login.ip),
@@ -225,6 +232,7 @@ def audit_fields(mailbox: Mailbox) -> dict[str, Any]:
             "destinations": list(mailbox.forward.destinations),
             "keep_copy": mailbox.forward.keep_copy,
         },
+        "time_zone": mailbox.time_zone,
         "require_app_passwords": mailbox.require_app_passwords,
     }
 
@@ -247,6 +255,7 @@ def read_new(body: MailboxCreate) -> tuple[NewMailbox, list[str]]:
         quota_bytes=_or_none(body.quota_bytes),
         protocols=Protocols(**read_protocols(body.protocols)),
         forward=MailboxForward(keep_copy=keep_copy),
+        time_zone=body.time_zone,
         require_app_passwords=body.require_app_passwords,
     )
     return new, destinations
@@ -270,6 +279,7 @@ def read_changes(body: MailboxPatch) -> MailboxChanges:
         protocols=protocols or None,
         destinations=destinations,
         keep_copy=keep_copy,
+        time_zone=_or_none(body.time_zone),
         require_app_passwords=body.require_app_passwords,
     )
 

@@ -115,7 +115,7 @@ class ScriptTasks:
         home = mail_folder(self.app.data_dir, mailbox_id)
         with suppress(FileExistsError):
             home.mkdir(mode=0o700)
-            os.chown(home, *self.account)
+            os.chown(home, *self.account, follow_symlinks=False)  # the account may replace it
 
 
 def _audit_action(change: ScriptChange, mailbox: Mailbox) -> AuditAction:

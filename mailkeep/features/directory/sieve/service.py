@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from uuid import UUID
 
 import msgspec
@@ -120,14 +121,17 @@ async def test_script(app: App, who: Principal, text: str, message: ScriptTestMe
     """
     rules.check_text(text)
     rules.check_test(message)
-    if message.message_id is None:
-        content = (message.content or "").encode()
-    else:
-        stored = await history.open_content(app, who, message.message_id)
-        with stored.file:
-            content = await asyncio.to_thread(stored.file.readall)
+    content = (message.content or "").encode()
+    if message.message_id is not None:
+        content = partial(_read_message, app, who, message.message_id)
     envelope = Envelope(message.sender, message.recipient)
-    return ScriptTestResult(*await app.sieve.test(text.encode(), content or b"", envelope, await _settings(app)))
+    return ScriptTestResult(*await app.sieve.test(text.encode(), content, envelope, await _settings(app)))
+
+
+async def _read_message(app: App, who: Principal, message_id: UUID) -> bytes:
+    stored = await history.open_content(app, who, message_id)
+    with stored.file:
+        return await asyncio.to_thread(stored.file.readall) or b""
 
 
 async def _settings(app: App) -> SieveSettings:

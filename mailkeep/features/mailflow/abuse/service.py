@@ -139,6 +139,11 @@ async def may_forward(conn: Conn, at: datetime, domain: str, copies: int, limit:
     return await store.hourly_forwards(conn, at, domain) + copies <= limit
 
 
+async def is_suspended(conn: Conn, addresses: Collection[Address]) -> bool:
+    """Whether sending is suspended for one of these addresses."""
+    return any(status.suspended for status in (await store.sending_statuses(conn, addresses)).values())
+
+
 async def usage(conn: Conn, who: Principal, at: datetime, domain_id: UUID) -> HourlyUsage:
     """The recipients and copies that count for a domain in the hour before `at`.
 

@@ -20,11 +20,10 @@ from mailkeep.features.mailflow.delivery_status.model import (
     LogUpdate,
     MissingMessage,
     RetryIntervals,
-    SystemAlert,
     TrackedMessage,
 )
 from mailkeep.features.record.events import service as events
-from mailkeep.features.record.events.model import Event
+from mailkeep.features.record.events.model import Event, SystemAlert
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.model import DeliveryAttempt, DeliveryOutcome, Message, MessageDomain
 from mailkeep.mail.postfix import log as postfix_log

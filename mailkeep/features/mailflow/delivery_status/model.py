@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Literal
 from uuid import UUID
 
-from msgspec import Meta, field as struct_field
-
-from mailkeep.features.record.events.model import (
-    EventPayload,
-    Kind,
-    OptionalQueueId,
-)
 from mailkeep.features.record.messages.model import ServerReply
 
 AttemptStatus = Literal["delivered", "relayed", "deferred", "bounced"]
@@ -134,36 +127,3 @@ class MissingMessage:
 
     id: UUID
     queue_id: str
-
-
-class SystemAlert(EventPayload, frozen=True, kw_only=True):
-    """Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined.
-    `apply_rolled_back`: an apply of settings did not succeed, and the earlier configuration is in use again.
-    `apply_failed`: an apply did not succeed, and the earlier configuration may not be in use.
-    """
-
-    kind: ClassVar[Kind] = "system.alert"
-    example: ClassVar[Mapping[str, Any]] = {
-        "alert": "outcome_unknown",
-        "message_id": "<0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a37@example.com>",
-        "from": "shop@example.com",
-        "to": ["customer@elsewhere.example"],
-        "domain": "example.com",
-        "subject": "Your order",
-        "queue_id": "4f1XyZ2kQbz3v",
-        "reason": "The message is no longer in the queue, and the log does not show its outcome",
-    }
-
-    alert: Annotated[
-        str, Meta(description="The kind of alert: `outcome_unknown`, `apply_rolled_back` or `apply_failed`.")
-    ]
-    message_id: Annotated[str | None, Meta(description="The Message-ID header of the message.")] = None
-    from_: Annotated[str | None, Meta(description="The address of its sender.")] = struct_field(
-        name="from", default=None
-    )
-    to: Annotated[list[str] | None, Meta(description="The recipients without a known outcome.")] = None
-    domain: Annotated[str | None, Meta(description="The managed domain that it is from, or for.")] = None
-    subject: Annotated[str | None, Meta(description="Its subject, decoded.")] = None
-    queue_id: OptionalQueueId = None
-    operation_id: Annotated[str | None, Meta(description="The apply: GET /orchestrator/operations/{id}.")] = None
-    reason: Annotated[str, Meta(description="Why, in words.")]

@@ -23,7 +23,8 @@ Usage is reported when Dovecot accepts a message (`directory/mailbox_usage`); de
 
 A full mailbox is refused at RCPT. If the limit is exceeded after that, or the mailbox is removed, mail of another
 server ends here: 250, with a row in the history (rejected), since a bounce could go to a forged sender. For mail of
-this server Dovecot's rejection (552 5.2.2) is the recipient's status.
+this server Dovecot's rejection (552 5.2.2) is the recipient's status. Without a sender it is retried while the mailbox
+is full (452 4.2.2), for as long as Postfix retries: a bounce would reach nobody.
 
 A message to the probe's mailbox (`mail/daemons/probe_mailbox`) is passed on and not recorded.
 """

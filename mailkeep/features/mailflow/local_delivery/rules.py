@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from mailkeep.features.mailflow.local_delivery.model import DELIVERY_FIELD
-from mailkeep.features.mailflow.receiving.model import SpamVerdict
+from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict
 from mailkeep.mail.message.header_fields import MessageHeader
 from mailkeep.mail.message.own_fields import without_own_fields
+from mailkeep.mail.smtp.reply import SmtpReply
 
 _SYMBOL = re.compile(r"([A-Z][A-Z0-9_]{1,63}+)\([-+0-9.]++\)")
 _MAX_SYMBOLS = 200
@@ -89,6 +90,15 @@ def is_local(forwarded: Mapping[str, str]) -> bool:
     return forwarded.get("SOURCE") == "LOCAL" or (
         forwarded.get("ADDR") in (None, "127.0.0.1", "::1") and forwarded.get("PORT", "0") == "0"
     )
+
+
+def defer_if_full(mail: InboundMail, reply: SmtpReply) -> SmtpReply:
+    """Dovecot's reply, but a temporary one if a full mailbox refuses mail of this server without a sender, such as
+    mail of Mailkeep itself: Postfix retries it, since a bounce would reach nobody.
+    """
+    if mail.source == "system" and not mail.mail_from and (reply.code, reply.enhanced) == (552, "5.2.2"):
+        return SmtpReply(452, "4.2.2", reply.text)
+    return reply
 
 
 def add_delivery_field(delivery_id: str, since: float | None, chunks: Iterable[bytes]) -> Iterator[bytes]:

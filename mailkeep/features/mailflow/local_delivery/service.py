@@ -105,7 +105,8 @@ async def _deliver(
     replies: dict[UUID, SmtpReply] = {}
     if targets:
         try:
-            replies = await _hand_over(recorder.journal, mail, addresses, hand_over)
+            answers = await _hand_over(recorder.journal, mail, addresses, hand_over)
+            replies = {mailbox_id: rules.defer_if_full(mail, answer) for mailbox_id, answer in answers.items()}
             for mailbox_id, reply in replies.items():
                 if reply.is_positive:
                     recorder.report_usage(mailbox_id, mail.size)
@@ -114,7 +115,7 @@ async def _deliver(
             await _record(app, recorder, LmtpDelivery(mail, verdict, auth, targets, originals, replies, None))
             failpoint.reach("lmtp.recorded")
             # A temporary reply is no result: Dovecot may answer 421 (shutting down) for a message that it has saved.
-            with_result = [mailbox for mailbox, reply in replies.items() if reply.is_positive or reply.is_permanent]
+            with_result = [mailbox for mailbox, answer in answers.items() if answer.is_positive or answer.is_permanent]
             recorder.journal.end(mail.queue_id, with_result)
         finally:
             recorder.journal.abandon(mail.queue_id, targets)

@@ -50,7 +50,7 @@ _SENT = IdempotencyInProgress()  # stands for a message of a batch that is alrea
 
 
 @dataclass(slots=True)
-class _Patience:
+class _RestartWait:
     """Bounds how long a request waits for a restart of Postfix: ten seconds from the first failure on."""
 
     ends_at: float = math.inf
@@ -101,10 +101,10 @@ async def send_all(app: App, who: Principal, requests: Sequence[SendRequest | Re
     A refusal of a whole group (UNAVAILABLE) is raised for the first group; later it is the outcome of all that remain.
     """
     outcomes: list[SendOutcome] = []
-    patience = _Patience()
+    restart_wait = _RestartWait()
     for group in rules.split_batch(requests):
         try:
-            outcomes += await _send_group(app, who, group, len(outcomes), patience)
+            outcomes += await _send_group(app, who, group, len(outcomes), restart_wait)
         except Refusal as refusal:
             if not outcomes:
                 raise
@@ -114,7 +114,7 @@ async def send_all(app: App, who: Principal, requests: Sequence[SendRequest | Re
 
 
 async def _send_group(
-    app: App, who: Principal, requests: Sequence[SendRequest | Refusal], first: int, patience: _Patience
+    app: App, who: Principal, requests: Sequence[SendRequest | Refusal], first: int, restart_wait: _RestartWait
 ) -> list[SendOutcome]:
     """Send one group of a batch; `first` is the index of its first message in the batch."""
     at = app.clock()
@@ -137,7 +137,7 @@ async def _send_group(
     if app.mta is None:
         raise SendUnavailable
     failpoint.reach("send.attempt_written")
-    submitted = await _submit_batch(app, app.mta, ready, patience)
+    submitted = await _submit_batch(app, app.mta, ready, restart_wait)
     results = dict(zip((each.id for each in ready), submitted, strict=True))
     recording = writes.record_results(
         app, who, [(attempts[message_id], result) for message_id, result in results.items()]
@@ -311,7 +311,7 @@ def _build_message(who: Principal, prepared: PreparedMessage, at: datetime, inde
 
 
 async def _submit_batch(
-    app: App, mta: SmtpPool, ready: Sequence[PreparedMessage], patience: _Patience
+    app: App, mta: SmtpPool, ready: Sequence[PreparedMessage], restart_wait: _RestartWait
 ) -> list[SubmissionResult]:
     """Submit in parallel. After consecutive failures of the MTA, one for each connection, the rest is not tried."""
     connections = asyncio.Semaphore(mta.size)
@@ -322,14 +322,14 @@ async def _submit_batch(
         async with connections:
             if failures >= mta.size:
                 return ConnectionLost("the mail transfer agent failed for earlier messages of the batch", "connect")
-            result = await _submit(app, mta, prepared, patience)
+            result = await _submit(app, mta, prepared, restart_wait)
             failures = failures + 1 if rules.is_mta_failure(result) else 0
             return result
 
     return await asyncio.gather(*(submit_next(each) for each in ready))
 
 
-async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage, patience: _Patience) -> SubmissionResult:
+async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage, restart_wait: _RestartWait) -> SubmissionResult:
     composed = prepared.composed
     submission = OutgoingEnvelope(
         mail_from=prepared.sender.address.text,
@@ -340,7 +340,7 @@ async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage, patience: 
     )
     domain = prepared.domain.name if prepared.domain.has_relay else None
     try:
-        return await _submit_patiently(app, mta, domain, submission, (composed.data_chunks(), True), patience)
+        return await _submit_with_retries(app, mta, domain, submission, (composed.data_chunks(), True), restart_wait)
     except Exception:
         # Other messages of the batch are being submitted: their results must still be recorded.
         log.exception("a message could not be submitted", message_id=str(prepared.id))
@@ -351,23 +351,23 @@ async def submit(app: App, domain: str | None, submission: OutgoingEnvelope, bod
     """Submit a message that another feature has checked and recorded; `domain` is the sender's, if it is managed."""
     if app.mta is None:
         return ConnectionLost("sending is not configured (setting mta.mode)", "connect")
-    return await _submit_patiently(app, app.mta, domain, submission, (body, False), _Patience())
+    return await _submit_with_retries(app, app.mta, domain, submission, (body, False), _RestartWait())
 
 
-async def _submit_patiently(
+async def _submit_with_retries(
     app: App,
     mta: SmtpPool,
     domain: str | None,
     submission: OutgoingEnvelope,
     content: tuple[Iterable[bytes], bool],
-    patience: _Patience,
+    restart_wait: _RestartWait,
 ) -> SubmissionResult:
     """Submit, again and again while Postfix restarts; not after content was sent. `content` is as for `_submit_to`."""
     while True:
         result = await _submit_to(app, mta, domain, submission, content)
         if isinstance(result, AcceptedSubmission) or not rules.may_pass_with_a_restart(result):
             return result
-        if app.mta_restarts is None or not app.mta_restarts() or not await patience.wait():
+        if app.mta_restarts is None or not app.mta_restarts() or not await restart_wait.wait():
             return result
 
 

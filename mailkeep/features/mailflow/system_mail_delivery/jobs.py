@@ -19,13 +19,13 @@ from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.mailflow.sending import rules as sending_rules, service as sending
 from mailkeep.features.mailflow.sending.model import SubmissionResult
 from mailkeep.features.mailflow.system_mail_delivery import rules
-from mailkeep.features.record.messages import content as content_files, service as messages
+from mailkeep.features.record.events import service as events
+from mailkeep.features.record.messages import content as content_files, rules as message_rules, service as messages
 from mailkeep.features.record.messages.model import Message
 from mailkeep.features.record.system_mail import service as system_mail
 from mailkeep.features.record.system_mail.model import SystemMail
 from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
 from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
-from mailkeep.jobs.wakeup import Wakeup
 from mailkeep.mail.message.compose import ComposedMessage, compose
 from mailkeep.mail.message.dkim import SigningKey, sign
 from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, OutgoingEnvelope, SmtpRefusal
@@ -51,11 +51,7 @@ class SystemMailWorker:
 
     async def run(self) -> None:
         """Send until `stop` is called."""
-        wakeup = Wakeup(self._app.db, "system_mail")
-        try:
-            await self._worker.run(wakeup)
-        finally:
-            await wakeup.close()
+        await self._worker.run(self._app.db)
 
     async def stop(self, grace_seconds: float) -> None:
         """Start no further mail. What is not finished in time is repeated when its lease ends."""
@@ -85,7 +81,7 @@ class SystemMailWorker:
             log.warning("an administrator has no mail address: mail of the server is not sent", to=mail.recipient)
             await self._finish(mail)
             return True
-        at, host = self._app.clock(), self._app.settings.server.name.lower()
+        at, host = self._app.clock(), self._app.settings.server.mail_domain
         outgoing = rules.outgoing(mail, host, at)
         composed = compose(outgoing)
         signature = await self._sign(host, composed)
@@ -152,7 +148,10 @@ class SystemMailWorker:
         if is_permanent or at - mail.created_at > lifetime:
             log.error("mail of the server is given up", to=mail.recipient, kind=mail.kind, why=str(failure))
             async with self._app.db.tx() as conn:
-                await messages.end_submissions(conn, at, [(mail.id, "failed", str(failure))])
+                ended = await messages.end_submissions(conn, at, [(mail.id, "failed", str(failure))])
+                if ended and (row := await messages.find(conn, mail.id)):
+                    alert = message_rules.undelivered_alert(row, mail.recipient, str(failure))
+                    await events.emit(conn, at, alert)
                 await system_mail.finish(conn, mail)
             return is_permanent
         log.warning("mail of the server is sent again later", to=mail.recipient, kind=mail.kind, why=str(failure))

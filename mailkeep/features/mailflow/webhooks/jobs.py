@@ -28,7 +28,6 @@ from mailkeep.features.mailflow.webhooks.model import (
 from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
 from mailkeep.jobs.batches import BatchWriter
 from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
-from mailkeep.jobs.wakeup import Wakeup
 
 log = structlog.get_logger("mailkeep.webhooks")
 
@@ -58,11 +57,7 @@ class DeliveryWorker:
 
     async def run(self) -> None:
         """Deliver until `stop` is called."""
-        wakeup = Wakeup(self._app.db, "webhooks")
-        try:
-            await self._worker.run(wakeup)
-        finally:
-            await wakeup.close()
+        await self._worker.run(self._app.db)
 
     async def stop(self, grace_seconds: float) -> None:
         """Start no further attempts; interrupt those that do not end in time, so that they are due again at once."""

@@ -12,9 +12,8 @@ from msgspec import Meta, Struct
 
 from mailkeep.features.directory.mailbox_usage.model import MailboxQuota
 from mailkeep.features.mailflow.abuse.model import SystemSuspension
-from mailkeep.features.mailflow.delivery_status.model import SystemAlert
 from mailkeep.features.mailflow.receiving.model import MailReceivedFull, MailSpam
-from mailkeep.features.record.events.model import EventPayload, Kind, SystemDrift
+from mailkeep.features.record.events.model import EventPayload, Kind, SystemAlert, SystemDrift
 from mailkeep.features.record.messages.model import MailBounced, MailDelivered, MailFailed, MailReceived, MailSent
 
 State = Literal["pending", "waiting_for_retry", "delivered", "abandoned"]

@@ -114,7 +114,7 @@ class PlannedCheck:
 @dataclass(frozen=True, slots=True)
 class ConfigurationPlan:
     """What would change from the applied revision of the settings (`base`) to the newest (`target`). `id` identifies
-    the current and the new files. `settings`: the settings that take effect then.
+    the current and the new files, and contains `expires_at`. `settings`: the settings that take effect then.
     """
 
     id: str
@@ -190,8 +190,8 @@ class ApplyRequest:
 
 @dataclass(frozen=True, slots=True)
 class ApplyRefusal:
-    """Why an apply did not begin: the plan is another one now, checks failed, files (`service/path`) were edited by
-    hand and an administrator must decide, or edits can't be adopted (`lines`, each with the reason).
+    """Why an apply did not begin: the plan is another one now or has expired, checks failed, files (`service/path`)
+    were edited by hand and an administrator must decide, or edits can't be adopted (`lines`, each with the reason).
     """
 
     reason: Literal["plan_stale", "check_failed", "drifted", "not_adoptable", "restart_required"]
@@ -204,11 +204,10 @@ class ApplyRefusal:
 
 @dataclass(frozen=True, slots=True)
 class AdoptionResult:
-    """What adopting edits changes in revision `base` of the settings, and the ID of the plan with these changes; or why
-    they can't be adopted.
+    """What adopting edits changes in the settings, and the ID of the plan with these changes; or why they can't be
+    adopted.
     """
 
     refusal: ApplyRefusal | None = None
-    base: int = 0
     changes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     plan_id: str = ""

@@ -42,7 +42,7 @@ class PlannedCheckResponse(Struct, frozen=True):
 
 class PlanResponse(Struct, frozen=True):
     """What changes from the applied revision of the settings (`base`) to the newest (`target`); `settings` take effect
-    then.
+    then. It can be applied until `expires_at`, which is part of the `id`.
     """
 
     id: str

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 
+from mailkeep.core.clock import iso
 from mailkeep.core.errors import Conflict, NotFound
 from mailkeep.features.operations.orchestrator.model import (
     Adoption,
@@ -56,13 +58,27 @@ _UNTIL = {
 }
 
 
+PLAN_LIFETIME = timedelta(minutes=15)
 _PLAN_STALE = "The configuration has changed since this plan was made. Look at the new plan."
 _CHECK_FAILED = "A daemon's own check rejects the new configuration. Nothing was changed."
 
 
-def refuse(plan: ConfigurationPlan, request: ApplyRequest) -> ApplyRefusal | None:
-    """Why a plan can't be applied as requested; None if it can."""
-    if refusal := refuse_stale(plan, request):
+def identify_plan(digest: str, expires_at: datetime) -> str:
+    """The ID of a plan: a digest of what it is made from, and when it expires, in milliseconds since 1970."""
+    return f"{digest}-{int(expires_at.timestamp() * 1000)}"
+
+
+def _read_plan_id(plan_id: str) -> tuple[str, datetime | None]:
+    """The digest in the ID of a plan, and when the plan expires; None: not an ID."""
+    digest, _, milliseconds = plan_id.partition("-")
+    if not milliseconds.isascii() or not milliseconds.isdigit() or len(milliseconds) > 13:
+        return digest, None
+    return digest, datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
+
+
+def refuse(plan: ConfigurationPlan, request: ApplyRequest, at: datetime) -> ApplyRefusal | None:
+    """Why a plan can't be applied as requested; None if it can. `plan` is as of `at`."""
+    if refusal := refuse_stale(plan, request, at):
         return refusal
     if failed := [check for check in plan.checks if not check.ok]:
         return ApplyRefusal("check_failed", _CHECK_FAILED, checks=failed)
@@ -80,10 +96,18 @@ def plan_embedded(pending: Sequence[str]) -> list[PlannedAction]:
     return [PlannedAction(OWN_PROCESS, "restart", pending, "The API and the SMTP listener do not answer meanwhile.")]
 
 
-def refuse_stale(plan: ConfigurationPlan, request: ApplyRequest) -> ApplyRefusal | None:
-    """Why this is not the plan of the request, or not of these edits by hand; None if it is."""
-    if plan.id != request.plan_id:
+def refuse_stale(plan: ConfigurationPlan, request: ApplyRequest, at: datetime) -> ApplyRefusal | None:
+    """Why this is not the plan of the request, or not of these edits by hand, or the request's has expired; None if it
+    is.
+    """
+    digest, expires_at = _read_plan_id(request.plan_id)
+    if expires_at is None or digest != _read_plan_id(plan.id)[0]:
         return ApplyRefusal("plan_stale", _PLAN_STALE, plan)
+    if at >= expires_at:
+        text = (
+            f"This plan expired at {iso(expires_at)}, 15 minutes after it was made. Make a new plan and apply that one."
+        )
+        return ApplyRefusal("plan_stale", text, plan)
     edited = {f"{file.service}/{file.path}" for file in plan.files if file.change == "drifted"}
     if unknown := sorted({*request.overwrite_drift, *request.adopt_drift} - edited):
         text = (
@@ -103,9 +127,9 @@ def refuse_adoption(adoptions: Mapping[str, Adoption]) -> ApplyRefusal | None:
     return ApplyRefusal("not_adoptable", text, lines=refused)
 
 
-def refuse_embedded(plan: ConfigurationPlan, request: ApplyRequest) -> ApplyRefusal | None:
+def refuse_embedded(plan: ConfigurationPlan, request: ApplyRequest, at: datetime) -> ApplyRefusal | None:
     """Why a plan can't be applied in the embedded profile, where settings wait for the next start."""
-    if refusal := refuse_stale(plan, request):
+    if refusal := refuse_stale(plan, request, at):
         return refusal
     if plan.settings:
         text = (

@@ -22,7 +22,6 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.routing import service as routing
-from mailkeep.features.mailflow.delivery_status.model import SystemAlert
 from mailkeep.features.operations.orchestrator import rules, store
 from mailkeep.features.operations.orchestrator.model import (
     AdoptionResult,
@@ -42,15 +41,16 @@ from mailkeep.features.operations.orchestrator.model import (
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.events import service as events
-from mailkeep.features.record.events.model import Event, SystemDrift
+from mailkeep.features.record.events.model import Event, SystemAlert, SystemDrift
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.features.record.settings_revisions import rules as revision_rules, service as revisions
 from mailkeep.features.record.settings_revisions.model import SettingsChange, StoredSettings, UndoneApply, Values
 from mailkeep.settings import SettingsError
 
 _PLAN_SECONDS = 60.0
-_LIFETIME = timedelta(minutes=15)
 _ABANDONED = timedelta(minutes=5)
+_Revising = tuple[Callable[[Conn], Awaitable[int]] | None, Callable[[Conn, int], Awaitable[None]] | None]
+"""Adds a revision of the settings and returns its number; takes it back if the operation does not begin."""
 _SYSTEM = Principal(None, "an apply that did not succeed", Role.SUPER_ADMIN, ActorType.SYSTEM)
 
 
@@ -91,8 +91,9 @@ async def make_plan(app: App, proposed: Values | None = None, seconds: float = _
     async with app.db.autocommit() as conn:
         stored = revision_rules.propose(await revisions.read(conn, app.vault, is_full_profile=False), proposed)
     pending = revision_rules.list_pending(stored)
-    plan_id = hashlib.sha256(f"{stored.applied_n} {stored.n}".encode()).hexdigest()
-    until, actions = app.clock() + _LIFETIME, rules.plan_embedded(pending)
+    digest = hashlib.sha256(f"{stored.applied_n} {stored.n}".encode()).hexdigest()
+    until, actions = app.clock() + rules.PLAN_LIFETIME, rules.plan_embedded(pending)
+    plan_id = rules.identify_plan(digest, until)
     return ConfigurationPlan(plan_id, stored.applied_n, stored.n, until, actions=actions, settings=pending)
 
 
@@ -142,7 +143,7 @@ async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Oper
     operation = Operation(uuid7(at), "apply", None, "running", who.admin_id, who.label, at)
     action = AuditAction("orchestrator.apply", AuditTarget("config", None), details={"plan_id": request.plan_id})
     if not app.settings.is_full_profile:
-        if refusal := rules.refuse_embedded(await make_plan(app), request):
+        if refusal := rules.refuse_embedded(await make_plan(app), request, at):
             return refusal
         async with app.db.tx() as conn:
             await _insert(conn, operation)
@@ -158,11 +159,9 @@ async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Oper
         return adopted.refusal
     argument = {"request": replace(request, plan_id=adopted.plan_id)}
     comment = f"Adopted edits by hand: {', '.join(request.adopt_drift)}"
-    change = partial(_adopt, app=app, who=who, changes=adopted.changes, comment=comment)
-    result = await _prepare(app, who, operation, action, argument, change)
-    if isinstance(result, ApplyRefusal) and adopted.changes:
-        await _undo_adoption(app, who, adopted)
-    return result
+    adopt = partial(_adopt, app=app, who=who, changes=adopted.changes, comment=comment)
+    undo = partial(_undo_adoption, app=app, who=who) if adopted.changes else None
+    return await _prepare(app, who, operation, action, argument, (adopt, undo))
 
 
 async def request_rollback(app: App, who: Principal, generation: int, watch_seconds: int) -> Operation | ApplyRefusal:
@@ -180,18 +179,8 @@ async def request_rollback(app: App, who: Principal, generation: int, watch_seco
     operation = Operation(uuid7(at), "rollback", None, "running", who.admin_id, who.label, at)
     action = AuditAction("orchestrator.rollback", AuditTarget("config", None), details={"generation": generation})
     argument = {"request": ApplyRequest("", watch_seconds)}
-    revision = 0
-
-    async def change(conn: Conn) -> None:
-        nonlocal revision
-        revision = await _restore_settings(conn, app, who, found)
-
-    try:
-        return await _prepare(app, who, operation, action, argument, change)
-    finally:
-        if revision and await find_or_none(app, operation.id) is None:  # refused, or not begun
-            async with app.db.tx() as conn:
-                await _take_back(conn, app, revision)
+    change = partial(_restore_settings, app=app, who=who, generation=found)
+    return await _prepare(app, who, operation, action, argument, (change, partial(_take_back, app=app)))
 
 
 async def _prepare(
@@ -200,38 +189,48 @@ async def _prepare(
     operation: Operation,
     action: AuditAction,
     argument: Mapping[str, Any],
-    change: Callable[[Conn], Awaitable[None]] | None = None,
+    revising: _Revising = (None, None),
 ) -> Operation | ApplyRefusal:
+    change, undo = revising
     async with app.db.tx() as conn:
         await _insert(conn, operation)
         await audit.record(conn, who, operation.created_at, action)
-        if change:
-            await change(conn)
+        revision = await change(conn) if change else 0
         argument = {"operation_id": str(operation.id), **argument}
         task = await node_tasks.submit(conn, app, "orchestrator.prepare", msgspec.to_builtins(argument))
+    refusal: ApplyRefusal | None = None
     try:
         result = await node_tasks.wait_for_result(app, task, _PLAN_SECONDS)
+        refusal = msgspec.convert(result["refusal"], ApplyRefusal | None)
     except Unavailable as error:
-        # Otherwise the process `node` may be at it, or the database is away.
+        # Otherwise the process `node` may still be running it, or the database is away.
         if (error.details or {}).get("reason") in ("node_agent_away", "operation_failed"):
             await discard(app, operation.id)
         raise
-    refusal = msgspec.convert(result["refusal"], ApplyRefusal | None)
+    finally:
+        if undo and (refusal or await find_or_none(app, operation.id) is None):
+            async with app.db.tx() as conn:
+                await undo(conn, revision)
     return refusal or operation
 
 
-async def _adopt(conn: Conn, app: App, who: Principal, changes: Values, comment: str) -> None:
+async def _add_revision(
+    conn: Conn, app: App, who: Principal, edit: Callable[[StoredSettings], Values], comment: str
+) -> int:
+    change, is_full = SettingsChange(edit, comment), app.settings.is_full_profile
+    return (await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=is_full)).n
+
+
+async def _adopt(conn: Conn, app: App, who: Principal, changes: Values, comment: str) -> int:
     """Add a revision with changed settings. If there is another one meanwhile, the plan is another one too."""
-    change = SettingsChange(lambda current: revision_rules.merge(current.values, changes), comment)
-    await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)
+    return await _add_revision(conn, app, who, lambda current: revision_rules.merge(current.values, changes), comment)
 
 
-async def _undo_adoption(app: App, who: Principal, adopted: AdoptionResult) -> None:
-    """Add a revision without the adopted lines, after something else changed at the same moment."""
-    async with app.db.tx() as conn:
-        before = await revisions.read_values(conn, app.vault, adopted.base) if adopted.base else dict[str, Any]()
-        old = {key: before.get(key) for key in adopted.changes}
-        await _adopt(conn, app, who, old, "Edits by hand were not adopted: the plan had changed")
+async def _undo_adoption(conn: Conn, n: int, app: App, who: Principal) -> None:
+    """Add a revision with the settings before the adoption, if its revision `n` is the newest."""
+    before = await revisions.read_values(conn, app.vault, n - 1) if n > 1 else dict[str, Any]()
+    comment = "Edits by hand were not adopted: the apply did not begin"
+    await _add_revision(conn, app, who, lambda current: before if current.n == n else current.values, comment)
 
 
 async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Generation) -> int:
@@ -254,18 +253,16 @@ async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Ge
             raise Conflict(text, reason="invalid_settings") from None
         return values
 
-    change = SettingsChange(edit, f"Rollback to generation {generation.n}")
-    return (await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=True)).n
+    return await _add_revision(conn, app, who, edit, f"Rollback to generation {generation.n}")
 
 
-async def _take_back(conn: Conn, app: App, n: int) -> None:
+async def _take_back(conn: Conn, n: int, app: App) -> None:
     """Add a revision with the settings in use after a rollback did not succeed, if its revision `n` is the newest."""
 
     def edit(current: StoredSettings) -> Values:
         return revision_rules.select_effective(current) if current.n == n else current.values
 
-    change, is_full = SettingsChange(edit, "The rollback to a generation did not succeed"), app.settings.is_full_profile
-    await revisions.add(conn, app.vault, _SYSTEM, app.clock(), change, is_full_profile=is_full)
+    await _add_revision(conn, app, _SYSTEM, edit, "The rollback to a generation did not succeed")
 
 
 async def _insert(conn: Conn, operation: Operation) -> None:
@@ -321,7 +318,7 @@ async def restore(app: App, base: int, target: int, operation_id: UUID | None = 
         await revisions.restore_applied(conn, app.vault, _SYSTEM, app.clock(), undone, is_full_profile=is_full)
         operation = await store.find(conn, operation_id) if operation_id else None
         if operation and operation.kind == "rollback":
-            await _take_back(conn, app, target)
+            await _take_back(conn, target, app)
         # If the values don't fit file and environment any more, the next start says so.
         with contextlib.suppress(SettingsError):
             await _apply_to_routing(conn, app)

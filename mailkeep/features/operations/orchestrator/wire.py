@@ -25,10 +25,10 @@ from mailkeep.features.operations.orchestrator.model import (
     StepState,
 )
 from mailkeep.features.operations.orchestrator.plan_json import to_check, to_plan
-from mailkeep.web.fields import Body, OwnPassword, Timestamp
+from mailkeep.web.fields import Body, OwnPassword, Text, Timestamp
 
 WatchSeconds = Annotated[int, Meta(ge=5, le=600)]
-DriftName = Annotated[str, Meta(max_length=300)]
+DriftNames = Annotated[list[Annotated[str, Meta(max_length=300)]], Meta(max_length=200)]
 
 
 class ServiceResponse(Struct, frozen=True):
@@ -126,10 +126,10 @@ class ApplyBody(Body, frozen=True):
     whose edits become settings (`overlays.*`), which needs a recent sign-in or `current_password`.
     """
 
-    plan_id: str
+    plan_id: Text
     watch_seconds: WatchSeconds = 30
-    overwrite_drift: list[DriftName] = []
-    adopt_drift: list[DriftName] = []
+    overwrite_drift: DriftNames = []
+    adopt_drift: DriftNames = []
     current_password: OwnPassword | UnsetType = UNSET
 
 

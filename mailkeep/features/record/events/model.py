@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 Kind = Literal[
     "mail.sent",
@@ -61,6 +61,39 @@ class SystemDrift(EventPayload, frozen=True, kw_only=True):
     example: ClassVar[Mapping[str, Any]] = {"files": ["postfix/main.cf"]}
 
     files: Annotated[list[str], Meta(description="All files that differ from what Mailkeep installed.")]
+
+
+class SystemAlert(EventPayload, frozen=True, kw_only=True):
+    """Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined.
+    `apply_rolled_back`: an apply of settings did not succeed, and the earlier configuration is in use again.
+    `apply_failed`: an apply did not succeed, and the earlier configuration may not be in use.
+    `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written.
+    """
+
+    kind: ClassVar[Kind] = "system.alert"
+    example: ClassVar[Mapping[str, Any]] = {
+        "alert": "outcome_unknown",
+        "message_id": "<0199a1b2-51f0-7c3d-9e41-0d8f6c1b2a37@example.com>",
+        "from": "shop@example.com",
+        "to": ["customer@elsewhere.example"],
+        "domain": "example.com",
+        "subject": "Your order",
+        "queue_id": "4f1XyZ2kQbz3v",
+        "reason": "The message is no longer in the queue, and the log does not show its outcome",
+    }
+
+    alert: Annotated[
+        str,
+        Meta(description="`outcome_unknown`, `apply_rolled_back`, `apply_failed` or `system_mail_undelivered`."),
+    ]
+    message_id: Annotated[str | None, Meta(description="The Message-ID header of the message.")] = None
+    from_: Annotated[str | None, Meta(description="The address of its sender.")] = field(name="from", default=None)
+    to: Annotated[list[str] | None, Meta(description="Recipients that did not get it, as far as is known.")] = None
+    domain: Annotated[str | None, Meta(description="The managed domain that it is from, or for.")] = None
+    subject: Annotated[str | None, Meta(description="Its subject, decoded.")] = None
+    queue_id: OptionalQueueId = None
+    operation_id: Annotated[str | None, Meta(description="The apply: GET /orchestrator/operations/{id}.")] = None
+    reason: Annotated[str, Meta(description="Why, in words.")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from mailkeep.core.ids import uuid7
-from mailkeep.features.record.events.model import Event
+from mailkeep.features.record.events.model import Event, SystemAlert
 from mailkeep.features.record.messages.model import (
     DeliveryOutcome,
     HeaderSummary,
@@ -107,17 +107,17 @@ def received_event(message: Message) -> Event:
 def outcome_event(message: Message, outcome: DeliveryOutcome, attempt: int) -> Event | None:
     """The event of a delivery attempt with this number; None if it has none.
 
-    Mail of Mailkeep itself has none, and neither has relayed mail, as its delivery is unknown. A deferral is a
-    `mail.bounced` with `bounce_type` temporary, published after the first attempt only.
+    Relayed mail has none, as its delivery is unknown. A deferral is a `mail.bounced` with `bounce_type` temporary,
+    published after the first attempt only. Mail of Mailkeep itself has only an alert, if it is not delivered.
     """
-    is_first_attempt = attempt <= 1
-    if (
-        message.source == "mailkeep"
-        or outcome.status == "relayed"
-        or (outcome.status == "deferred" and not is_first_attempt)
-    ):
-        return None
     reply = outcome.reply
+    if message.source == "mailkeep":
+        reason = " ".join(str(part) for part in (reply.smtp_code, reply.enhanced_code, reply.diagnostic) if part)
+        is_lost = outcome.status in ("bounced", "failed")
+        return undelivered_alert(message, outcome.address, reason) if is_lost else None
+    is_first_attempt = attempt <= 1
+    if outcome.status == "relayed" or (outcome.status == "deferred" and not is_first_attempt):
+        return None
     payload = MailDelivered(
         message_id=message.message_id,
         from_=message.from_address,
@@ -144,3 +144,17 @@ def outcome_event(message: Message, outcome: DeliveryOutcome, attempt: int) -> E
         case "delivered":
             pass
     return Event(message.domain_id, message.id, payload)
+
+
+def undelivered_alert(message: Message, recipient: str, reason: str) -> Event:
+    """The alert that a recipient did not get mail of Mailkeep itself, whose null sender gets no bounce."""
+    alert = SystemAlert(
+        alert="system_mail_undelivered",
+        message_id=message.message_id,
+        from_=message.from_address,
+        to=[recipient],
+        subject=message.subject,
+        queue_id=message.queue_id,
+        reason=reason,
+    )
+    return Event(None, message.id, alert)

@@ -20,8 +20,8 @@ _RETENTION = timedelta(days=1)
 
 
 async def notify_super_admins(conn: Conn, who: Principal, at: datetime, notice: SuperAdminNotice) -> None:
-    """Tell all super_admins what `who` has changed. The mail leaves after the commit of the caller's transaction, and
-    only then.
+    """Queue mail to all super_admins about what `who` has changed. It leaves after the commit of the caller's
+    transaction, and only then.
     """
     recipients = {*await store.list_super_admins(conn), *notice.also}.difference(notice.without)
     if recipients:

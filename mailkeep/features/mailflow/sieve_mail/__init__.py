@@ -1,0 +1,11 @@
+"""Replies that Sieve sends for a mailbox, vacation replies and rejections: checked and signed before they leave.
+
+From must be an address that the mailbox may send from, or `postmaster@` its domain (of rejections), because the
+signature vouches for it. Other replies are dropped: a script can set any From (`:from`). Likewise a reply to another
+server if the sender is suspended or its domain's `sending_enabled` is false. The signature is made here, with all
+active keys of From's domain: Postfix's service for Sieve's mail has no filter, which could not sign redirected
+messages. Without a key, the reply waits.
+
+Replies to other servers count with the forwarded copies of the mailbox's domain (`abuse.forward_per_hour`), and not for
+the mailbox: everybody can cause them, and must not be able to suspend it.
+"""
