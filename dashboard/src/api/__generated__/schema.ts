@@ -1297,6 +1297,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/mailboxes/{id}/vacation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the vacation of a mailbox */
+        get: operations["getMailboxesByIdVacation"];
+        /**
+         * Set the vacation of a mailbox
+         * @description From `start_at` to `end_at` each sender gets one reply within `days`: not to spam, lists and automatic mail (RFC 3834), nor if the sender is not authenticated by SPF or DMARC. It applies to the next message, beside the owner's Sieve script. `warnings` says if it sends no replies. In the embedded profile an active vacation is UNAVAILABLE (`details.reason` needs_full_profile).
+         */
+        put: operations["putMailboxesByIdVacation"];
+        post?: never;
+        /**
+         * Delete the vacation of a mailbox
+         * @description Also its text. PUT with `active` false keeps it.
+         */
+        delete: operations["deleteMailboxesByIdVacation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/mailboxes/bulk": {
         parameters: {
             query?: never;
@@ -1485,7 +1510,7 @@ export interface paths {
         put?: never;
         /**
          * Apply a plan
-         * @description Installs the configuration of the plan, lets the daemons read it, and watches them for `watch_seconds`: they run, greet, and no mail is deferred because of this server. Otherwise the earlier configuration is restored, and the operation ends as `rolled_back`. If the plan changes ports, it must be confirmed within 120 seconds (`confirm_until`). Nothing is changed by CONFLICT: `plan_stale` with the new plan in `details.plan`, `check_failed` with `details.checks`, `drifted` with `details.files` that were edited by hand and would change, `not_adoptable` with `details.lines` of edits that can't become settings, each with the reason. Adopting edits (`adopt_drift`) adds a revision of the settings `overlays.*`, and needs a sign-in within the last ten minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`. In the embedded profile only a plan without settings can be applied, others take effect at the next start (`restart_required`). One operation runs at a time: ORCHESTRATOR_BUSY with `details.operation_id`.
+         * @description Installs the configuration of the plan, lets the daemons read it, and watches them for `watch_seconds`: they run, greet, and no mail is deferred because of this server. Otherwise the earlier configuration is restored, and the operation ends as `rolled_back`. If the plan changes ports, it must be confirmed within 120 seconds (`confirm_until`). Nothing is changed by CONFLICT: `plan_stale` (the configuration has changed, or the plan has expired) with the new plan in `details.plan`, `check_failed` with `details.checks`, `drifted` with `details.files` that were edited by hand and would change, `not_adoptable` with `details.lines` of edits that can't become settings, each with the reason. Adopting edits (`adopt_drift`) adds a revision of the settings `overlays.*`, and needs a sign-in within the last ten minutes, or `current_password`; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`. In the embedded profile only a plan without settings can be applied, others take effect at the next start (`restart_required`). One operation runs at a time: ORCHESTRATOR_BUSY with `details.operation_id`.
          */
         post: operations["postOrchestratorApply"];
         delete?: never;
@@ -2289,6 +2314,7 @@ export interface webhooks {
          * @description Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined.
          *     `apply_rolled_back`: an apply of settings did not succeed, and the earlier configuration is in use again.
          *     `apply_failed`: an apply did not succeed, and the earlier configuration may not be in use.
+         *     `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written.
          */
         post: operations["onSystemAlert"];
         delete?: never;
@@ -3303,6 +3329,11 @@ export interface components {
             /** @description Bytes; 0 is unlimited */
             quota_bytes?: number;
             require_app_passwords?: boolean | null;
+            /**
+             * @description IANA name, such as Europe/Berlin
+             * @default UTC
+             */
+            time_zone?: string;
         };
         /** @description A mailbox was deleted; it can be restored until `kept_until`. */
         MailboxDeletion: {
@@ -3336,6 +3367,8 @@ export interface components {
             /** @description Bytes; 0 is unlimited */
             quota_bytes?: number;
             require_app_passwords?: boolean | null;
+            /** @description IANA name, such as Europe/Berlin */
+            time_zone?: string;
         };
         /** @description The mail in a mailbox has reached 80 or 95 percent of its quota. Once for each, until it is 5 percent lower. */
         MailboxQuota: {
@@ -3355,7 +3388,8 @@ export interface components {
         /**
          * @description A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only.
          *
-         *         `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says.
+         *         `time_zone`: for display, of its vacation for example. `require_app_passwords`: whether mail clients must use app
+         *         passwords; null: as `inherited` says.
          */
         MailboxRecord: {
             active: boolean;
@@ -3384,6 +3418,7 @@ export interface components {
             quota_bytes: number;
             require_app_passwords: boolean | null;
             suspended: components["schemas"]["SuspendedRecord"] | null;
+            time_zone: string;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -3843,7 +3878,7 @@ export interface components {
         };
         /**
          * @description What changes from the applied revision of the settings (`base`) to the newest (`target`); `settings` take effect
-         *         then.
+         *         then. It can be applied until `expires_at`, which is part of the `id`.
          */
         PlanResponse: {
             actions: components["schemas"]["PlannedActionResponse"][];
@@ -4428,9 +4463,10 @@ export interface components {
          * @description Something that an operator should check. `outcome_unknown`: the outcome of a message can't be determined.
          *         `apply_rolled_back`: an apply of settings did not succeed, and the earlier configuration is in use again.
          *         `apply_failed`: an apply did not succeed, and the earlier configuration may not be in use.
+         *         `system_mail_undelivered`: a super_admin did not get mail that Mailkeep itself has written.
          */
         SystemAlert: {
-            /** @description The kind of alert: `outcome_unknown`, `apply_rolled_back` or `apply_failed`. */
+            /** @description `outcome_unknown`, `apply_rolled_back`, `apply_failed` or `system_mail_undelivered`. */
             alert: string;
             /** @description The managed domain that it is from, or for. */
             domain?: string | null;
@@ -4446,7 +4482,7 @@ export interface components {
             reason: string;
             /** @description Its subject, decoded. */
             subject?: string | null;
-            /** @description The recipients without a known outcome. */
+            /** @description Recipients that did not get it, as far as is known. */
             to?: string[] | null;
         };
         /** @description A file of the daemons' configuration was edited by hand. */
@@ -4575,6 +4611,69 @@ export interface components {
             displayName: string;
             id: string;
             name: string;
+        };
+        /** @description The mailbox sends no vacation replies any more. */
+        VacationDeletion: {
+            message: string;
+        };
+        /**
+         * @description The vacation of a mailbox. Without one, `active` is false and the other fields are null.
+         *
+         *         `subject` null: `Auto:` and the subject of the message. `start_at`: the first moment with replies (null: at once);
+         *         `end_at`: the first moment without (null: until it is changed). `days`: a sender gets one reply in this time.
+         */
+        VacationRecord: {
+            active: boolean;
+            days: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            end_at: string | null;
+            html: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            start_at: string | null;
+            subject: string | null;
+            text: string | null;
+        };
+        /**
+         * @description A vacation, with `text`, `html` or both; it replaces the one before. Without `subject`, a reply has `Auto:` and
+         *         the subject of the message.
+         */
+        VacationWrite: {
+            /** @default true */
+            active?: boolean;
+            /** @default 7 */
+            days?: number;
+            /** Format: date-time */
+            end_at?: string;
+            html?: string;
+            /** Format: date-time */
+            start_at?: string;
+            subject?: string;
+            text?: string;
+        };
+        /** @description The stored vacation, and why it sends no replies although it is active. */
+        VacationWriteResponse: {
+            active: boolean;
+            days: number | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            end_at: string | null;
+            html: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            start_at: string | null;
+            subject: string | null;
+            text: string | null;
+            warnings: string[];
         };
         /** @description The result of a verification: the first of `bad_count` faults; `first_bad` is the ID of the first. */
         VerificationResponse: {
@@ -8975,6 +9074,137 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMailboxesByIdVacation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["VacationRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    putMailboxesByIdVacation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["VacationWrite"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["VacationWriteResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteMailboxesByIdVacation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["VacationDeletion"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
