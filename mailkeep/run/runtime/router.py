@@ -11,6 +11,7 @@ from mailkeep.features.access.passkeys.routes import ENDPOINTS as PASSKEYS
 from mailkeep.features.access.second_factors.routes import ENDPOINTS as SECOND_FACTORS
 from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.access.sessions.routes import ENDPOINTS as SESSIONS
+from mailkeep.features.access.sign_in_protection.routes import ENDPOINTS as SIGN_IN_BLOCKS
 from mailkeep.features.directory.aliases.routes import ENDPOINTS as ALIASES
 from mailkeep.features.directory.app_passwords.routes import ENDPOINTS as APP_PASSWORDS
 from mailkeep.features.directory.dns.routes import ENDPOINTS as DNS
@@ -49,6 +50,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *APP_PASSWORDS,
     *SIEVE,
     *ABUSE,
+    *SIGN_IN_BLOCKS,
     *ALIASES,
     *ROUTING,
     *SENDING,

@@ -211,7 +211,8 @@ def test_the_list_of_commands():
         "install", "key create", "listen", "migrate", "openapi", "orchestrator apply", "orchestrator confirm",
         "orchestrator drift", "orchestrator operations", "orchestrator plan", "orchestrator rollback",
         "orchestrator service", "orchestrator status", "queue act", "queue list",
-        "routing explain", "sendmail", "status", "up", "version", "worker",
+        "routing explain", "sendmail", "sign-in-blocks list", "sign-in-blocks remove",
+        "status", "up", "version", "worker",
     ]  # fmt: skip
 
 
