@@ -125,7 +125,7 @@ def test_guesses_from_200_addresses_are_bounded_and_do_not_lock_out_the_owner(st
             assert home.opens(protocol, address), protocol
             assert travelling.opens(protocol, address, app_password), protocol
         assert not any(guess.result() for guess in guesses)
-    # 10 at once; after that each failure doubles the wait: 15 s, 30 s, … Every 15 minutes begin anew.
+    # 10 at once; after that each failure doubles the wait: 15 s, 30 s, …
     seconds = time.monotonic() - began
     assert 10 <= verified(stack, address) <= 10 + len([n for n in range(1, 7) if 15 * (2**n - 1) < seconds])
     assert home.opens("imap", address)

@@ -16,8 +16,8 @@ class SignInBlockResponse(Struct, frozen=True):
     """Sign-ins that are refused until `until`, after `failures` wrong passwords.
 
     Only `address` (an IPv4 address or an IPv6 /64 network): all sign-ins from it, except to accounts that have signed
-    in from it before. Only `account`: sign-ins to it from addresses that have never signed in to it. Both: sign-ins to the
-    account from an address that has signed in to it. `account_kind` is null without an account.
+    in from it before. Only `account`: sign-ins to it from addresses that have never signed in to it. Both: sign-ins to
+    the account from an address that has signed in to it. `account_kind` is null without an account.
     """
 
     id: UUID
