@@ -92,8 +92,8 @@ function RemoveBlock({ block, onClose }: { block: Block; onClose: () => void }) 
       invalidates={['sign-in-blocks']}
       message={`The block of ${accountOf(block)} was removed.`}
     >
-      Sign-ins to <strong className="break">{accountOf(block)}</strong> from <strong className="break">{sourceOf(block)}</strong> are possible
-      again, and the wrong passwords so far are forgotten.
+      Sign-ins to <strong className="break">{accountOf(block)}</strong> from <strong className="break">{sourceOf(block)}</strong> are
+      possible again, and the wrong passwords so far are forgotten.
     </ConfirmDelete>
   )
 }
