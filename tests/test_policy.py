@@ -401,6 +401,10 @@ async def create_suspension(factory: ObjectFactory, case: str) -> Any:
     return await factory.api.suspension(f"{factory.unique_name('noisy')}@{DOMAINS[case]}")
 
 
+async def create_sign_in_block(factory: ObjectFactory, case: str) -> Any:
+    return await factory.api.sign_in_block(f"mailbox:{factory.unique_name('guessed')}@{DOMAINS[case]}")
+
+
 async def shared_suspension(factory: ObjectFactory, case: str) -> Any:
     return await factory.get_or_create(f"suspension {case}", lambda: create_suspension(factory, case))
 
@@ -903,6 +907,8 @@ ROWS: dict[str, Row] = {
     "GET /abuse/suspensions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /abuse/suspensions/{id}": Row(by_id(shared_suspension)),
     "DELETE /abuse/suspensions/{id}": Row(by_id(create_suspension)),
+    "GET /sign-in-blocks": Row(no_arguments, **NO_OBJECT),
+    "DELETE /sign-in-blocks/{id}": Row(by_id(create_sign_in_block)),
     "GET /aliases": Row(by_query, **LISTED, override=domain_required, check=shows_domains_of("domain_id")),
     "POST /aliases/bulk": Row(bulk_deletion(), **NO_OBJECT),
     "GET /aliases/export": Row(by_filter, **LISTED),
@@ -1085,7 +1091,8 @@ ACTIONS_BY_ROLE = {
     },
     _ADMIN: {
         "domain.create", "domain.write", "message.raw_inbound", "event.list", "event.read", "suspension.list",
-        "suspension.read", "suspension.lift", "webhook.list", "webhook.read", "webhook.write", "queue.list",
+        "suspension.read", "suspension.lift", "sign_in_block.list",
+        "sign_in_block.remove", "webhook.list", "webhook.read", "webhook.write", "queue.list",
         "queue.write", "sieve.read", "sieve.write",
     },
     _SUPER: {"admin.write", "audit.verify", "audit.export", "config.read", "config.write", "health.read",
@@ -1097,7 +1104,7 @@ ACTIONS_BY_SCOPE = {
     ActionScope.GLOBAL: {
         "admin.write", "api_key.write", "audit.verify", "audit.export", "domain.create", "sandbox",
         "queue.list", "queue.write", "health.read", "config.read", "config.write",
-        "orchestrator.read", "orchestrator.write",
+        "orchestrator.read", "orchestrator.write", "sign_in_block.list", "sign_in_block.remove",
     },
     ActionScope.CREDENTIALS: {"account.change", "session.leave", "factor.enrol", "factor.change"},
     ActionScope.ACCOUNT: {"account.read", "session.list", "passkey.list"},

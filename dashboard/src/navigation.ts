@@ -60,6 +60,15 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     title: 'Insight',
     entries: [
       { screen: 'suspensions', label: 'Suspensions', icon: 'pause', action: 'suspension.list', key: 'u', keywords: 'abuse blocked' },
+      {
+        screen: 'signInBlocks',
+        label: 'Sign-in blocks',
+        icon: 'shield',
+        action: 'sign_in_block.list',
+        key: 'n',
+        keywords: 'login lockout password guessing brute force banned address',
+        tabOf: 'suspensions',
+      },
     ],
   },
   {

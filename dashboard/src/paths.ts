@@ -16,6 +16,7 @@ export const PATHS = {
   message: '/messages/$id',
   queue: '/queue',
   suspensions: '/suspensions',
+  signInBlocks: '/sign-in-blocks',
   account: '/account',
   keys: '/api-keys',
   webhooks: '/webhooks',

@@ -151,6 +151,13 @@ const suspensions = createRoute({
   component: lazyRouteComponent(() => import('./screens/suspensions/Suspensions'), 'Suspensions'),
 })
 
+const signInBlocks = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.signInBlocks,
+  validateSearch: stringParams(...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/signInBlocks/SignInBlocks'), 'SignInBlocks'),
+})
+
 const account = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.account,
@@ -246,6 +253,7 @@ export const router = createRouter({
       message,
       queue,
       suspensions,
+      signInBlocks,
       account,
       keys,
       webhooks,

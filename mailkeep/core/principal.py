@@ -113,6 +113,8 @@ POLICY: dict[str, PolicyRule] = {
     "suspension.list": PolicyRule(_ADMIN, ActionScope.LISTING),
     "suspension.read": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "suspension.lift": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "sign_in_block.list": PolicyRule(_ADMIN, ActionScope.GLOBAL),
+    "sign_in_block.remove": PolicyRule(_ADMIN, ActionScope.GLOBAL),
     "queue.list": PolicyRule(_ADMIN, ActionScope.GLOBAL),
     "health.read": PolicyRule(_SUPER, ActionScope.GLOBAL),
     "queue.write": PolicyRule(_ADMIN, ActionScope.GLOBAL),

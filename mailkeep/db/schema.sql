@@ -389,6 +389,15 @@ TABLE mail_removals
     CONSTRAINT mail_removals_pkey PRIMARY KEY (mailbox_id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE mailbox_sources
+    mailbox_id uuid NOT NULL
+    source text NOT NULL
+    seen_at timestamp with time zone NOT NULL
+    CONSTRAINT mailbox_sources_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT mailbox_sources_pkey PRIMARY KEY (mailbox_id, source)
+    CREATE INDEX mailbox_sources_by_time ON mailbox_sources USING btree (seen_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE mailboxes
     id uuid NOT NULL
     domain_id uuid NOT NULL
@@ -797,6 +806,32 @@ TABLE settings_revisions
     CREATE TRIGGER settings_revisions_notify AFTER INSERT OR UPDATE ON settings_revisions FOR EACH STATEMENT EXECUTE FUNCTION notify_settings()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE sign_in_blocks
+    id uuid NOT NULL
+    account text
+    source text
+    failures integer NOT NULL
+    failure_id uuid NOT NULL
+    created_at timestamp with time zone NOT NULL
+    until timestamp with time zone NOT NULL
+    CONSTRAINT sign_in_blocks_pkey PRIMARY KEY (id)
+    CONSTRAINT sign_in_blocks_subject CHECK (((account IS NOT NULL) OR (source IS NOT NULL)))
+    CONSTRAINT sign_in_blocks_unique UNIQUE NULLS NOT DISTINCT (account, source)
+    CREATE INDEX sign_in_blocks_by_source ON sign_in_blocks USING btree (source)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE sign_in_failures UNLOGGED
+    account text NOT NULL
+    source text NOT NULL
+    tag text NOT NULL
+    known_source boolean NOT NULL
+    id uuid NOT NULL
+    at timestamp with time zone NOT NULL
+    CONSTRAINT sign_in_failures_pkey PRIMARY KEY (account, source, tag)
+    CREATE INDEX sign_in_failures_by_source ON sign_in_failures USING btree (source, at)
+    CREATE INDEX sign_in_failures_by_time ON sign_in_failures USING btree (at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE submission_envelopes
     queue_id text NOT NULL
     login text NOT NULL
@@ -1003,6 +1038,7 @@ FUNCTION send_retry_after(p_subject text, p_at timestamp with time zone, p_surpl
 FUNCTION sender_logins(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app
 FUNCTION session_accesses(p_mailbox uuid, p_protocol text, p_at timestamp with time zone) RETURNS SETOF text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION settings_require_app_passwords() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION sign_in_history(p_account text, p_source text, p_tag text, p_at timestamp with time zone) RETURNS TABLE(is_known boolean, blocked_until timestamp with time zone, repeated boolean, account_failures integer, source_failures integer, source_accounts integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION suspendable_domain(p_domain_id uuid) RETURNS TABLE(id uuid); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION uncount_forwards(p_queue_ids text[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION uncount_sends(p_at timestamp with time zone[], p_senders text[], p_recipients integer[]) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app

@@ -51,6 +51,7 @@ SCREENS = (
     Screen("message", "/messages/{message_id}"),
     Screen("queue", "/queue", "admin"),
     Screen("suspensions", "/suspensions", "admin"),
+    Screen("sign-in-blocks", "/sign-in-blocks", "admin"),
     Screen("account", "/account"),
     Screen("api-keys", "/api-keys"),
     Screen("webhooks", "/webhooks", "admin"),

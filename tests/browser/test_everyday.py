@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from urllib.parse import quote
 
 import pytest
 from playwright.async_api import Browser, Locator, Page, Route, expect
 
+from mailkeep.core.ids import uuid7
+from mailkeep.features.access.sign_in_protection import store
+from mailkeep.features.access.sign_in_protection.model import NewBlock
+from mailkeep.run.runtime.context import attach
 from tests.browser.scene import EXAMPLE, PASSWORD, ROLES, Scene, log_in, wait_until
 from tests.browser.screens import find_link, open_context, open_page, visit
 
@@ -385,6 +390,22 @@ async def test_a_suspension_is_lifted_in_the_list(browser: Browser, scene: Scene
         await page.get_by_role("dialog").get_by_role("button", name="Lift").click()
         await expect_notification(page, f"{address} can send again.")
         await expect(page.get_by_role("row").filter(has_text=address)).to_have_count(0)
+
+
+@pytest.mark.parametrize("role", WRITERS)
+async def test_a_sign_in_block_is_removed_in_the_list(browser: Browser, scene: Scene, role: str):
+    account = f"guessed-{role.replace('_', '-')}@example.test"
+    async with attach(scene.instance.data_dir, "tests") as app, app.db.tx() as conn:
+        at = app.clock()
+        block = NewBlock(f"admin:{account}", None, 20, at + timedelta(minutes=15))
+        await store.upsert_block(conn, uuid7(at), block, uuid7(at), at)
+    async with open_page(browser, scene, role) as page:
+        await visit(page, scene.http, "/suspensions")
+        await page.get_by_role("link", name="Sign-in blocks").click()
+        await page.get_by_role("button", name=f"Remove block of administrator {account} from unknown addresses").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+        await expect_notification(page, f"The block of administrator {account} was removed.")
+        await expect(page.get_by_role("row").filter(has_text=account)).to_have_count(0)
 
 
 async def test_a_domain_admin_lifts_a_suspension_at_the_mailbox(browser: Browser, scene: Scene):

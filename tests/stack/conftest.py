@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from tests.stack.harness import Stack, forget_failed_logins
+
 HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_failed_logins(stack_folder: Path) -> None:
+    """Each module begins without failed logins."""
+    asyncio.run(forget_failed_logins(Stack(stack_folder).data_dir))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -379,6 +379,13 @@ async def reconcile(data_dir: Path) -> None:
             await node.reconcile_once()
 
 
+async def forget_failed_logins(data_dir: Path) -> None:
+    """Forget wrong passwords of earlier tests: all come from 127.0.0.1, which would be blocked."""
+    async with attach(data_dir, "tests") as app, app.db.autocommit() as conn:
+        await conn.execute("DELETE FROM sign_in_failures")
+        await conn.execute("DELETE FROM sign_in_blocks")
+
+
 async def rotate(data_dir: Path) -> None:
     """Rotate all logs, like the node agent once a day, and compress the logs rotated before."""
     async with attach(data_dir, "tests") as app:

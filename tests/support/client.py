@@ -373,6 +373,20 @@ class Api:
         }
         return await self._insert("suspensions", row | columns)
 
+    async def sign_in_block(self, account: str | None, source: str | None = None, **columns: Any) -> UUID:
+        """Insert a block of sign-ins that ends in an hour."""
+        at = self.clock()
+        row: dict[str, Any] = {
+            "id": uuid7(at),
+            "account": account,
+            "source": source,
+            "failures": 10,
+            "failure_id": uuid7(at),
+            "created_at": at,
+            "until": at + timedelta(hours=1),
+        }
+        return await self._insert("sign_in_blocks", row | columns)
+
     async def webhook(self, domain: str | None = None, url: str = "https://127.0.0.1:1/", **columns: Any) -> UUID:
         """Insert a webhook of Sue's, for all domains or one, with a pending delivery that has the webhook's id."""
         at = self.clock()
@@ -420,6 +434,7 @@ class Api:
             "trashed_mailbox_id": await self.mailbox(f"tom@{EXAMPLE}", deleted_at=self.clock()),
             "alias_id": await self.alias(f"sales@{EXAMPLE}", [f"alice@{EXAMPLE}"]),
             "suspension_id": await self.suspension(f"noisy@{EXAMPLE}"),
+            "sign_in_block_id": await self.sign_in_block(f"mailbox:alice@{EXAMPLE}"),
             "webhook_id": (webhook_id := await self.webhook()),
             "delivery_id": webhook_id,
             "admin_id": ADMIN_IDS["otto"],

@@ -74,8 +74,8 @@ function Footer() {
   )
 }
 
-/** Links between the screens that form one entry of the sidebar; nothing if only one of them is available. */
-export function SiblingTabs({ screen, label }: { screen: ScreenName; label: string }) {
+/** Links between the screens that form one entry of the sidebar, `first` to its own; nothing if only one of them is available. */
+export function SiblingTabs({ screen, label, first = 'All' }: { screen: ScreenName; label: string; first?: string }) {
   const unavailableReason = useUnavailableReason()
   const path = useRouterState({ select: (state) => state.location.pathname })
   const siblings = NAVIGATION.flatMap((group) => group.entries).filter((entry) => entry.tabOf === screen && !unavailableReason(entry))
@@ -83,7 +83,7 @@ export function SiblingTabs({ screen, label }: { screen: ScreenName; label: stri
   const current = findEntry(path)?.screen
   return (
     <nav className="tab-links" aria-label={label}>
-      {[{ screen, label: 'All' }, ...siblings].map((entry) => (
+      {[{ screen, label: first }, ...siblings].map((entry) => (
         <Link key={entry.screen} to={PATHS[entry.screen]} className={entry.screen === current ? 'tab-link active' : 'tab-link'}>
           {entry.label}
         </Link>

@@ -35,7 +35,7 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_by_admin ON sessions (admin_id);
 CREATE INDEX sessions_by_expiry ON sessions (expires_at);
 
--- IP addresses from which an administrator has logged in. They are exempt from the account's login throttle.
+-- Sources (IPv4 address, IPv6 /64 network) from which an administrator has logged in. Failures elsewhere do not block them.
 CREATE TABLE login_sources (
     admin_id   uuid NOT NULL REFERENCES admins ON DELETE CASCADE,
     ip_address text NOT NULL,
@@ -43,7 +43,45 @@ CREATE TABLE login_sources (
     PRIMARY KEY (admin_id, ip_address)
 );
 
--- Failed logins of an account in the current window, by folded email. The account need not exist.
+-- The same for mailboxes.
+CREATE TABLE mailbox_sources (
+    mailbox_id uuid NOT NULL REFERENCES mailboxes ON DELETE CASCADE,
+    source     text NOT NULL,
+    seen_at    timestamptz NOT NULL,
+    PRIMARY KEY (mailbox_id, source)
+);
+CREATE INDEX mailbox_sources_by_time ON mailbox_sources (seen_at);
+
+-- Failed sign-ins by password. `account` is `mailbox:` or `admin:` and a folded address, which need not exist, or a hash of
+-- other text. `tag`: 12 bits of a keyed hash of the password: the same wrong password counts once.
+CREATE UNLOGGED TABLE sign_in_failures (
+    account      text NOT NULL,
+    source       text NOT NULL,
+    tag          text NOT NULL,
+    known_source boolean NOT NULL,                                                  -- of the account
+    id           uuid NOT NULL,
+    at           timestamptz NOT NULL,
+    PRIMARY KEY (account, source, tag)
+);
+CREATE INDEX sign_in_failures_by_source ON sign_in_failures (source, at);
+CREATE INDEX sign_in_failures_by_time ON sign_in_failures (at);
+
+-- Sign-ins that are refused until a time: from a source; to an account from unknown sources; or to an account from one of
+-- its known sources (both).
+CREATE TABLE sign_in_blocks (
+    id         uuid PRIMARY KEY,
+    account    text,
+    source     text,
+    failures   integer NOT NULL,
+    failure_id uuid NOT NULL,                                                       -- the failure that began it
+    created_at timestamptz NOT NULL,
+    until      timestamptz NOT NULL,
+    CONSTRAINT sign_in_blocks_subject CHECK (account IS NOT NULL OR source IS NOT NULL),
+    CONSTRAINT sign_in_blocks_unique UNIQUE NULLS NOT DISTINCT (account, source)
+);
+CREATE INDEX sign_in_blocks_by_source ON sign_in_blocks (source);
+
+-- Wrong codes of an account, and wrong current passwords of its sessions, in the current window.
 CREATE UNLOGGED TABLE login_failures (
     email_key         text PRIMARY KEY,
     window_started_at timestamptz NOT NULL,

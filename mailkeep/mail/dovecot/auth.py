@@ -1,6 +1,7 @@
-"""Login reports of Dovecot's `auth_policy` client: each is an HTTP POST with a JSON object.
+"""Requests of Dovecot's `auth_policy` client: each is an HTTP POST with a JSON object.
 
-Dovecot sends a report after it has answered a login. The reports do not influence whether a login is allowed.
+Dovecot asks before it verifies a password (`?command=allow`), and reports the result after it has answered the login
+(`?command=report`). If it gets no answer in time, the login continues.
 https://doc.dovecot.org/2.3/configuration_manual/authentication/auth_policy/
 """
 
@@ -11,23 +12,44 @@ import hmac
 import logging
 import re
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import msgspec
 
 log = logging.getLogger(__name__)
 
+PROCEED, REFUSE = 0, -1
+"""Answers to a question. A positive number is a delay in seconds before the password is verified."""
 _MAX_HEAD = 8192
 _MAX_BODY = 8192
 _IDLE_SECONDS = 60.0
+_REQUEST = re.compile(r"POST /\S*\?command=(allow|report) HTTP/1\.[01]", re.ASCII)
 _LENGTH = re.compile(r"[0-9]{1,5}", re.ASCII)
 _REASONS = {200: "OK", 400: "Bad Request", 403: "Forbidden"}
+
+T = TypeVar("T")
+
+
+class LoginQuestion(msgspec.Struct, frozen=True):
+    """A login whose password is to be verified: the name as given, the remote address, the protocol.
+
+    `pwhash`: 12 bits of a keyed hash of name and password. `digest`: the SHA-256 in hexadecimal of a password in the
+    form of an app password, else empty.
+    """
+
+    login: str
+    remote: str = ""
+    protocol: str = ""
+    pwhash: str = ""
+    digest: str = ""
 
 
 class LoginReport(msgspec.Struct, frozen=True):
     """A login attempt: the mailbox's folder (after a success), the remote address, the protocol, the name as given.
 
-    `access`: what the password opened, `17/23` for the app password with the number 23.
+    `access`: what the password opened, `17/23` for the app password with the number 23. `pwhash`: as in LoginQuestion.
+    `policy_reject`: the password was not verified, because the answer to the question was REFUSE.
     """
 
     success: bool
@@ -36,6 +58,8 @@ class LoginReport(msgspec.Struct, frozen=True):
     protocol: str = ""
     login: str = ""
     access: str = ""
+    pwhash: str = ""
+    policy_reject: bool = False
 
     @property
     def app_password(self) -> int | None:
@@ -48,60 +72,71 @@ class MalformedAuthRequest(ValueError):
     """The data is not a valid request."""
 
 
-def parse_head(head: bytes) -> tuple[str, int]:
-    """Return the token and the body length of a request. Raises MalformedAuthRequest."""
+def parse_head(head: bytes) -> tuple[str, str, int]:
+    """Return the command, the token and the body length of a request. Raises MalformedAuthRequest."""
     request, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
     fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     length = fields.get("content-length", "")
-    if not request.startswith("POST "):
-        raise MalformedAuthRequest(f"not a POST request: {request[:80]!r}")
+    command = _REQUEST.fullmatch(request)
+    if command is None:
+        raise MalformedAuthRequest(f"not a POST with a command: {request[:80]!r}")
     if "transfer-encoding" in fields:
         raise MalformedAuthRequest("Transfer-Encoding is not supported")
     if not _LENGTH.fullmatch(length):
         raise MalformedAuthRequest(f"Content-Length is missing or not a number of at most 5 digits: {length[:80]!r}")
     if int(length) > _MAX_BODY:
         raise MalformedAuthRequest(f"the body is longer than {_MAX_BODY} bytes")
-    return fields.get("x-token", ""), int(length)
+    return command[1], fields.get("x-token", ""), int(length)
 
 
-def parse_report(body: bytes) -> LoginReport:
-    """Parse the body of a request. Raises MalformedAuthRequest."""
+def parse_body(body: bytes, kind: type[T]) -> T:
+    """Parse the body of a question or report. Raises MalformedAuthRequest."""
     try:
-        return msgspec.json.decode(body, type=LoginReport)
+        return msgspec.json.decode(body, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise MalformedAuthRequest(f"not a login report in JSON: {error}") from error
+        raise MalformedAuthRequest(f"not a {kind.__name__} in JSON: {error}") from error
 
 
-async def serve_reports(
-    listening: socket.socket, token: str, on_report: Callable[[LoginReport], None]
+async def serve_auth_policy(
+    listening: socket.socket,
+    token: str,
+    decide: Callable[[LoginQuestion], Awaitable[int]],
+    record: Callable[[LoginReport], Awaitable[None]],
 ) -> asyncio.Server:
-    """Serve reports that carry the token, on a listening socket. Raises OSError."""
+    """Serve requests that carry the token, on a listening socket. `decide` returns PROCEED, REFUSE or a delay; it and
+    `record` do not raise. Raises OSError.
+    """
+
+    async def answer(command: str, body: bytes) -> int:
+        if command == "allow":
+            return await decide(parse_body(body, LoginQuestion))
+        await record(parse_body(body, LoginReport))
+        return PROCEED
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while True:
                 async with asyncio.timeout(_IDLE_SECONDS):
-                    sent_token, length = parse_head(await reader.readuntil(b"\r\n\r\n"))
+                    command, sent_token, length = parse_head(await reader.readuntil(b"\r\n\r\n"))
                     body = await reader.readexactly(length)
-                status = 200 if hmac.compare_digest(sent_token.encode("latin-1"), token.encode()) else 403
-                if status == 200:
-                    on_report(parse_report(body))
-                writer.write(_response(status))
+                is_trusted = hmac.compare_digest(sent_token.encode("latin-1"), token.encode())
+                result = await answer(command, body) if is_trusted else PROCEED
+                writer.write(_response(200 if is_trusted else 403, result))
                 await writer.drain()
         except (asyncio.IncompleteReadError, TimeoutError, ConnectionError):
             pass
         except (asyncio.LimitOverrunError, MalformedAuthRequest) as error:
-            log.warning("malformed login report: %s", error)
-            writer.write(_response(400))
+            log.warning("malformed request of Dovecot's authentication: %s", error)
+            writer.write(_response(400, PROCEED))
         finally:
             writer.close()
 
     return await asyncio.start_server(converse, sock=listening, limit=_MAX_HEAD)
 
 
-def _response(status: int) -> bytes:
-    # The status in the body means "proceed"; Dovecot ignores it in reports.
+def _response(status: int, result: int) -> bytes:
+    body = f'{{"status":{result}}}'
     return (
-        f"HTTP/1.1 {status} {_REASONS[status]}\r\nContent-Type: application/json\r\nContent-Length: 12\r\n"
-        'Connection: keep-alive\r\n\r\n{"status":0}'
+        f"HTTP/1.1 {status} {_REASONS[status]}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        f"Connection: keep-alive\r\n\r\n{body}"
     ).encode()

@@ -25,6 +25,7 @@ from mailkeep.run.cli import (
     product as cli_product,
     queue as cli_queue,
     sendmail as cli_sendmail,
+    sign_in_blocks as cli_sign_in_blocks,
     worker as cli_worker,
 )
 from mailkeep.run.cli.output import EXIT_CODES
@@ -45,6 +46,7 @@ for topic in (
     cli_database,
     cli_config,
     cli_accounts,
+    cli_sign_in_blocks,
     cli_audit,
     cli_bulk,
     cli_product,

@@ -1,4 +1,5 @@
-"""The process `usage`: receives Dovecot's reports of mailbox usage and logins (`features/directory/mailbox_usage`).
+"""The process `usage`: receives Dovecot's reports of mailbox usage and logins (`features/directory/mailbox_usage`), and
+decides whether a login may be tried (`features/directory/mail_logins`).
 
 Usage comes by a Unix socket (dict `quota_clone`), logins come by HTTP on loopback.
 """
@@ -10,9 +11,10 @@ import grp
 
 from mailkeep.app import App
 from mailkeep.core.errors import Failure
+from mailkeep.features.directory.mail_logins.service import LoginPolicy
 from mailkeep.features.directory.mailbox_usage.service import UsageRecorder
 from mailkeep.jobs.cancellation import cancel_all
-from mailkeep.mail.dovecot.auth import serve_reports
+from mailkeep.mail.dovecot.auth import LoginReport, serve_auth_policy
 from mailkeep.mail.dovecot.dict import serve_dict
 from mailkeep.run.cli import install
 from mailkeep.run.runtime import configuration
@@ -27,9 +29,14 @@ async def serve(app: App, process: Process) -> None:
         usage = await serve_dict(process.paths.usage_socket, recorder.record_usage, mode=0o660, group=group)
     except (OSError, KeyError) as error:
         raise Failure(f"The process usage can't listen: {error}", permanent=True) from error
-    logins = await serve_reports(
-        process.sockets["logins"], configuration.make_logins_token(app.vault), recorder.record_login
-    )
+    policy = LoginPolicy(app)
+
+    async def record(report: LoginReport) -> None:
+        recorder.record_login(report)
+        await policy.record(report)
+
+    token = configuration.make_logins_token(app.vault)
+    logins = await serve_auth_policy(process.sockets["logins"], token, policy.decide, record)
     writing = asyncio.create_task(recorder.keep_writing())
     process.report_ready()
     await process.stop_requested.wait()

@@ -11,6 +11,7 @@ from mailkeep.features.access.passkeys.routes import ENDPOINTS as PASSKEYS
 from mailkeep.features.access.second_factors.routes import ENDPOINTS as SECOND_FACTORS
 from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.access.sessions.routes import ENDPOINTS as SESSIONS
+from mailkeep.features.access.sign_in_protection.routes import ENDPOINTS as SIGN_IN_BLOCKS
 from mailkeep.features.directory.aliases.routes import ENDPOINTS as ALIASES
 from mailkeep.features.directory.app_passwords.routes import ENDPOINTS as APP_PASSWORDS
 from mailkeep.features.directory.bulk.routes import ENDPOINTS as BULK
@@ -55,6 +56,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *SIEVE,
     *VACATION,
     *ABUSE,
+    *SIGN_IN_BLOCKS,
     *ALIASES,
     *BULK,
     *OPERATION_STATUS,

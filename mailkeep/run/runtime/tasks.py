@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from mailkeep.app import App
 from mailkeep.db.partitions import confirm_prune_time, ensure_partitions
+from mailkeep.features.access.sign_in_protection import service as sign_ins
 from mailkeep.features.directory.bulk import service as bulk
 from mailkeep.features.directory.mailbox_sessions import service as mailbox_sessions
 from mailkeep.features.directory.mailbox_usage import service as mailbox_usage
@@ -34,6 +35,7 @@ async def housekeeping(app: App) -> None:
         await ensure_partitions(conn, app.clock())
     async with app.db.autocommit() as conn:
         await abuse.delete_old_counts(conn, app.clock())
+        await sign_ins.prune(conn, app.clock())
         await mailbox_sessions.prune(conn, app.clock())
         await system_mail.prune(conn, app.clock())
     await delete_expired_keys(app.db, app.clock)

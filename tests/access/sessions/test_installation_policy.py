@@ -105,7 +105,7 @@ class TestAllowedNetworks:
         for body in (SUE, SUE | {"password": "wrong"}, {"totp_session": "x", "totp_code": "123456"}):
             answer = await outside.post("/auth/login", body)
             assert (answer.status, answer.code, reason(answer)) == (403, "FORBIDDEN", "network")
-        assert await api.sql("SELECT failures FROM login_failures") == []
+        assert await api.sql("SELECT account FROM sign_in_failures") == []
         await api.log_in("sue@example.test", address=self.INSIDE)
 
     async def test_public_endpoints_stay_public(self, api: Api):

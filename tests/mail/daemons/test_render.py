@@ -172,8 +172,11 @@ def test_dovecot_reports_usage_by_id_and_logins_without_passwords():
     conf = values(files["dovecot.conf"])
     assert conf["auth_policy_server_url"] == "http://127.0.0.1:4712/logins"
     assert conf["auth_policy_server_api_header"] == "X-Token:another"
-    assert "hashed_password" not in conf["auth_policy_request_attributes"]
-    assert (conf["auth_policy_check_before_auth"], conf["auth_policy_check_after_auth"]) == ("no", "no")
+    # Only a few bits of a keyed hash leave Dovecot, and the digest of what has the form of an app password.
+    assert (conf["auth_policy_hash_nonce"], conf["auth_policy_hash_truncate"]) == ("another", "12")
+    assert "digest=%{if;%w;*;mk-*;%{sha256:password};}" in conf["auth_policy_request_attributes"]
+    assert conf["auth_policy_request_attributes"].count("%w") == 1
+    assert (conf["auth_policy_check_before_auth"], conf["auth_policy_reject_on_fail"]) == ("yes", "no")
 
 
 def test_deliveries_have_a_quota_and_only_our_agent_reports_them():

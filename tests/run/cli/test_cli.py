@@ -24,7 +24,7 @@ from base64 import b32decode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -36,11 +36,15 @@ from typer.testing import CliRunner
 
 from mailkeep import __version__
 from mailkeep.core import totp
+from mailkeep.core.ids import uuid7
 from mailkeep.db.migrate import read_schema
 from mailkeep.db.postgres import running_urls
+from mailkeep.features.access.sign_in_protection import store as sign_in_blocks
+from mailkeep.features.access.sign_in_protection.model import NewBlock
 from mailkeep.features.operations.orchestrator import service as operations
 from mailkeep.run.cli.main import app
 from mailkeep.run.runtime import context, stored_settings
+from mailkeep.run.runtime.context import attach
 from mailkeep.settings import Settings, describe_settings, load_settings, server as server_settings
 from tests.support.authenticator import SoftKey
 
@@ -214,7 +218,8 @@ def test_the_list_of_commands():
         "mailbox vacation set", "mailbox vacation show", "migrate", "openapi", "orchestrator apply",
         "orchestrator confirm", "orchestrator drift", "orchestrator operations", "orchestrator plan",
         "orchestrator rollback", "orchestrator service", "orchestrator status", "queue act", "queue list",
-        "routing explain", "sendmail", "status", "up", "version", "worker",
+        "routing explain", "sendmail", "sign-in-blocks list", "sign-in-blocks remove", "status", "up", "version",
+        "worker",
     ]  # fmt: skip
 
 
@@ -753,6 +758,28 @@ def test_an_identity_is_disconnected(running: Running, dora: dict[str, Any]):
     )
     again = inside("admin", "disconnect", "dora@example.test", "--json", data=running.data)
     assert (again.code, again.json["error"]["code"]) == (1, "CONFLICT")
+
+
+def test_sign_in_blocks_are_listed_and_removed(running: Running):
+    async def block() -> None:
+        async with attach(running.data, "tests") as app, app.db.tx() as conn:
+            at = app.clock()
+            for account, source in ((None, "192.0.2.10"), ("mailbox:alice@example.test", None)):
+                new = NewBlock(account, source, 30, at + timedelta(hours=1))
+                await sign_in_blocks.upsert_block(conn, uuid7(at), new, uuid7(at), at)
+
+    asyncio.run(block())
+    listed = mailkeep("sign-in-blocks", "list", data=running.data)
+    assert re.search(r"^unknown addresses +alice@example.test +30 ", listed.out, re.MULTILINE)
+    removed = mailkeep("sign-in-blocks", "remove", "ALICE@example.test", data=running.data)
+    assert removed.out == "Sign-ins to the mailbox alice@example.test from unknown addresses are possible again.\n"
+    (left,) = mailkeep("sign-in-blocks", "list", "--json", data=running.data).json["blocks"]
+    assert (left["address"], left["account"], left["account_kind"]) == ("192.0.2.10", None, None)
+    assert mailkeep("sign-in-blocks", "remove", left["id"], "--json", data=running.data).json["removed"] == [left["id"]]
+    assert (
+        "There is no sign-in block of 192.0.2.10"
+        in mailkeep("sign-in-blocks", "remove", "192.0.2.10", data=running.data).err
+    )
 
 
 def test_administrators_are_listed(running: Running, dora: dict[str, Any]):

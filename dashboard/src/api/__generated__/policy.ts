@@ -230,6 +230,16 @@ export const POLICY = {
     "reach": "domain",
     "unenrolled": false
   },
+  "sign_in_block.list": {
+    "role": "admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "sign_in_block.remove": {
+    "role": "admin",
+    "reach": "global",
+    "unenrolled": false
+  },
   "suspension.lift": {
     "role": "admin",
     "reach": "domain",

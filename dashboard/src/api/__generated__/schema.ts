@@ -314,7 +314,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description Sets the cookie `svc_session` and replaces the session of the call's cookie. For an account with a second factor, the response has `requires_totp` and `totp_session` and sets no cookie. Complete the sign-in within 5 minutes and 5 attempts (then SESSION_INVALID): here with `totp_session` and `totp_code` or `recovery_code`, or at /auth/passkeys/login/options with a passkey; `methods` lists the account's second factors. After 10 failures of an account in 15 minutes, further attempts must wait; from addresses that have signed in to the account before, only after 50.
+         * @description Sets the cookie `svc_session` and replaces the session of the call's cookie. For an account with a second factor, the response has `requires_totp` and `totp_session` and sets no cookie. Complete the sign-in within 5 minutes and 5 attempts (then SESSION_INVALID): here with `totp_session` and `totp_code` or `recovery_code`, or at /auth/passkeys/login/options with a passkey; `methods` lists the account's second factors. After 10 failures of an account in 15 minutes, further attempts must wait, except from addresses that have signed in to the account before; after 30 failures with several accounts, an address is blocked for an hour (GET /sign-in-blocks).
          */
         post: operations["postAuthLogin"];
         delete?: never;
@@ -1966,6 +1966,46 @@ export interface paths {
          */
         post: operations["postSieveValidate"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sign-in-blocks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sign-in blocks
+         * @description Addresses and accounts whose sign-ins by IMAP, POP3, SMTP, ManageSieve and the API are refused after many wrong passwords. An address is blocked for an hour after 30 failures with at least 3 accounts in 15 minutes, an account for 15 seconds to 15 minutes from the tenth failure on. Addresses that have signed in to the account before are not affected by failures elsewhere, and valid app passwords never.
+         */
+        get: operations["getSignInBlocks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sign-in-blocks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a sign-in block
+         * @description The failures behind it are forgotten too. NOT_FOUND if the block has ended.
+         */
+        delete: operations["deleteSignInBlocksById"];
         options?: never;
         head?: never;
         patch?: never;
@@ -4027,6 +4067,12 @@ export interface components {
             /** @default  */
             username?: string;
         };
+        /** @description Confirmation that a block was removed. */
+        RemovedBlock: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
         /** @description Replay events from `since` until before `until` (default: now); `only_failed`: only abandoned deliveries. */
         ReplayRequest: {
             /** @default false */
@@ -4376,6 +4422,32 @@ export interface components {
             source: "database" | "default" | "env" | "file";
             storable: boolean;
             value: unknown;
+        };
+        /**
+         * @description Sign-ins that are refused until `until`, after `failures` wrong passwords.
+         *
+         *         Only `address` (an IPv4 address or an IPv6 /64 network): all sign-ins from it, except to accounts that have signed
+         *         in from it before. Only `account`: sign-ins to it from addresses that have never signed in to it. Both: sign-ins to
+         *         the account from an address that has signed in to it. `account_kind` is null without an account.
+         */
+        SignInBlockResponse: {
+            account: string | null;
+            /** @enum {string|null} */
+            account_kind: "admin" | "mailbox" | null;
+            address: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            failures: number;
+            /** Format: uuid */
+            id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            until: string;
         };
         /**
          * @description The result of the spam filter; null if it did not check the message.
@@ -10567,6 +10639,90 @@ export interface operations {
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getSignInBlocks: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                sort?: "created_at";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SignInBlockResponse"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteSignInBlocksById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RemovedBlock"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

@@ -37,6 +37,7 @@ const RESOURCES = [
   'queue',
   'sandbox',
   'session',
+  'sign_in_block',
   'suspension',
   'webhook',
 ]

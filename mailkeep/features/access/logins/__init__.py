@@ -1,11 +1,9 @@
 """Logging in with a password, and with a second factor if the account has one.
 
-An unknown email and a wrong password get the same response after the same time. A *source* is an IPv4 address or an
-IPv6 /64 network. Attempts are counted (`second_factors`): after ten failures of an account within 15 minutes, unknown
-sources must wait. Known sources (that have logged in to it in the last 180 days) and sessions that give the current
-password have a separate limit, 50 failures in 15 minutes, so that no stranger can lock anybody out. Only a few
-passwords are hashed at a time, over all callers. The others wait in a bounded queue, in which known sources have
-priority, so that a flood of logins leaves CPU time for other calls.
+An unknown email and a wrong password get the same response after the same time. `sign_in_protection` limits failures,
+without locking out sources that have logged in to the account before. Only a few passwords are hashed at a time, over
+all callers. The others wait in a bounded queue, in which known sources and sessions have priority, so that a flood of
+logins leaves CPU time for other calls.
 
 An account with a second factor logs in in two steps. The right password returns a token, which is valid for 5 minutes
 and 5 attempts. With the token, a code of the authenticator, a recovery code or a passkey opens the session. Only the

@@ -47,8 +47,9 @@ ENDPOINTS = (
             "factor, the response has `requires_totp` and `totp_session` and sets no cookie. Complete the sign-in "
             "within 5 minutes and 5 attempts (then SESSION_INVALID): here with `totp_session` and `totp_code` or "
             "`recovery_code`, or at /auth/passkeys/login/options with a passkey; `methods` lists the account's second "
-            "factors. After 10 failures of an account in 15 minutes, further attempts must wait; from addresses that "
-            "have signed in to the account before, only after 50."
+            "factors. After 10 failures of an account in 15 minutes, further attempts must wait, except from addresses "
+            "that have signed in to the account before; after 30 failures with several accounts, an address is blocked "
+            "for an hour (GET /sign-in-blocks)."
         ),
         tag=_TAG,
         body=OneOf((wire.LoginByPassword, wire.LoginByCode, wire.LoginByRecoveryCode)),

@@ -18,11 +18,6 @@ def account_key(email: str) -> tuple[str, str]:
     return address.key, address.text
 
 
-def known_source_key(email: str) -> str:
-    """The key under which failures of the account's known sources and of its sessions are counted."""
-    return f"known:{account_key(email)[0]}"
-
-
 def available_methods(account: LoginAccount) -> tuple[SecondFactorMethod, ...]:
     """The second factors that can complete the account's login; empty if it has none."""
     methods: tuple[tuple[bool, SecondFactorMethod], ...] = (

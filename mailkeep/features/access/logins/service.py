@@ -25,6 +25,7 @@ from mailkeep.features.access.logins.model import (
 from mailkeep.features.access.second_factors import service as second_factors
 from mailkeep.features.access.second_factors.model import SecondFactorCode
 from mailkeep.features.access.sessions import rules as session_rules, service as sessions
+from mailkeep.features.access.sign_in_protection import service as sign_ins
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.endpoint import Call, HttpResponse
@@ -40,8 +41,8 @@ async def login(app: App, call: Call, email: str, password: str) -> CompletedLog
     many failures of the account; FORBIDDEN `network` outside `auth.allowed_networks`.
     """
     refuse_network(app, call)
-    key, label = rules.account_key(email)
-    account, is_right = await _verify_password(app, call, key, None, password)
+    _, label = rules.account_key(email)
+    account, is_right = await _verify_password(app, call, email, password)
     at = app.clock()
     async with app.db.tx() as conn:
         result = await continue_login(app, conn, call, account, at) if account is not None and is_right else None
@@ -138,40 +139,56 @@ def refuse_network(app: App, call: Call) -> None:
         raise Forbidden(text, reason=blocked.value)
 
 
-async def _verify_password(
-    app: App, call: Call, key: str, admin_id: UUID | None, password: str
-) -> tuple[LoginAccount | None, bool]:
-    """Count an attempt under `key`, then verify the password: of the session's account if `admin_id` is set, else of
-    the account with the email `key`. Returns the account, if there is one, and whether the password is right.
+async def _verify_password(app: App, call: Call, email: str, password: str) -> tuple[LoginAccount | None, bool]:
+    """Verify a password, if sign-in protection permits. Returns the account, if there is one, and whether the password
+    is right.
     """
-    source = source_of(call.ip_address)
+    key, source = rules.account_key(email)[0], source_of(call.ip_address)
+    attempt = sign_ins.new_attempt(app.vault, "admin", email, call.ip_address, password)
     async with app.db.autocommit() as conn:
         # A flood of logins delays unknown sources only.
-        has_priority = admin_id is not None or await store.is_known_source(conn, key, source)
+        has_priority = await store.is_known_source(conn, key, source)
     # Counted inside the limit, so that no more parallel attempts are counted than are hashed at the same time.
     async with admins.hashing.acquire(priority=has_priority):
         at = app.clock()
         async with app.db.tx() as conn:
-            if admin_id is None:
-                account = await store.find_account_by_email(conn, key, source)
-                is_known = account is not None and account.known_source
-            else:
-                account, is_known = await store.find_account(conn, admin_id, source), False
-            wait = await second_factors.count_attempt(conn, key, at, known=is_known)
-            keys = [key]
-            if account is not None and (is_known or admin_id is not None):
-                # Known sources and sessions have a separate limit, which no stranger can use up.
-                keys.append(rules.known_source_key(account.email))
-                wait = wait or await second_factors.count_known_attempt(conn, keys[1], at)
-        if wait:
-            raise RateLimitExceeded("Too many wrong passwords; try again later.", retry_after=wait)
-        password_hash = account.password_hash if account and len(password) <= MAX_LENGTH else None
-        is_right = await admins.verify_password(password_hash, prepare_password(password[:MAX_LENGTH]))
+            account = await store.find_account_by_email(conn, key, source)
+            decision = await sign_ins.begin(conn, attempt, at)
+        if decision.refused_until is not None:
+            raise _too_many(sign_ins.retry_after(decision.refused_until, at))
+        is_right = await _compare(account, password)
         if is_right:
             async with app.db.tx() as conn:
-                for each in keys:
-                    await second_factors.undo_failure(conn, each)
+                await sign_ins.succeed(conn, attempt)
     return account, is_right
+
+
+async def _verify_current_password(app: App, call: Call, admin_id: UUID, password: str) -> bool:
+    """Whether this is the password of the session's account. RATE_LIMIT_EXCEEDED after many wrong ones, which count
+    apart from sign-ins: no stranger can use them up.
+    """
+    key = f"password:{admin_id}"
+    async with admins.hashing.acquire(priority=True):
+        at = app.clock()
+        async with app.db.tx() as conn:
+            account = await store.find_account(conn, admin_id, source_of(call.ip_address))
+            wait = await second_factors.count_attempt(conn, key, at)
+        if wait:
+            raise _too_many(wait)
+        is_right = await _compare(account, password)
+        if is_right:
+            async with app.db.tx() as conn:
+                await second_factors.undo_failure(conn, key)
+    return is_right
+
+
+async def _compare(account: LoginAccount | None, password: str) -> bool:
+    password_hash = account.password_hash if account and len(password) <= MAX_LENGTH else None
+    return await admins.verify_password(password_hash, prepare_password(password[:MAX_LENGTH]))
+
+
+def _too_many(seconds: int) -> RateLimitExceeded:
+    return RateLimitExceeded("Too many wrong passwords; try again later.", retry_after=seconds)
 
 
 async def open_session(
@@ -237,8 +254,7 @@ async def verify_own_password(app: App, call: Call, current: str, action: str) -
     `current` is the caller's password.
     """
     admin_id = admin_rules.own_id(call.caller())
-    _, is_right = await _verify_password(app, call, f"password:{admin_id}", admin_id, current)
-    if not is_right:
+    if not await _verify_current_password(app, call, admin_id, current):
         refusal = InvalidCredentials("The current password is wrong.")
         audit_action = AuditAction(action, AuditTarget("admin", admin_id), outcome="failed", error_code=refusal.code)
         async with app.db.tx() as conn:

@@ -10,8 +10,8 @@ the authenticator; only hashes are stored, and renewing replaces the old ones. T
 any second factor, TOTP or a passkey (see `passkeys`). Enrolling, disabling and renewing end the account's other
 sessions.
 
-Each attempt with a password or a code is counted as a failure of its account before it is checked, and uncounted if it
-was right, so parallel attempts gain nothing. From the tenth failure within 15 minutes, attempts must wait: 15 s first,
-then twice as long with every attempt, refused ones included, up to 15 minutes. Known sources (that have logged in
-before) are counted separately and may fail 50 times in 15 minutes.
+Each attempt with a code, or with the current password in a session, is counted as a failure of its account before it is
+checked, and uncounted if it was right, so parallel attempts gain nothing. From the tenth failure within 15 minutes,
+attempts must wait: 15 s first, then twice as long with every attempt, refused ones included, up to 15 minutes. Codes
+from known sources (that have logged in before) are counted separately. Sign-ins: see `sign_in_protection`.
 """

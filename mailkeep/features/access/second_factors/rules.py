@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -12,33 +11,18 @@ from mailkeep.features.access.second_factors.model import SETUP_LIFETIME, Failur
 
 WINDOW = timedelta(minutes=15)
 FREE_FAILURES = 10
-KNOWN_FAILURES = 50
 _FIRST_WAIT = 15
 _LONGEST_WAIT = 900
 
 
-def count_attempt(previous: Failures | None, at: datetime, *, known: bool) -> tuple[Failures, int]:
-    """The failures including this attempt, and the seconds it must wait; 0 allows it. `known` sources don't wait here,
-    but see `count_known_attempt`.
-    """
+def count_attempt(previous: Failures | None, at: datetime) -> tuple[Failures, int]:
+    """The failures including this attempt, and the seconds it must wait; 0 allows it."""
     if previous is None or _is_over(previous, at):
         return Failures(at, 1, at), 0
     counted = Failures(previous.window_started_at, previous.failures + 1, at)
-    if known or at >= previous.last_failed_at + timedelta(seconds=_wait_after(previous.failures)):
+    if at >= previous.last_failed_at + timedelta(seconds=_wait_after(previous.failures)):
         return counted, 0
     return counted, _wait_after(counted.failures)
-
-
-def count_known_attempt(previous: Failures | None, at: datetime) -> tuple[Failures, int]:
-    """The same for known sources: at most 50 failures in any 15 minutes. Refused attempts are not counted.
-
-    They are counted until 15 minutes pass without one: fixed windows would allow twice as many around a boundary.
-    """
-    if previous is None or abs(at - previous.last_failed_at) >= WINDOW:
-        return Failures(at, 1, at), 0
-    if previous.failures >= KNOWN_FAILURES:
-        return previous, math.ceil((previous.last_failed_at + WINDOW - at).total_seconds())
-    return Failures(previous.window_started_at, previous.failures + 1, at), 0
 
 
 def _wait_after(failures: int) -> int:

@@ -31,22 +31,15 @@ from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 _PURPOSE = "totp"
 
 
-async def count_attempt(conn: Conn, key: str, at: datetime, *, known: bool) -> int:
+async def count_attempt(conn: Conn, key: str, at: datetime) -> int:
     """Count an attempt under `key` as a failure; returns the seconds to wait, 0 if the attempt may be made.
 
     The count is locked until the commit.
     """
     previous = await store.lock_failures(conn, key, at)
-    counted, wait = rules.count_attempt(previous, at, known=known)
+    counted, wait = rules.count_attempt(previous, at)
     await store.save_failures(conn, key, counted)
     await store.delete_old_failures(conn, at - rules.WINDOW)
-    return wait
-
-
-async def count_known_attempt(conn: Conn, key: str, at: datetime) -> int:
-    """`count_attempt` for known sources: 50 failures in 15 minutes, and refused attempts are not counted."""
-    counted, wait = rules.count_known_attempt(await store.lock_failures(conn, key, at), at)
-    await store.save_failures(conn, key, counted)
     return wait
 
 
@@ -79,7 +72,7 @@ async def _verify_code(
     conn: Conn, admin_id: UUID, secret: bytes | None, code: SecondFactorCode, at: datetime, key: str
 ) -> Refusal | None:
     """`verify_code` with the authenticator's secret, None for a recovery code or without an authenticator."""
-    wait = await count_attempt(conn, key, at, known=False)
+    wait = await count_attempt(conn, key, at)
     if wait:
         return RateLimitExceeded("Too many wrong codes; try again later.", retry_after=wait)
     if code.is_recovery:

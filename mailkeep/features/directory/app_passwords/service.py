@@ -80,5 +80,11 @@ async def filter_requiring(conn: Conn, addresses: Collection[str]) -> set[str]:
     return await store.filter_requiring(conn, addresses)
 
 
+async def opens_session(conn: Conn, address_key: str, protocol: str, digest: str) -> bool:
+    """Whether the app password with this SHA-256 (hexadecimal) opens sessions of a mailbox with the protocol."""
+    local_part, _, domain = address_key.rpartition("@")
+    return await store.opens_session(conn, local_part, domain, protocol, digest)
+
+
 def _target(app_password: AppPassword, mailbox: Mailbox) -> AuditTarget:
     return AuditTarget("app_password", app_password.id, mailbox.domain_id, mailbox.domain_name)

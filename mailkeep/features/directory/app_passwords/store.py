@@ -146,6 +146,18 @@ async def filter_requiring(conn: Conn, addresses: Collection[str]) -> set[str]:
     return {row["address_key"] for row in await cursor.fetchall()}
 
 
+async def opens_session(conn: Conn, local_part: str, domain: str, protocol: str, digest: str) -> bool:
+    """Whether the app password with this SHA-256 (hexadecimal) opens sessions of the mailbox with the protocol."""
+    cursor = await conn.execute(
+        """
+        SELECT EXISTS (SELECT FROM mta_app_login(%(local_part)s, %(domain)s, %(protocol)s, %(digest)s)) AS is_valid
+        """,
+        {"local_part": local_part, "domain": domain, "protocol": protocol, "digest": digest},
+    )
+    row = await cursor.fetchone()
+    return bool(row and row["is_valid"])
+
+
 def _to_app_password(row: dict[str, Any]) -> AppPassword:
     row["protocols"] = tuple(row["protocols"])
     return AppPassword(**row)

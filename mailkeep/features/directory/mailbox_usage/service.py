@@ -21,7 +21,7 @@ from mailkeep.features.directory.app_passwords import service as app_passwords
 from mailkeep.features.directory.app_passwords.model import AppPasswordUse
 from mailkeep.features.directory.mailbox_usage import rules, store
 from mailkeep.features.directory.mailbox_usage.model import Arrivals, MailboxLogin, MailboxUsage
-from mailkeep.features.directory.mailboxes.model import mail_root
+from mailkeep.features.directory.mailboxes.model import parse_mail_folder
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.system_mail import service as system_mail
 from mailkeep.jobs.repeat import repeat
@@ -182,7 +182,7 @@ class UsageRecorder:
         """
         if not report.success:
             self._failures.add(report)
-        mailbox_id = self._mailbox_of(report.home) if report.success else None
+        mailbox_id = parse_mail_folder(self.app.data_dir, report.home) if report.success else None
         if mailbox_id is None or report.protocol not in rules.LOGIN_PROTOCOLS:
             return
         at, number, remote = self.app.clock(), report.app_password, report.remote[:64]
@@ -192,10 +192,6 @@ class UsageRecorder:
             self._logins[mailbox_id] = MailboxLogin(mailbox_id, at, report.protocol, remote)
         if number is not None and (number in self._uses or len(self._uses) < rules.MAX_REMEMBERED):
             self._uses[number] = AppPasswordUse(number, at, remote)
-
-    def _mailbox_of(self, home: str) -> UUID | None:
-        root, _, name = home.rpartition("/")
-        return parse_uuid(name) if root == str(mail_root(self.app.data_dir)) else None
 
     async def write(self) -> None:
         """Write the reports; those that can't be written now are kept, unless a newer one has arrived since."""

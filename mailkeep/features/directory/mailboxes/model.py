@@ -12,6 +12,7 @@ from uuid import UUID
 from msgspec import UNSET, UnsetType
 
 from mailkeep.core.address import Address
+from mailkeep.core.ids import parse_uuid
 from mailkeep.features.directory.domains.model import NOT_REQUIRED, InheritedFlag
 from mailkeep.mail.mailbox.homes import MAILDIR
 
@@ -192,6 +193,12 @@ def mail_root(data_dir: Path) -> Path:
 def mail_folder(data_dir: Path, mailbox_id: UUID) -> Path:
     """The home folder of a mailbox. It is named by the id, so that a mailbox with a reused address has no old mail."""
     return mail_root(data_dir) / str(mailbox_id)
+
+
+def parse_mail_folder(data_dir: Path, home: str) -> UUID | None:
+    """The mailbox whose home folder this is; None for any other text."""
+    root, _, name = home.rpartition("/")
+    return parse_uuid(name) if root == str(mail_root(data_dir)) else None
 
 
 def maildir_of(data_dir: Path, mailbox_id: UUID) -> Path:

@@ -1,0 +1,9 @@
+"""Sign-in protection for IMAP, POP3, ManageSieve and submission (Postfix), through Dovecot's auth policy protocol.
+
+Before Dovecot verifies a password it asks, and `access/sign_in_protection` decides. After a right password the attempt
+is uncounted, and its source becomes known to the mailbox. A valid app password always proceeds: it can't be guessed, so
+failures of others do not matter. So does the probe.
+
+If the database does not answer within a second, logins proceed; if this process does not answer, Dovecot proceeds after
+2 seconds. Such attempts are not counted.
+"""

@@ -1,0 +1,87 @@
+"""Decide about logins by mail protocols, and record their results."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+import structlog
+
+from mailkeep.app import App
+from mailkeep.core.address import AddressError, parse_address
+from mailkeep.core.errors import Unavailable
+from mailkeep.core.minute_limit import MinuteLimit
+from mailkeep.core.network import source_of
+from mailkeep.features.access.sign_in_protection import service as sign_ins
+from mailkeep.features.access.sign_in_protection.model import Attempt
+from mailkeep.features.directory.app_passwords import service as app_passwords
+from mailkeep.features.directory.mailboxes.model import parse_mail_folder
+from mailkeep.mail.daemons.probe_mailbox import is_probe
+from mailkeep.mail.dovecot.auth import PROCEED, REFUSE, LoginQuestion, LoginReport
+
+log = structlog.get_logger("mailkeep.sign_ins")
+
+_DECISION_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class LoginPolicy:
+    """Answers the questions of Dovecot's authentication. Its methods do not raise."""
+
+    app: App
+    _warnings: MinuteLimit[None] = field(default_factory=lambda: MinuteLimit[None](1))
+
+    async def decide(self, question: LoginQuestion) -> int:
+        """PROCEED, REFUSE, or the seconds by which the answer is delayed."""
+        if not question.remote or is_probe(question.login):
+            return PROCEED
+        try:
+            async with asyncio.timeout(_DECISION_SECONDS):
+                return await self._decide(question)
+        except (Unavailable, TimeoutError) as error:
+            self._warn("logins are not limited: the database does not answer", error)
+        except Exception:
+            log.exception("logins are not limited after an error")
+        return PROCEED
+
+    async def _decide(self, question: LoginQuestion) -> int:
+        app = self.app
+        async with app.db.tx() as conn:
+            decision = await sign_ins.begin(conn, self._attempt(question), app.clock())
+        answer = REFUSE if decision.refused_until is not None else decision.delay
+        if answer != PROCEED and question.digest and await self._has_app_password(question):
+            return PROCEED
+        return answer
+
+    async def _has_app_password(self, question: LoginQuestion) -> bool:
+        try:
+            address = parse_address(question.login)
+        except AddressError:
+            return False
+        async with self.app.db.autocommit() as conn:
+            return await app_passwords.opens_session(conn, address.key, question.protocol, question.digest)
+
+    async def record(self, report: LoginReport) -> None:
+        """Uncount a login that succeeded, and remember its source."""
+        if not report.success or not report.remote or is_probe(report.login):
+            return
+        mailbox_id = parse_mail_folder(self.app.data_dir, report.home)
+        try:
+            async with asyncio.timeout(_DECISION_SECONDS), self.app.db.tx() as conn:
+                await sign_ins.succeed(conn, self._attempt(report))
+                if mailbox_id is not None:
+                    await sign_ins.record_mailbox_source(conn, mailbox_id, source_of(report.remote), self.app.clock())
+        except (Unavailable, TimeoutError) as error:
+            self._warn("the result of a login was not recorded: the database does not answer", error)
+        except Exception:
+            log.exception("the result of a login was not recorded after an error")
+
+    def _attempt(self, login: LoginQuestion | LoginReport) -> Attempt:
+        return sign_ins.new_attempt(self.app.vault, "mailbox", login.login, login.remote, login.pwhash)
+
+    def _warn(self, text: str, error: BaseException) -> None:
+        """Log at most once a minute."""
+        at = self.app.clock()
+        self._warnings.pop_exceeded(at)
+        if self._warnings.allow(text, text, None, at):
+            log.warning(text, error=type(error).__name__)
