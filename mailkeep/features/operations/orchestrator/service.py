@@ -48,6 +48,7 @@ from mailkeep.features.record.settings_revisions.model import SettingsChange, St
 from mailkeep.settings import SettingsError
 
 _PLAN_SECONDS = 60.0
+_OVERVIEW_SECONDS = 30.0
 _ABANDONED = timedelta(minutes=5)
 _Revising = tuple[Callable[[Conn], Awaitable[int]] | None, Callable[[Conn, int], Awaitable[None]] | None]
 """Adds a revision of the settings and returns its number; takes it back if the operation does not begin."""
@@ -58,7 +59,7 @@ async def read_overview(app: App) -> Overview:
     """All services. UNAVAILABLE if the process `node` does not answer."""
     if not app.settings.is_full_profile:
         return Overview([ManagedService(rules.OWN_PROCESS, "running", os.getpid(), None, mailkeep.__version__)])
-    result = await node_tasks.run(app, "orchestrator.services", {})
+    result = await node_tasks.run(app, "orchestrator.services", {}, _OVERVIEW_SECONDS)
     services = msgspec.convert(result["services"], list[ManagedService])
     async with app.db.autocommit() as conn:
         database = ManagedService(rules.DATABASE, "running", None, None, str(conn.info.server_version // 10000))
