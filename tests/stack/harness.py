@@ -384,7 +384,8 @@ async def rotate(data_dir: Path) -> None:
     async with attach(data_dir, "tests") as app:
         rotation = create_rotation(app, InstancePaths(data_dir, run_folder(data_dir)))
         os.utime(data_dir / "log" / ".rotated", (0, 0))
-        await rotation.run_once(time.time())
+        with contextlib.suppress(FileNotFoundError):  # the instance's own task has compressed the file before
+            await rotation.run_once(time.time())
 
 
 async def compress(data_dir: Path) -> None:

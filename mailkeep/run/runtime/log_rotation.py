@@ -199,13 +199,8 @@ def find_open(paths: Sequence[Path]) -> Collection[Path]:
 
 
 def compress(path: Path) -> None:
-    """Replace a rotated file by its compressed form, with its owner, mode and time; nothing if it is gone, because
-    another process did it. Blocks.
-    """
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return
+    """Replace a rotated file by its compressed form, with its owner, mode and time. Blocks."""
+    status = path.stat()
     target = path.with_name(path.name + ".gz")
     part = path.with_name(f".{path.name}.part")
     try:
