@@ -69,6 +69,8 @@ def test_sends_wait_while_postfix_restarts(shop: Stack) -> None:
             ends = time.monotonic() + LONGEST - 3
             while time.monotonic() < ends and not (attempts(shop, one) and len(attempts(shop, many)) == BATCH):
                 time.sleep(0.1)
+            assert not single.done()
+            assert not batch.done()
         assert single.result(60).status == 200, single.result().body
         results = batch.result(60).data["results"]
         assert [each for each in results if each.get("code")] == []
