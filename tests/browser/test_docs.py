@@ -61,6 +61,7 @@ async def test_operations_are_shown_with_all_their_examples(browser: Browser, sc
         await expect(page.locator("#onMailDelivered").get_by_text('"event": "mail.delivered"')).to_be_visible()
 
 
+@pytest.mark.timeout(300)
 async def test_every_link_of_the_sidebar_reaches_its_section(browser: Browser, scene: Scene):
     """Issue 17, number 21: scrolling stopped on its way."""
     async with open_reference(browser, scene) as page:

@@ -300,6 +300,7 @@ async def test_a_passkey_is_added_used_renamed_and_deleted(browser: Browser, fre
         await page.get_by_role("button", name="Delete The old laptop").click()
         await dialog.get_by_role("button", name="Delete passkey").click()
         await expect(page.get_by_text("No passkeys yet.")).to_be_visible()
+        await page.unroute_all(behavior="wait")
         assert recorder.faults == []
 
 

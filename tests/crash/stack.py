@@ -113,7 +113,7 @@ class Far:
 
 @dataclass
 class Kept:
-    """The external MTA of the shared instance, whose accepted mail is in a folder."""
+    """The external MTA of the instance, whose accepted mail is in a folder."""
 
     folder: Path
 
@@ -272,7 +272,7 @@ async def running(program: Sequence[str] = _PROGRAM, stored: Mapping[str, Any] |
 
 @contextlib.asynccontextmanager
 async def shared(instance: harness.Stack) -> AsyncIterator[Stack]:
-    """The shared instance, with a new domain and mailbox."""
+    """The instance, with a new domain and mailbox."""
     smtp = f"{harness.ADDRESS}:{instance.ports['smtp']}"
     db = await _connect(instance.data_dir)
     stack = Stack(instance.data_dir, None, instance.api, smtp, Kept(instance.folder / "caught"), db)

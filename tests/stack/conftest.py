@@ -1,4 +1,4 @@
-"""Tests with the shared instance of the full profile (tests/plugins/stack); root only."""
+"""Tests with an instance of the full profile (tests/plugins/stack); root only."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def without_failed_logins(stack_folder: Path) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run them first: one process runs them while the others do other tests."""
+    """Run them first: they take longest, and other processes take over some of them."""
     items.sort(key=lambda item: HERE not in item.path.parents)
     for item in items:
         if HERE in item.path.parents:

@@ -51,9 +51,12 @@ export function DiscardDialog({ isDirty, path }: { isDirty: () => boolean; path?
   useBlocker({
     shouldBlockFn: ({ next }) => {
       if (!isDirty() || next.pathname === PATHS.login || next.pathname === path) return false
-      // Escape closes all open dialogs: it is for the uppermost one.
-      const dialogs = document.querySelectorAll('[role=dialog]').length
-      answer.current?.(true)
+      // Escape closes all open dialogs: it is for the uppermost one. This one may still be fading out.
+      const dialogs = document.querySelectorAll('[role=dialog]:not(.discard-dialog)').length
+      if (answer.current) {
+        answer.current(true)
+        return true
+      }
       if (dialogs > 1) return true
       setNested(dialogs > 0)
       return new Promise((resolve) => {
@@ -69,7 +72,7 @@ export function DiscardDialog({ isDirty, path }: { isDirty: () => boolean; path?
   })
   const stay = () => answer.current?.(true)
   return (
-    <Modal opened={isOpen} onClose={stay} title="Discard changes?" closeOnEscape={!isNested}>
+    <Modal opened={isOpen} onClose={stay} title="Discard changes?" closeOnEscape={!isNested} classNames={{ content: 'discard-dialog' }}>
       <div className="stack">
         <p>Your changes are not saved.</p>
         <Group justify="flex-end">

@@ -47,11 +47,16 @@ class ServiceStatus:
 
 def list_services(run: Path) -> list[ServiceStatus]:
     """All services of the instance with this run folder, by name."""
-    return [_read_status(path) for path in sorted((run / "pids").glob("*.pid"))]
+    found = [_read_status(path) for path in sorted((run / "pids").glob("*.pid"))]
+    return [each for each in found if each is not None]
 
 
-def _read_status(pid_file: Path) -> ServiceStatus:
-    name, pid = pid_file.stem, int(pid_file.read_text("ascii").split()[0])
+def _read_status(pid_file: Path) -> ServiceStatus | None:
+    """None if the service is stopped meanwhile, which removes its file."""
+    try:
+        name, pid = pid_file.stem, int(pid_file.read_text("ascii").split()[0])
+    except FileNotFoundError:
+        return None
     session = child.list_session(pid)
     memory = sum(inspection.process_memory_bytes(each) for each in session)
     return ServiceStatus(name, pid if pid in session else None, find_version(name), len(session), memory)

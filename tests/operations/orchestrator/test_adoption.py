@@ -40,3 +40,21 @@ async def test_adopted_lines_stay_only_if_the_apply_begins(api: Api, monkeypatch
     assert stored[1]["comment"] == "Adopted edits by hand: postfix/main.cf"
     if ends != "begun":
         assert stored[2]["changes"]["overlays.postfix"]["after"] is None
+
+
+async def test_what_somebody_else_stored_meanwhile_stays(api: Api, monkeypatch: pytest.MonkeyPatch):
+    """Somebody else stores the same lines between the plan and the apply, which is refused then."""
+
+    async def adopt(_: Mapping[str, Any]) -> Mapping[str, Any]:
+        stored = await api.sue.patch("/config", {"changes": CHANGES, "current_password": PASSWORD})
+        assert stored.status == 200, stored.body
+        return msgspec.to_builtins(AdoptionResult(None, CHANGES, "new"))
+
+    async def prepare(_: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {"refusal": msgspec.to_builtins(ApplyRefusal("plan_stale", "The plan is another one now."))}
+
+    handlers = {"orchestrator.adopt": adopt, "orchestrator.prepare": prepare}
+    async with answering(api.app, monkeypatch, [], handlers):
+        answer = await api.sue.post("/orchestrator/apply", APPLY)
+    assert (answer.status, reason(answer)) == (409, "plan_stale")
+    assert [list(each["changes"]) for each in await api.sql("SELECT changes FROM settings_revisions")] == [[*CHANGES]]

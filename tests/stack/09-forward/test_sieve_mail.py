@@ -194,8 +194,10 @@ def test_no_message_of_the_spool_is_lost_when_its_process_is_killed(alone: Stack
     for number in range(12):
         if number % 3 == 0:
             pid = pid_of(alone, "reinjection")
-            if pid in child.list_session(pid):  # else it is being restarted, and its ID may be another process's
-                os.kill(pid, signal.SIGKILL)
+            # Otherwise it is being restarted, and its ID may be another process's.
+            with contextlib.suppress(ProcessLookupError):
+                if pid in child.list_session(pid):
+                    os.kill(pid, signal.SIGKILL)
         sender = send(alone, mailbox["address"], f"Number {number}")
         ids.append(sender)
     eventually(lambda: len(alone.mail_of(mailbox["address"])) == len(ids), what="all mail in the mailbox")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pwd
 from typing import Any
 from uuid import UUID
@@ -22,7 +23,7 @@ def subjects(stack: Stack, address: str, folder: str) -> list[bytes]:
 @pytest.fixture(scope="module")
 def mailbox(stack_folder: Any) -> dict[str, Any]:
     stack = Stack(stack_folder)
-    return stack.make_mailbox(stack.make_domain("sieve-api.test"), "alice")
+    return stack.make_mailbox(stack.make_domain(f"sieve-api-{os.getpid()}.test"), "alice")
 
 
 def test_the_api_and_managesieve_share_scripts_and_deliveries_obey(stack: Stack, mailbox: dict[str, Any]):

@@ -26,6 +26,7 @@ from tests.stack.harness import HOSTNAME, Stack, eventually, letter
 from tests.support.processes import children
 
 SERVER = "198.51.100.7"
+NAME = f"vacation-{os.getpid()}.test"  # each process of the test run has its own domain
 FILE_NEWS = 'require ["fileinto", "mailbox"];\nfileinto :create "News";\n'
 AWAY = "I am away until Monday."
 
@@ -38,7 +39,7 @@ def places(stack: Stack) -> InstancePaths:
 def domain(stack_folder: Path) -> str:
     stack = Stack(stack_folder)
     stack.publish("asker.test", "MX", f'@ TXT "v=spf1 ip4:{SERVER} -all"')
-    return stack.make_domain("vacation.test")
+    return stack.make_domain(NAME)
 
 
 def set_vacation(stack: Stack, mailbox: dict[str, Any], **fields: Any) -> list[str]:
@@ -117,14 +118,14 @@ def test_vacation_forward_and_script_apply_to_one_message_and_each_alone(stack: 
         eventually(lambda b=before, c=copies: counted() == b + c, what=f"{name}: {copies} counted copies")
         assert len(stack.caught(sender)) == (name in ("all", "vacation"))
     message = read(reply)
-    assert (message["From"], message["Subject"]) == ("flow-vacation@vacation.test", "Away")
+    assert (message["From"], message["Subject"]) == (f"flow-vacation@{NAME}", "Away")
     assert message["Auto-Submitted"] == "auto-replied (vacation)"
     assert message.get_content().strip() == AWAY
     keys = stack.do("GET", f"/domains/{domain}/dkim-keys")
     records = {key["dns"]["name"]: key["dns"]["value"].encode() for key in keys}
     assert dkim.DKIM(reply).verify(0, lambda name, timeout=5: records[name.decode().rstrip(".")])
     (row,) = eventually(lambda: stack.do("GET", f"/messages?to={answered}"), what="the history of the reply")
-    assert (row["from"], row["source"]) == ("flow-vacation@vacation.test", "system")
+    assert (row["from"], row["source"]) == (f"flow-vacation@{NAME}", "system")
 
 
 def test_lists_programs_spam_and_unauthenticated_senders_get_no_reply(stack: Stack, domain: str) -> None:
@@ -226,11 +227,11 @@ def test_the_reply_comes_from_the_address_that_was_written_to(stack: Stack, doma
         body = {"domain_id": domain, "source_local_part": name, "destination": mailbox["address"]}
         stack.do("POST", "/aliases", body)
     set_vacation(stack, mailbox)
-    for to in ("sales@vacation.test", "person+tag@vacation.test"):
+    for to in (f"sales@{NAME}", f"person+tag@{NAME}"):
         (reply,) = stack.arrived(write(stack, to))
         assert read(reply)["From"] == to
     # A catch-all receives mail for addresses that nobody has: nobody may send from them.
-    sender = write(stack, "anything@vacation.test")
+    sender = write(stack, f"anything@{NAME}")
     eventually(lambda: len(stack.mail_of(mailbox["address"])) == 3, what="the mail")
     wait_until_sent(stack)
     assert stack.caught(sender) == []
@@ -244,14 +245,12 @@ def test_a_script_replies_once_and_only_as_its_mailbox(stack: Stack, domain: str
         stack,
         mailbox,
         'require ["vacation", "envelope"];\n'
-        f'if envelope "from" "{forged}" {{ vacation :from "boss@vacation.test" "You are fired."; }}\n'
+        f'if envelope "from" "{forged}" {{ vacation :from "boss@{NAME}" "You are fired."; }}\n'
         'else { vacation "The owner is away."; }\n',
     )
     write(stack, mailbox["address"], forged)
     log_file = stack.data_dir / "log" / "reinjection.log"
-    eventually(
-        lambda: "twice@vacation.test may not send as boss@vacation.test" in log_file.read_text(), what="the refusal"
-    )
+    eventually(lambda: f"twice@{NAME} may not send as boss@{NAME}" in log_file.read_text(), what="the refusal")
     (reply,) = stack.arrived(write(stack, mailbox["address"]))
     assert b"The owner is away." in reply
     set_vacation(stack, mailbox)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mailkeep.app import App
-from mailkeep.core.errors import ApiKeyDomainScope, NotFound, Unavailable
+from mailkeep.core.errors import ApiKeyDomainScope, MissingFields, NotFound, Unavailable
 from mailkeep.features.directory.vacation import service, wire
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 
@@ -59,7 +59,7 @@ ENDPOINTS = (
         data=wire.VacationWriteResponse,
         audit="vacation.update",
         resource="mailbox",
-        refusals=(NotFound, ApiKeyDomainScope, Unavailable),
+        refusals=(MissingFields, NotFound, ApiKeyDomainScope, Unavailable),
         examples=(
             Example(
                 path=_PATH,

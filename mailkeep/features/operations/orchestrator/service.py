@@ -47,8 +47,9 @@ from mailkeep.features.record.settings_revisions import rules as revision_rules,
 from mailkeep.features.record.settings_revisions.model import SettingsChange, StoredSettings, UndoneApply, Values
 from mailkeep.settings import SettingsError
 
-_PLAN_SECONDS = 60.0
+_PLAN_SECONDS, _OVERVIEW_SECONDS = 60.0, 30.0
 _ABANDONED = timedelta(minutes=5)
+_Edit = Callable[[StoredSettings], Values]
 _Revising = tuple[Callable[[Conn], Awaitable[int]] | None, Callable[[Conn, int], Awaitable[None]] | None]
 """Adds a revision of the settings and returns its number; takes it back if the operation does not begin."""
 _SYSTEM = Principal(None, "an apply that did not succeed", Role.SUPER_ADMIN, ActorType.SYSTEM)
@@ -58,7 +59,7 @@ async def read_overview(app: App) -> Overview:
     """All services. UNAVAILABLE if the process `node` does not answer."""
     if not app.settings.is_full_profile:
         return Overview([ManagedService(rules.OWN_PROCESS, "running", os.getpid(), None, mailkeep.__version__)])
-    result = await node_tasks.run(app, "orchestrator.services", {})
+    result = await node_tasks.run(app, "orchestrator.services", {}, _OVERVIEW_SECONDS)
     services = msgspec.convert(result["services"], list[ManagedService])
     async with app.db.autocommit() as conn:
         database = ManagedService(rules.DATABASE, "running", None, None, str(conn.info.server_version // 10000))
@@ -159,7 +160,10 @@ async def request_apply(app: App, who: Principal, request: ApplyRequest) -> Oper
         return adopted.refusal
     argument = {"request": replace(request, plan_id=adopted.plan_id)}
     comment = f"Adopted edits by hand: {', '.join(request.adopt_drift)}"
-    adopt = partial(_adopt, app=app, who=who, changes=adopted.changes, comment=comment)
+
+    def adopt(conn: Conn) -> Awaitable[int]:  # if there is another revision meanwhile, the plan is another one too
+        return _add_revision(conn, app, who, lambda now: revision_rules.merge(now.values, adopted.changes), comment)
+
     undo = partial(_undo_adoption, app=app, who=who) if adopted.changes else None
     return await _prepare(app, who, operation, action, argument, (adopt, undo))
 
@@ -214,27 +218,21 @@ async def _prepare(
     return refusal or operation
 
 
-async def _add_revision(
-    conn: Conn, app: App, who: Principal, edit: Callable[[StoredSettings], Values], comment: str
-) -> int:
+async def _add_revision(conn: Conn, app: App, who: Principal, edit: _Edit, comment: str) -> int:
+    """The number of the new revision, 0 if nothing changes."""
     change, is_full = SettingsChange(edit, comment), app.settings.is_full_profile
-    return (await revisions.add(conn, app.vault, who, app.clock(), change, is_full_profile=is_full)).n
-
-
-async def _adopt(conn: Conn, app: App, who: Principal, changes: Values, comment: str) -> int:
-    """Add a revision with changed settings. If there is another one meanwhile, the plan is another one too."""
-    return await _add_revision(conn, app, who, lambda current: revision_rules.merge(current.values, changes), comment)
+    return await revisions.add_if_changed(conn, app.vault, who, app.clock(), change, is_full_profile=is_full)
 
 
 async def _undo_adoption(conn: Conn, n: int, app: App, who: Principal) -> None:
-    """Add a revision with the settings before the adoption, if its revision `n` is the newest."""
-    before = await revisions.read_values(conn, app.vault, n - 1) if n > 1 else dict[str, Any]()
-    comment = "Edits by hand were not adopted: the apply did not begin"
-    await _add_revision(conn, app, who, lambda current: before if current.n == n else current.values, comment)
+    """Add a revision with the settings before the adoption, if its revision `n` (0: none) is the newest."""
+    old = await revisions.read_values(conn, app.vault, n - 1) if n > 1 else dict[str, Any]()
+    why = "Edits by hand were not adopted: the apply did not begin"
+    await _add_revision(conn, app, who, lambda current: old if current.n == n else current.values, why)
 
 
 async def _restore_settings(conn: Conn, app: App, who: Principal, generation: Generation) -> int:
-    """Add a revision in which the settings that need an apply have the values of a generation; the newest one then."""
+    """Add a revision in which the settings that need an apply have the values of a generation; 0 if nothing changes."""
     old = await revisions.read_values(conn, app.vault, generation.revision) if generation.revision else dict[str, Any]()
 
     def edit(current: StoredSettings) -> Values:

@@ -100,6 +100,16 @@ async def add(
     return replace(after, applied=values, applied_n=after.n, use_at_start=True) if state == "applied" else after
 
 
+async def add_if_changed(
+    conn: Conn, vault: Vault, who: Principal, at: datetime, change: SettingsChange, *, is_full_profile: bool
+) -> int:
+    """As `add`; returns the number of the new revision, 0 if nothing changes."""
+    await store.lock(conn)
+    before = await read(conn, vault, is_full_profile=is_full_profile)
+    after = await add(conn, vault, who, at, change, is_full_profile=is_full_profile)
+    return after.n if after.n != before.n else 0
+
+
 async def _notify(conn: Conn, who: Principal, at: datetime, action: str, changes: Iterable[str]) -> None:
     """Tell all super_admins which sensitive settings were changed, without their values."""
     if sensitive := rules.list_sensitive(changes):
