@@ -770,7 +770,7 @@ TABLE session_ends
     changed_at timestamp with time zone NOT NULL
     password_only boolean NOT NULL DEFAULT false
     CONSTRAINT session_ends_pkey PRIMARY KEY (id)
-    CREATE TRIGGER session_ends_notify AFTER INSERT ON session_ends FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes()
+    CREATE TRIGGER session_ends_notify AFTER INSERT ON session_ends FOR EACH ROW EXECUTE FUNCTION notify_nodes()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE sessions

@@ -11,6 +11,7 @@ CREATE OR REPLACE TRIGGER domains_notify AFTER INSERT OR DELETE ON domains FOR E
 CREATE OR REPLACE TRIGGER domains_notify_update AFTER UPDATE ON domains FOR EACH ROW
     WHEN (old.active IS DISTINCT FROM new.active OR old.receiving_enabled IS DISTINCT FROM new.receiving_enabled)
     EXECUTE FUNCTION notify_nodes();
-CREATE OR REPLACE TRIGGER session_ends_notify AFTER INSERT ON session_ends FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes();
+-- For each row: a statement that inserts none must not wake what runs it.
+CREATE OR REPLACE TRIGGER session_ends_notify AFTER INSERT ON session_ends FOR EACH ROW EXECUTE FUNCTION notify_nodes();
 CREATE OR REPLACE TRIGGER app_passwords_notify AFTER INSERT ON app_passwords FOR EACH ROW
     WHEN (new.expires_at IS NOT NULL) EXECUTE FUNCTION notify_nodes();

@@ -190,6 +190,21 @@ async def test_expiry_ends_sessions_once(api: Api) -> None:
     assert len((await api.dora.get(path_of(mailbox_id))).data) == 3
 
 
+async def test_the_node_agent_is_woken_only_when_there_is_something_to_do(api: Api) -> None:
+    mailbox_id = await api.mailbox(ALICE)
+
+    async def end_expired() -> None:
+        async with api.app.db.autocommit() as conn:
+            await service.end_expired(conn, api.app.clock() + timedelta(days=2))
+
+    async with api.app.db.listen("mailkeep_node") as conn:
+        await end_expired()
+        await create(api, mailbox_id, expires_at=iso(api.app.clock() + timedelta(days=1)))
+        await end_expired()
+        found = [each.payload async for each in conn.notifies(timeout=30, stop_after=2)]
+    assert found == ["app_passwords", "session_ends"]
+
+
 async def test_dovecot_and_postfix_accept_what_is_valid_now(api: Api) -> None:
     mailbox_id = await api.mailbox(ALICE)
     created = await create(api, mailbox_id, protocols=["imap", "smtp"])
