@@ -39,7 +39,8 @@ def register(app: typer.Typer) -> None:
 def list_aliases(
     domain: bulk.DomainName = None,
     search: Annotated[
-        str | None, typer.Option("--search", metavar="TEXT", help="Only those with this text in address or destinations.")
+        str | None,
+        typer.Option("--search", metavar="TEXT", help="Only those with this text in address or destinations."),
     ] = None,
     problems: Annotated[
         bool, typer.Option("--problems", help="Only those whose mail does not reach all destinations.")
@@ -57,7 +58,7 @@ async def _list(data_dir: Path | None, domain: str | None, search: str | None, *
     async with open_app(data_dir) as app, app.db.autocommit() as conn:
         domain_id = await _find_domain(conn, domain) if domain is not None else None
         found = await _read_all(app, conn, domain_id, search)
-    data = [
+    data: list[dict[str, Any]] = [
         {
             "address": f"{alias.source_local_part}@{name}",
             "destinations": list(alias.destinations),

@@ -79,7 +79,13 @@ async def _list(data_dir: Path | None) -> CommandResult:
         for domain, usage in found
     ]
     rows = [
-        [row["name"], "active" if row["active"] else "inactive", row["alias_of"] or "", row["mailboxes"], row["aliases"]]
+        [
+            row["name"],
+            "active" if row["active"] else "inactive",
+            row["alias_of"] or "",
+            row["mailboxes"],
+            row["aliases"],
+        ]
         for row in data
     ]
     return CommandResult({"domains": data}, table(["DOMAIN", "STATE", "ALIAS OF", "MAILBOXES", "ALIASES"], rows))

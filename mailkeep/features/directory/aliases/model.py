@@ -31,15 +31,13 @@ class Alias(Struct, frozen=True):
     updated_at: datetime
 
 
-AliasState = Literal[
-    "ok", "partial", "nowhere", "unused", "inactive", "domain_inactive", "receiving_disabled"
-]
+AliasState = Literal["ok", "partial", "nowhere", "unused", "inactive", "domain_inactive", "receiving_disabled"]
 """Whether mail for an alias reaches anybody: `partial`: not all destinations; `unused`: a mailbox has the address."""
 
 
 @dataclass(frozen=True, slots=True)
 class AliasStatus:
-    """The state of an alias, with a sentence for each destination that leads nowhere and each limit that rejects its mail."""
+    """The state of an alias, with a sentence for each destination that leads nowhere, and about limits."""
 
     state: AliasState
     warnings: tuple[str, ...]

@@ -143,11 +143,9 @@ async def find_chain_behind(conn: Conn, alias: Alias) -> list[str]:
     return [row["source"] for row in await cursor.fetchall()]
 
 
-async def find_statuses(
-    conn: Conn, alias_ids: Sequence[UUID], visible: list[UUID] | None
-) -> dict[UUID, AliasStatus]:
-    """The statuses of aliases, with details of `visible` domains only (None: all). The last of a long list are missing if
-    they have very many destinations.
+async def find_statuses(conn: Conn, alias_ids: Sequence[UUID], visible: list[UUID] | None) -> dict[UUID, AliasStatus]:
+    """The statuses of aliases, with details of `visible` domains only (None: all). The last of a long list are missing
+    if they have very many destinations.
     """
     cursor = await conn.execute(
         "SELECT s.id, s.state, s.warnings FROM alias_states(%(ids)s::uuid[], %(visible)s::uuid[]) s",

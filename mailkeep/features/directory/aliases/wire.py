@@ -26,8 +26,8 @@ Destination = Annotated[
 
 
 class AliasStatusRecord(Struct, frozen=True):
-    """Whether mail for an alias reaches anybody, and in `text` (empty for `ok`) why not. `partial`: some destinations lead
-    nowhere; `unused`: a mailbox has the same address; `domain_inactive`, `receiving_disabled`: the alias's own domain.
+    """Whether mail for an alias reaches anybody, and in `text` (empty for `ok`) why not. `partial`: it does not reach
+    all destinations; `unused`: a mailbox has the address; `domain_inactive`, `receiving_disabled`: its own domain.
     """
 
     state: AliasState

@@ -100,8 +100,8 @@ class NewDomain:
 
 @dataclass(frozen=True, slots=True)
 class DomainUsage:
-    """Number of mailboxes and aliases in a domain, the bytes of mail in its mailboxes (without the trash), and the number
-    of its alias domains.
+    """Number of mailboxes and aliases in a domain, the bytes of mail in its mailboxes (without the trash), and the
+    number of its alias domains.
     """
 
     mailboxes: int = 0
@@ -112,8 +112,8 @@ class DomainUsage:
 
 @dataclass(frozen=True, slots=True)
 class DomainFilter:
-    """Which domains to list. `domains` are those that the caller may see (None: all); `name` is a substring; `alias_of`:
-    the alias domains of this domain.
+    """Which domains to list. `domains` are those that the caller may see (None: all); `name` is a substring;
+    `alias_of`: the alias domains of this domain.
     """
 
     domains: list[UUID] | None

@@ -89,8 +89,8 @@ ENDPOINTS = (
         action="domain.create",
         summary="Create a domain",
         description=(
-            "Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows. With `alias_of`, "
-            "CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`."
+            "Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows. With "
+            "`alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`."
         ),
         tag="Domains",
         versioned=True,
@@ -122,9 +122,9 @@ ENDPOINTS = (
         summary="Change a domain",
         description=(
             "`relay` is replaced as a whole; null removes it. Without `password`, the stored one is kept if host, "
-            "port, tls and username are unchanged, and cleared otherwise. `alias_of` needs a domain without mailboxes and "
-            "aliases, except in the trash (CONFLICT `has_dependents`); neither the target nor a domain that is a target "
-            "can be an alias domain (`alias_chain`)."
+            "port, tls and username are unchanged, and cleared otherwise. `alias_of` needs a domain without mailboxes "
+            "and aliases, except in the trash (CONFLICT `has_dependents`); neither the target nor a domain that is a "
+            "target can be an alias domain (`alias_chain`)."
         ),
         tag="Domains",
         versioned=True,
@@ -144,8 +144,8 @@ ENDPOINTS = (
         action="domain.write",
         summary="Delete a domain",
         description=(
-            "CONFLICT, with their numbers, while it has mailboxes, aliases or alias domains; mailboxes in the trash are "
-            "deleted with it."
+            "CONFLICT, with their numbers, while it has mailboxes, aliases or alias domains; mailboxes in the trash "
+            "are deleted with it."
         ),
         tag="Domains",
         versioned=True,

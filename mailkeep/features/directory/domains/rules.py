@@ -156,7 +156,7 @@ def refuse_higher_rank(has_higher_rank: bool) -> None:
     """FORBIDDEN if an administrator of higher rank has an address in the domain: its mail would go elsewhere."""
     if has_higher_rank:
         raise Forbidden(
-            "An administrator of higher rank has an address in the domain, so that only this rank can change `alias_of`.",
+            "An administrator of higher rank has an address in the domain: only this rank can change `alias_of`.",
             reason="higher_rank",
         )
 

@@ -84,7 +84,7 @@ async def page(conn: Conn, filters: DomainFilter, page_request: PageRequest) -> 
 
 
 async def create(app: App, who: Principal, new: NewDomain) -> Domain:
-    """Create a domain with its first DKIM key; INVALID_FIELD, DOMAIN_EXISTS. With `alias_of` the refusals of `change`."""
+    """Create a domain with its first DKIM key; INVALID_FIELD, DOMAIN_EXISTS; with `alias_of` those of `change`."""
     new = replace(new, name=rules.parse_name(new.name), relay=_check_relay(app, new.relay))
     rules.check_delimiter(new.plus_delimiter)
     async with app.db.autocommit() as conn:

@@ -21,7 +21,7 @@ DnsStatus = Literal["unchecked", "ok", "attention", "failing"]
 
 
 class DomainUsageRecord(Struct, frozen=True):
-    """What the domain contains; `bytes` of mail in its mailboxes. `alias_domains`: how many domains are aliases of it."""
+    """What the domain contains; `bytes` of mail in its mailboxes. `alias_domains`: their number."""
 
     mailboxes: int
     aliases: int

@@ -12,9 +12,9 @@ Neither is ever returned. `quota_bytes` 0 is unlimited; a mailbox created withou
 its mailbox is refused (`alias_loop`), under the lock that all writers of aliases and forwards take.
 
 `send_as` lists further addresses, or whole domains, from which a mailbox may send; whoever adds one must be allowed to
-change mailboxes of its domain, which must be active. An entry belongs to the domain, not to its name, and is deleted with
-it. It is checked at each message (the function `sender_logins`): the domain is active, and the address does not belong to
-an administrator of higher rank than whoever added the entry (FORBIDDEN for a single address).
+change mailboxes of its domain, which must be active. An entry belongs to the domain, not to its name, and is deleted
+with it. It is checked at each message (the function `sender_logins`): the domain is active, and the address does not
+belong to an administrator of higher rank than whoever added the entry (FORBIDDEN for a single address).
 
 A deleted mailbox stays in the trash for 30 days: its address is free at once, its mail is kept, and it can be restored
 if the address is still free and the domain's limit allows it. After that, or at once with `purge`, it is deleted; its

@@ -65,8 +65,8 @@ class LastLogin:
 class Mailbox:
     """A mailbox without its password. `quota_bytes` 0: unlimited; `deleted_at`: in the trash since.
 
-    `require_app_passwords` None: as `inherited_requirement`, the value of the domain or of the setting. `send_as`: further
-    addresses from which it may send, in a fixed order; with an empty local part all of a domain.
+    `require_app_passwords` None: as `inherited_requirement`, the value of the domain or of the setting. `send_as`:
+    further addresses from which it may send, in a fixed order; with an empty local part all of a domain.
     """
 
     id: UUID
@@ -150,8 +150,8 @@ class MailboxChanges:
 
     @property
     def needs_owner_rank(self) -> bool:
-        """Whether password, protocols, `active`, quota, address, forward, `send_as` or `require_app_passwords` change: a
-        caller of lower rank than the mailbox's owner must not change them. With a small quota the owner's mail would
+        """Whether password, protocols, `active`, quota, address, forward, `send_as` or `require_app_passwords` change:
+        a caller of lower rank than the mailbox's owner must not change them. With a small quota the owner's mail would
         bounce.
         """
         protected = (self.secret, self.active, self.protocols, self.quota_bytes, self.send_as)

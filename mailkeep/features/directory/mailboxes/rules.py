@@ -75,9 +75,8 @@ def parse_send_as(texts: Sequence[str]) -> tuple[Address, ...]:
     faults: list[FieldError] = []
     entries: dict[str, Address] = {}
     for index, text in enumerate(texts):
-        text = text.strip(" ")
         try:
-            entry = parse_destination(text) if "@" in text else Address("", normalize_domain(text, min_labels=2))
+            entry = _parse_sender(text.strip(" "))
         except AddressError as error:
             faults.append({"field": f"send_as[{index}]", "reason": f"must be an address or a domain: {error.reason}"})
         else:
@@ -88,6 +87,10 @@ def parse_send_as(texts: Sequence[str]) -> tuple[Address, ...]:
     if faults:
         raise InvalidField(faults)
     return tuple(sorted(entries.values(), key=lambda entry: (entry.domain, fold_local(entry.local_part))))
+
+
+def _parse_sender(text: str) -> Address:
+    return parse_destination(text) if "@" in text else Address("", normalize_domain(text, min_labels=2))
 
 
 def send_as_texts(mailbox: Mailbox) -> list[str]:

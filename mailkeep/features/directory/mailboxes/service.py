@@ -202,8 +202,8 @@ async def _write(
 
 
 async def _write_send_as(conn: Conn, who: Principal, mailbox: Mailbox, before: Sequence[Address] = ()) -> None:
-    """Write the addresses from which a mailbox may send. New ones must be in active domains whose mailboxes the caller may
-    change, and must not belong to an administrator of higher rank.
+    """Write the addresses from which a mailbox may send. New ones must be in active domains whose mailboxes the caller
+    may change, and must not belong to an administrator of higher rank.
     """
     known = {entry.key for entry in before}
     found = {name: await domains.find_by_name(conn, name) for name in {entry.domain for entry in mailbox.send_as}}

@@ -31,7 +31,8 @@ _SELECT = """
            m.last_login_ip, m.created_at, m.updated_at, m.deleted_at, m.time_zone, m.require_app_passwords,
            coalesce(d.require_app_passwords, r.require_app_passwords) AS inherited_requirement,
            d.require_app_passwords IS NOT NULL AS inherits_from_domain,
-           (SELECT coalesce(array_agg(e.local_part || '@' || o.name ORDER BY o.name COLLATE "C", e.local_key COLLATE "C"), '{}')
+           (SELECT coalesce(array_agg(e.local_part || '@' || o.name
+                                      ORDER BY o.name COLLATE "C", e.local_key COLLATE "C"), '{}')
               FROM send_as e JOIN domains o ON o.id = e.domain_id WHERE e.mailbox_id = m.id) AS send_as,
            s.reason AS suspended_reason, s.by_label AS suspended_by,
            s.by_rank AS suspended_by_rank, s.created_at AS suspended_at
