@@ -50,6 +50,7 @@ class Record(msgspec.Struct):
     source_local_part: str
     destination: str
     active: bool
+    status: None
     created_at: str
     updated_at: str
 
@@ -91,6 +92,7 @@ def bare(app: App, asked: list[tuple[bytes, dict[str, Any]]]) -> Starlette:
                 row["source_local_part"],
                 ",".join(row["destinations"]),
                 row["active"],
+                None,
                 time(row["created_at"]),
                 time(row["updated_at"]),
             )

@@ -111,6 +111,7 @@ class Changes(RuleBasedStateMachine):
             await conn.execute("DELETE FROM mailboxes")
             await conn.execute("DELETE FROM api_keys WHERE id <> ALL(%(keys)s)", cast)
             await conn.execute("DELETE FROM admins WHERE id <> ALL(%(admins)s)", cast)
+            await conn.execute("UPDATE domains SET alias_of = NULL")
             await conn.execute("DELETE FROM domains WHERE id <> ALL(%(domains)s)", cast)
             await conn.execute("DELETE FROM admin_domains")
             await conn.execute("DELETE FROM send_counts")
@@ -233,10 +234,21 @@ class Changes(RuleBasedStateMachine):
             ("PATCH", f"/domains/{place.id}", body),
         )
 
+    @rule(by=CALLER, which=WHICH, towards=st.one_of(PLACE, st.none()))
+    def change_target(self, by: int, which: int, towards: int | None) -> None:
+        who, place = self.who(by), self.place(which)
+        wanted = None if towards is None else self.place(towards)
+        self.call(
+            "domain.update",
+            who,
+            lambda: self.model.change_domain(who, place, {"alias_of": wanted}),
+            ("PATCH", f"/domains/{place.id}", {"alias_of": wanted and wanted.id}),
+        )
+
     @rule(by=CALLER, which=WHICH)
     def delete_domain(self, by: int, which: int) -> None:
         who, place = self.who(by), self.place(which)
-        empty = not self.model.boxes_in(place) and not self.model.sources_in(place)
+        empty = not (self.model.boxes_in(place) or self.model.sources_in(place) or self.model.aliases_of(place))
         if empty and place in self.places[: len(DOMAIN_IDS)]:
             return  # the cast's own stay
         request = ("DELETE", f"/domains/{place.id}", None)

@@ -79,7 +79,7 @@ const mailbox = createRoute({
 const aliases = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.aliases,
-  validateSearch: stringParams('domain', 'new', 'edit', ...LIST_PARAMS),
+  validateSearch: stringParams('q', 'domain', 'new', 'edit', ...LIST_PARAMS),
   component: lazyRouteComponent(() => import('./screens/aliases/Aliases'), 'Aliases'),
 })
 

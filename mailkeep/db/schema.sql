@@ -235,6 +235,7 @@ TABLE dkim_keys
 TABLE domains
     id uuid NOT NULL
     name text NOT NULL
+    alias_of uuid
     active boolean NOT NULL
     sending_enabled boolean NOT NULL
     receiving_enabled boolean NOT NULL
@@ -254,6 +255,8 @@ TABLE domains
     relay_password bytea
     created_at timestamp with time zone NOT NULL
     updated_at timestamp with time zone NOT NULL
+    CONSTRAINT domains_alias_of_domain FOREIGN KEY (alias_of) REFERENCES domains(id)
+    CONSTRAINT domains_alias_of_other CHECK ((alias_of <> id))
     CONSTRAINT domains_dns_status CHECK ((dns_status = ANY (ARRAY['unchecked'::text, 'ok'::text, 'attention'::text, 'failing'::text])))
     CONSTRAINT domains_max_aliases_range CHECK ((max_aliases >= 0))
     CONSTRAINT domains_max_mailboxes_range CHECK ((max_mailboxes >= 0))
@@ -267,9 +270,11 @@ TABLE domains
     CONSTRAINT domains_relay_tls CHECK ((relay_tls = ANY (ARRAY['none'::text, 'starttls'::text, 'tls'::text])))
     CONSTRAINT domains_relay_whole CHECK ((num_nulls(relay_host, relay_port, relay_tls, relay_username) = ANY (ARRAY[0, 4])))
     CREATE INDEX domains_by_name ON domains USING btree (name, id)
+    CREATE INDEX domains_by_target ON domains USING btree (alias_of) WHERE (alias_of IS NOT NULL)
     CREATE INDEX domains_by_update ON domains USING btree (updated_at, id)
     CREATE TRIGGER domains_drop_trash BEFORE DELETE ON domains FOR EACH ROW EXECUTE FUNCTION domains_drop_trash()
     CREATE TRIGGER domains_end_sessions BEFORE UPDATE OF active ON domains FOR EACH ROW WHEN ((old.active AND (NOT new.active))) EXECUTE FUNCTION domains_end_sessions()
+    CREATE TRIGGER domains_forget_name AFTER DELETE ON domains FOR EACH ROW EXECUTE FUNCTION domains_forget_name()
     CREATE TRIGGER domains_notify AFTER INSERT OR DELETE ON domains FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes()
     CREATE TRIGGER domains_notify_update AFTER UPDATE ON domains FOR EACH ROW WHEN (((old.active IS DISTINCT FROM new.active) OR (old.receiving_enabled IS DISTINCT FROM new.receiving_enabled))) EXECUTE FUNCTION notify_nodes()
     CREATE TRIGGER domains_require_app_passwords AFTER UPDATE OF require_app_passwords ON domains FOR EACH ROW EXECUTE FUNCTION domains_require_app_passwords()
@@ -755,6 +760,19 @@ TABLE schema_migrations
     CONSTRAINT schema_migrations_pkey PRIMARY KEY (number)
     GRANT SELECT TO mailkeep_app
 
+TABLE send_as
+    mailbox_id uuid NOT NULL
+    domain_id uuid NOT NULL
+    local_part text NOT NULL
+    local_key text NOT NULL
+    granted_rank smallint NOT NULL
+    CONSTRAINT send_as_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT send_as_granted_rank_range CHECK (((granted_rank >= 0) AND (granted_rank <= 2)))
+    CONSTRAINT send_as_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT send_as_pkey PRIMARY KEY (mailbox_id, domain_id, local_key)
+    CREATE INDEX send_as_by_address ON send_as USING btree (domain_id, local_key)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE send_counts WITH (fillfactor=70)
     subject text NOT NULL
     minute timestamp with time zone NOT NULL
@@ -951,6 +969,8 @@ TABLE webhooks
 
 FUNCTION accept_messages(p_at timestamp with time zone, p_status text, p_answered boolean, p_accepted jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION address_rank(p_key text) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION alias_state(p_alias_id uuid, p_visible uuid[], OUT state text, OUT warnings jsonb, OUT walked integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION alias_states(p_ids uuid[], p_visible uuid[]) RETURNS TABLE(id uuid, state text, warnings jsonb); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION append_webhook_attempt(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION begin_sends(p_at timestamp with time zone, p_ids uuid[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION claim_webhook_deliveries(p_at timestamp with time zone, p_until timestamp with time zone, p_after uuid, p_limit integer, p_webhook_limit integer, p_webhook_limits jsonb) RETURNS SETOF webhook_deliveries; EXECUTE TO PUBLIC, mailkeep_app
@@ -958,9 +978,12 @@ FUNCTION confirm_prune_time(p_parent text, p_at timestamp with time zone) RETURN
 FUNCTION count_api_call(p_key_id uuid, p_limit integer, p_at timestamp with time zone, OUT accepted boolean, OUT used integer, OUT wait integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION count_forwards(p_at timestamp with time zone, p_queue_id text, p_domains text[], p_copies integer[], p_limit bigint) RETURNS TABLE(domain text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION count_sends(p_at timestamp with time zone, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_may_suspend boolean) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION counted_domain(p_name text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION counted_senders(p_senders text[]) RETURNS text[]; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION delete_orphaned_deliveries(p_limit integer) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_drop_trash() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_end_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION domains_forget_name() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_require_app_passwords() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION drop_audit_months() RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_audit
 FUNCTION drop_months(p_parent text, p_before timestamp with time zone) RETURNS integer; owner only
@@ -1024,15 +1047,15 @@ FUNCTION route_is_ours(p_domain text) RETURNS boolean; EXECUTE TO PUBLIC, mailke
 FUNCTION route_is_postmaster(p_local_key text, p_delimiter text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_limit_warnings(p_external integer, p_too_many boolean) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_loop(p_node uuid) RETURNS TABLE(key text); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_loops_through(p_domain text) RETURNS TABLE(address text); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_match(p_domain_id uuid, p_delimiter text, p_local_key text) RETURNS TABLE(rank integer, id uuid, active boolean, source text, texts text[], keys text[], keep_copy boolean); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_nodes(p_key text) RETURNS TABLE(node uuid); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_plain(p_local text, p_domain text, OUT address text, OUT quota_bytes bigint, OUT used_bytes bigint) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_recipient(p_address text, p_size bigint, OUT decision text, OUT deliveries jsonb, OUT external integer, OUT depends_on_size boolean) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_step(p_step text, p_result text, p_address text, p_row jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_steps(p_address text, p_base text, p_rank integer, p_row jsonb, p_active boolean) RETURNS jsonb[]; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION route_walk(p_texts text[], p_keys text[], p_visible uuid[], p_postmaster boolean, OUT steps jsonb[], OUT deliveries jsonb[], OUT dead_ends jsonb[], OUT external integer, OUT too_many boolean) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_walk(p_texts text[], p_keys text[], p_visible uuid[], p_postmaster boolean, OUT steps jsonb[], OUT deliveries jsonb[], OUT dead_ends jsonb[], OUT external integer, OUT too_many boolean, OUT walked integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_warnings(p_dead_ends jsonb[], p_own boolean) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION route_warnings_of(p_texts text[], p_keys text[], p_visible uuid[]) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION send_minutes(p_at timestamp with time zone) RETURNS tstzrange; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION send_retry_after(p_subject text, p_at timestamp with time zone, p_surplus bigint) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION sender_logins(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app

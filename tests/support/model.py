@@ -46,6 +46,7 @@ class DomainState:
     delimiter: str | None = "+"
     max_mailboxes: int | None = None
     max_aliases: int | None = None
+    alias_of: DomainState | None = None
 
 
 @dataclass(eq=False)
@@ -118,7 +119,12 @@ class Model:
     def world(self) -> World:
         """The part of the state that routing uses."""
         return World(
-            {place.name: Domain(place.active, place.receiving, place.delimiter) for place in self.places},
+            {
+                place.name: Domain(
+                    place.active, place.receiving, place.delimiter, place.alias_of.name if place.alias_of else None
+                )
+                for place in self.places
+            },
             {
                 box.address: Mailbox(box.active, list(box.forwards), box.keep_copy)
                 for box in self.boxes
@@ -135,6 +141,9 @@ class Model:
 
     def sources_in(self, place: DomainState) -> list[AliasState]:
         return [source for source in self.sources if source.place is place]
+
+    def aliases_of(self, place: DomainState) -> list[DomainState]:
+        return [other for other in self.places if other.alias_of is place]
 
     # Who may
 
@@ -160,15 +169,20 @@ class Model:
         self.require_domain(who, place)
         if not place.active:
             raise ModelRefusal("DOMAIN_INACTIVE")
+        if place.alias_of:
+            raise ModelRefusal("CONFLICT", "alias_domain")
 
     def refuse_lower_rank(self, who: Caller, address: str) -> None:
         """An address, with or without a tag, belongs to the administrator whose email it is."""
         local, _, domain = key_of(address).rpartition("@")
-        delimiter = next((place.delimiter for place in self.places if place.name == domain), None)
+        place = next((place for place in self.places if place.name == domain), None)
+        target = (place and place.alias_of) or place
+        delimiter = target.delimiter if target else None
+        same = {domain} | ({target.name, *(each.name for each in self.aliases_of(target))} if target else set())
 
         def owns(account: Account) -> bool:
             own, _, at = key_of(account.email).rpartition("@")
-            return at == domain and (own == local or own == base(local, delimiter) or base(own, delimiter) == local)
+            return at in same and (own == local or own == base(local, delimiter) or base(own, delimiter) == local)
 
         if any(RANKS[each.role] > RANKS[who.owner.role] for each in self.accounts if owns(each)):
             raise ModelRefusal("FORBIDDEN")
@@ -187,14 +201,43 @@ class Model:
         if place not in self.places:
             raise ModelRefusal("NOT_FOUND")
         self.require_domain(who, place)
+        if "alias_of" in wanted and wanted["alias_of"] is not place.alias_of:
+            self._check_target(who, place, wanted["alias_of"])
         return apply_changes(place, wanted)
+
+    def _check_target(self, who: Caller, place: DomainState, target: DomainState | None) -> None:
+        if target and self.aliases_of(place):
+            raise ModelRefusal("CONFLICT", "alias_chain")
+        if target and (self.boxes_in(place) or self.sources_in(place)):
+            raise ModelRefusal("CONFLICT", "has_dependents")
+        ranks = [RANKS[each.role] for each in self.accounts if key_of(each.email).endswith(f"@{place.name}")]
+        if max(ranks, default=0) > RANKS[who.owner.role]:
+            raise ModelRefusal("FORBIDDEN", "higher_rank")
+        if target is None:
+            return
+        if target not in self.places:
+            raise ModelRefusal("DOMAIN_NOT_FOUND")
+        self.require_domain(who, target)
+        if target is place or target.alias_of:
+            raise ModelRefusal("CONFLICT", "alias_chain")
+        before, place.alias_of = place.alias_of, target
+        world = self.world()
+        nodes = [("mailbox", box.address) for box in self.boxes if not box.trashed]
+        nodes += [("alias", source.address) for source in self.sources if source.active]
+        for kind, address in nodes:
+            local, _, domain = key_of(address).rpartition("@")
+            onward = [key_of(to).rpartition("@")[2] for to in world.onward((kind, local, domain))]
+            if place.name in onward and loops(world, (kind, local, domain)):
+                place.alias_of = before
+                raise ModelRefusal("CONFLICT", "alias_loop")
+        place.alias_of = before
 
     def delete_domain(self, who: Caller, place: DomainState) -> None:
         self.authorize(who, "admin")
         if place not in self.places:
             raise ModelRefusal("NOT_FOUND")
         self.require_domain(who, place)
-        if self.boxes_in(place) or self.sources_in(place):
+        if self.boxes_in(place) or self.sources_in(place) or self.aliases_of(place):
             raise ModelRefusal("CONFLICT", "has_dependents")
         self.places.remove(place)
         self.boxes = [box for box in self.boxes if box.place is not place]
@@ -366,7 +409,7 @@ class Model:
         self.authorize(who, "domain_admin")
         if place not in self.places:
             raise ModelRefusal("DOMAIN_NOT_FOUND", status=403)
-        if not place.active:
+        if not place.active or (place.alias_of and not place.alias_of.active):
             raise ModelRefusal("DOMAIN_INACTIVE")
         if not place.sending:
             raise ModelRefusal("DOMAIN_INACTIVE", "sending_disabled")

@@ -35,13 +35,15 @@ BEGIN
 END
 $$;
 
--- The mailbox that an address matches, with or without its tag, active or not. Aliases do not count.
+-- The mailbox that an address matches, with or without its tag, active or not; for an alias domain, in its target.
+-- Aliases do not count.
 CREATE OR REPLACE FUNCTION mta_mailbox_of(p_local text, p_domain text) RETURNS SETOF mailboxes LANGUAGE sql STABLE AS $$
     SELECT m.*
-      FROM domains d
+      FROM domains n
+      JOIN domains d ON d.id = coalesce(n.alias_of, n.id)
       CROSS JOIN LATERAL route_match(d.id, d.plus_delimiter, replace(mailkeep_fold(p_local), '@', ' ')) r
       JOIN mailboxes m ON m.id = r.id
-     WHERE d.name = lower(p_domain COLLATE "C") AND r.rank IN (1, 3)
+     WHERE n.name = lower(p_domain COLLATE "C") AND r.rank IN (1, 3)
 $$;
 
 -- Whether an address is a mailbox. Other destinations of mta_route are external.
@@ -108,7 +110,8 @@ $$;
 CREATE OR REPLACE FUNCTION mta_domain_inactive(p_local text, p_domain text) RETURNS SETOF text
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
-    IF EXISTS (SELECT FROM domains d WHERE d.name = lower(p_domain COLLATE "C") AND NOT d.active) THEN
+    IF EXISTS (SELECT FROM domains n JOIN domains d ON d.id IN (n.id, n.alias_of)
+                WHERE n.name = lower(p_domain COLLATE "C") AND NOT d.active) THEN
         RETURN QUERY
             SELECT '450 4.2.1 The domain is inactive; try again later'
               FROM route_address(p_local || '@' || p_domain) r
@@ -126,47 +129,8 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
      WHERE d.name = lower(p_domain COLLATE "C") AND d.relay_host IS NOT NULL AND p_local !~* '^SRS[01][-+=]'
 $$;
 
--- The logins that may send from an address, separated by commas: its mailbox, or the mailboxes that an alias of
--- exactly this address (or without its tag) leads to. A catch-all permits nobody. An alias for an administrator's
--- address permits nobody if an administrator of a lower role changed it last.
-CREATE OR REPLACE FUNCTION sender_logins(p_local text, p_domain text) RETURNS SETOF text
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-DECLARE
-    matched_rank integer;
-    matched_id   uuid;
-    key          text := mailkeep_fold(p_local) || '@' || lower(p_domain COLLATE "C");
-BEGIN
-    SELECT r.rank, r.id INTO matched_rank, matched_id
-      FROM domains d
-      CROSS JOIN LATERAL route_match(d.id, d.plus_delimiter, replace(mailkeep_fold(p_local), '@', ' ')) r
-     WHERE d.name = lower(p_domain COLLATE "C") AND d.active;
-    IF matched_rank IN (1, 3) THEN
-        RETURN QUERY SELECT m.address_key FROM mta_mailbox_of(p_local, p_domain) m WHERE m.active;
-    ELSIF matched_rank IN (2, 4)
-          AND (SELECT a.changed_rank FROM aliases a WHERE a.id = matched_id) >= coalesce(address_rank(key), 0) THEN
-        RETURN QUERY
-            SELECT string_agg(m.address_key, ',')
-              FROM route_address(p_local || '@' || p_domain) r,
-                   jsonb_array_elements(r.deliveries) e
-              JOIN mailboxes m ON m.id = (e->>'mailbox_id')::uuid
-             WHERE m.active
-            HAVING count(*) > 0;
-    END IF;
-END
-$$;
-
 -- The time, for queries of daemons, which can't pass it.
 CREATE OR REPLACE FUNCTION mta_time() RETURNS timestamptz LANGUAGE sql STABLE AS $$ SELECT clock_timestamp() $$;
-
--- sender_logins with the accesses of their sessions, in the form of mta_login for submission: Postfix compares the two.
-CREATE OR REPLACE FUNCTION mta_senders(p_local text, p_domain text) RETURNS SETOF text
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    SELECT string_agg(m.address_key || '/' || a, ',')
-      FROM sender_logins(p_local, p_domain) s
-      JOIN mailboxes m ON m.address_key = ANY (string_to_array(s, ',')) AND m.deleted_at IS NULL
-      CROSS JOIN LATERAL session_accesses(m.id, 'smtp', mta_time()) a
-    HAVING count(*) > 0
-$$;
 
 -- The mailbox for a delivery by Dovecot (p_access is ''). The address may have a tag; `login` is the folded address
 -- without it. Dovecot also queries it after a login, with the access that the password opened: the session opens only

@@ -70,10 +70,11 @@ $$;
 -- list: the first address's own reason comes first. Reasons: unknown_user, domain_inactive, receiving_disabled,
 -- mailbox_inactive, loop, no_administrator. Destinations behind an address in a domain outside p_visible (NULL: all are
 -- visible) are shown as that address. `external`: number of distinct external addresses. `too_many`: more than 1,000
--- destinations; the expansion stopped. p_postmaster false: postmaster and abuse are not special.
+-- destinations; the expansion stopped. `walked`: number of addresses that were looked up. p_postmaster false:
+-- postmaster and abuse are not special. An address in an alias domain is replaced by the same address in the target.
 CREATE OR REPLACE FUNCTION route_walk(p_texts text[], p_keys text[], p_visible uuid[], p_postmaster boolean,
                            OUT steps jsonb[], OUT deliveries jsonb[], OUT dead_ends jsonb[], OUT external integer,
-                           OUT too_many boolean)
+                           OUT too_many boolean, OUT walked integer)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET enable_seqscan TO off AS $$
 DECLARE
     max_destinations constant integer := 1000;
@@ -96,7 +97,9 @@ DECLARE
     local    text;
     mailbox  jsonb;
     at_hostname boolean;          -- texts[i] is at the server's hostname, which is not a managed domain
+    written_domain text;          -- the domain of texts[i] before its replacement
     domain   record;
+    target   record;
     hit      record;
     admins   record;
 BEGIN
@@ -107,8 +110,9 @@ BEGIN
     too_many := false;
     WHILE i < cardinality(keys) LOOP
         i := i + 1;
-        SELECT d.id, d.name, d.active, d.receiving_enabled, d.plus_delimiter INTO domain
+        SELECT d.id, d.name, d.active, d.receiving_enabled, d.plus_delimiter, d.alias_of INTO domain
           FROM domains d WHERE d.name = split_part(keys[i], '@', 2);
+        written_domain := domain.name;
         hidden[i] := hidden[parents[i]];
         at_hostname := domain.id IS NULL AND EXISTS (
             SELECT FROM routing_settings s
@@ -132,7 +136,29 @@ BEGIN
         reason := CASE WHEN at_hostname THEN NULL
                        WHEN NOT domain.active THEN 'domain_inactive'
                        WHEN NOT domain.receiving_enabled THEN 'receiving_disabled' END;
-        IF hidden[i] IS NULL AND at_hostname THEN
+        IF domain.alias_of IS NOT NULL THEN
+            SELECT d.id, d.name, d.active, d.receiving_enabled, d.plus_delimiter, d.alias_of INTO target
+              FROM domains d WHERE d.id = domain.alias_of;
+            IF hidden[i] IS NULL THEN
+                steps := steps || route_step(
+                    'domain_alias', coalesce(reason, 'match'), texts[i],
+                    CASE WHEN domain.id = ANY (p_visible) OR p_visible IS NULL
+                         THEN jsonb_build_object('id', domain.id, 'name', domain.name) END);
+                IF domain.id <> ALL (p_visible) AND target.id <> ALL (p_visible) THEN
+                    hidden[i] := texts[i];
+                END IF;
+            END IF;
+            IF reason IS NULL THEN
+                texts[i] := left(texts[i], -length(split_part(texts[i], '@', -1))) || target.name;
+                keys[i] := split_part(keys[i], '@', 1) || '@' || target.name;
+                domain := target;
+                reason := CASE WHEN NOT domain.active THEN 'domain_inactive'
+                               WHEN NOT domain.receiving_enabled THEN 'receiving_disabled' END;
+            END IF;
+        END IF;
+        IF domain.alias_of IS NOT NULL THEN
+            NULL;  -- inactive, or does not receive mail: the step says so
+        ELSIF hidden[i] IS NULL AND at_hostname THEN
             steps := steps || route_step('domain', 'server', texts[i], NULL);
         ELSIF hidden[i] IS NULL AND domain.id <> ALL (p_visible) THEN
             hidden[i] := texts[i];
@@ -153,7 +179,7 @@ BEGIN
                 reason := CASE WHEN hit.id IS NULL THEN 'unknown_user' ELSE 'mailbox_inactive' END;
                 IF p_postmaster AND route_is_postmaster(local, CASE WHEN at_hostname THEN '+' ELSE domain.plus_delimiter END) THEN
                     SELECT * INTO admins FROM route_administrators(
-                        CASE WHEN domain.name IS DISTINCT FROM (SELECT s.hostname FROM routing_settings s) THEN domain.id END);
+                        CASE WHEN written_domain IS DISTINCT FROM (SELECT s.hostname FROM routing_settings s) THEN domain.id END);
                     reason := CASE WHEN cardinality(admins.keys) = 0 THEN 'no_administrator' END;
                     IF hidden[i] IS NULL THEN
                         steps := steps || route_step('postmaster', CASE WHEN reason IS NULL THEN 'match' ELSE 'no_match' END,
@@ -198,8 +224,9 @@ BEGIN
             END IF;
         END IF;
         IF reason IS NOT NULL THEN
-            dead_ends := dead_ends || jsonb_build_object('address', coalesce(hidden[i], texts[i]), 'reason', reason,
-                                                         'own', parents[i] = 0);
+            dead_ends := dead_ends || jsonb_build_object(
+                'address', coalesce(hidden[i], texts[i]), 'reason', reason, 'own', parents[i] = 0,
+                'key', CASE WHEN hidden[i] IS NULL THEN keys[i] END);
         END IF;
         IF cardinality(deliveries) > max_destinations OR cardinality(keys) > max_addresses THEN
             too_many := true;
@@ -207,6 +234,7 @@ BEGIN
         END IF;
     END LOOP;
     external := cardinality(external_keys);
+    walked := i;
     -- If no forward of a mailbox can be delivered, the mailbox keeps the mail, even if others have a copy. If nobody
     -- has one and a domain on the way is only inactive, the sender is asked to retry.
     IF too_many OR cardinality(forward_only) = 0 OR (cardinality(deliveries) = 0
@@ -242,14 +270,17 @@ $$;
 
 -- Warnings about dead ends, for administrators.
 CREATE OR REPLACE FUNCTION route_warnings(p_dead_ends jsonb[], p_own boolean) RETURNS jsonb
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT coalesce(jsonb_agg(DISTINCT (e.dead_end->>'address') || CASE e.dead_end->>'reason'
                WHEN 'domain_inactive' THEN ' leads nowhere: its domain is inactive'
                WHEN 'receiving_disabled' THEN ' leads nowhere: its domain does not receive mail'
                WHEN 'mailbox_inactive' THEN ' leads nowhere: the mailbox is inactive'
                WHEN 'no_administrator' THEN ' leads nowhere: no administrator has an address that receives mail'
                WHEN 'loop' THEN ' leads back to itself'
-               ELSE ' leads nowhere: nobody has this address' END), '[]')
+               ELSE CASE WHEN EXISTS (SELECT FROM mailboxes m
+                                       WHERE m.address_key = e.dead_end->>'key' AND m.deleted_at IS NOT NULL)
+                         THEN ' leads nowhere: the mailbox is in the trash'
+                         ELSE ' leads nowhere: nobody has this address' END END), '[]')
       FROM unnest(p_dead_ends) e (dead_end)
      WHERE p_own OR NOT (e.dead_end->>'own')::boolean
 $$;
@@ -288,7 +319,7 @@ BEGIN
     IF cardinality(walk.deliveries) = 0 AND NOT walk.too_many AND route_is_postmaster(local_key, '+')
        AND NOT coalesce((walk.dead_ends[1]->>'own')::boolean, true) THEN
         SELECT a.* INTO admins
-          FROM domains d CROSS JOIN LATERAL route_administrators(d.id) a WHERE d.name = domain_name;
+          FROM domains d CROSS JOIN LATERAL route_administrators(coalesce(d.alias_of, d.id)) a WHERE d.name = domain_name;
         IF cardinality(admins.keys) > 0 THEN
             walk.steps := walk.steps || route_step('postmaster', 'match', full_address, NULL);
             SELECT w.deliveries, w.external,
@@ -323,13 +354,6 @@ BEGIN
                      ELSE route_warnings(walk.dead_ends, false) END;
     RETURN NEXT;
 END
-$$;
-
--- Warnings about the destinations of an alias or the forwards of a mailbox.
-CREATE OR REPLACE FUNCTION route_warnings_of(p_texts text[], p_keys text[], p_visible uuid[]) RETURNS jsonb
-LANGUAGE sql STABLE PARALLEL SAFE AS $$
-    SELECT route_limit_warnings(w.external, w.too_many) || route_warnings(w.dead_ends, true)
-      FROM route_walk(p_texts, p_keys, p_visible, true) w
 $$;
 
 -- route_address for the reply to RCPT, with quotas. Two more decisions: mailbox_full (no destination has room for

@@ -9,14 +9,17 @@ $$;
 
 -- The aliases and mailboxes (nodes) that an address can match. An alias counts even if a mailbox has the same
 -- address, because the mailbox may be deleted. Sources without the tag count only if nothing matches exactly, the
--- catch-all only if nothing else matches. Inactive domains and mailboxes count.
+-- catch-all only if nothing else matches. Inactive domains and mailboxes count. An address in an alias domain matches
+-- what the same address in its target matches.
 CREATE OR REPLACE FUNCTION route_nodes(p_key text) RETURNS TABLE (node uuid)
 LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 2 AS $$
 DECLARE
     local  text := split_part(p_key, '@', 1);
     domain record;
 BEGIN
-    SELECT d.id, d.plus_delimiter INTO domain FROM domains d WHERE d.name = split_part(p_key, '@', 2);
+    SELECT d.id, d.plus_delimiter INTO domain
+      FROM domains n JOIN domains d ON d.id = coalesce(n.alias_of, n.id)
+     WHERE n.name = split_part(p_key, '@', 2);
     IF domain.id IS NULL THEN
         RETURN;
     END IF;
@@ -71,11 +74,11 @@ CREATE OR REPLACE FUNCTION route_chain_ahead(p_alias_id uuid) RETURNS TABLE (sou
 SET enable_seqscan TO off SET jit TO off AS $$
     SELECT DISTINCT other.source_local_part
       FROM aliases a
-      JOIN domains d ON d.id = a.domain_id
       CROSS JOIN unnest(a.destination_keys) k
       CROSS JOIN route_nodes(k) n
       JOIN aliases other ON other.id = n.node
-     WHERE a.id = p_alias_id AND a.active AND split_part(k, '@', 2) = d.name AND other.id <> a.id
+     WHERE a.id = p_alias_id AND a.active AND other.id <> a.id AND other.domain_id = a.domain_id
+       AND split_part(k, '@', 2) IN (SELECT d.name FROM domains d WHERE d.id = a.domain_id OR d.alias_of = a.domain_id)
      ORDER BY 1
      LIMIT 10
 $$;
@@ -85,13 +88,15 @@ CREATE OR REPLACE FUNCTION route_chain_behind(p_alias_id uuid) RETURNS TABLE (so
 SET enable_seqscan TO off SET jit TO off AS $$
     -- MATERIALIZED: otherwise the planner may read the whole domain instead of the two inverted indexes.
     WITH self AS MATERIALIZED (
-        SELECT a.id, a.domain_id, a.source_key || '@' || d.name AS key
-          FROM aliases a JOIN domains d ON d.id = a.domain_id
+        SELECT a.id, a.domain_id,
+               ARRAY(SELECT a.source_key || '@' || d.name
+                       FROM domains d WHERE d.id = a.domain_id OR d.alias_of = a.domain_id) AS keys
+          FROM aliases a
          WHERE a.id = p_alias_id AND a.active AND a.source_key <> ''
     ), candidates AS MATERIALIZED (
-        SELECT a.* FROM aliases a WHERE a.destination_keys && ARRAY[(SELECT key FROM self)]
+        SELECT a.* FROM aliases a WHERE a.destination_keys && (SELECT keys FROM self)
         UNION ALL
-        SELECT a.* FROM aliases a WHERE route_bases(a.destination_keys) && ARRAY[(SELECT key FROM self)]
+        SELECT a.* FROM aliases a WHERE route_bases(a.destination_keys) && (SELECT keys FROM self)
     )
     SELECT DISTINCT other.source_local_part
       FROM self
@@ -106,15 +111,16 @@ $$;
 CREATE OR REPLACE FUNCTION route_chain_behind_catch_all(p_alias_id uuid) RETURNS TABLE (source text) LANGUAGE sql STABLE
 SET jit TO off AS $$
     WITH self AS MATERIALIZED (
-        SELECT a.id, a.domain_id, d.name, d.plus_delimiter
-          FROM aliases a JOIN domains d ON d.id = a.domain_id
+        SELECT a.id, a.domain_id
+          FROM aliases a
          WHERE a.id = p_alias_id AND a.active AND a.source_key = ''
     ), destinations AS MATERIALIZED (
         SELECT DISTINCT k AS key
           FROM self
           JOIN aliases a ON a.domain_id = self.domain_id AND a.active AND a.id <> self.id
           CROSS JOIN unnest(a.destination_keys) k
-         WHERE right(k, length(self.name) + 1) = '@' || self.name
+         WHERE split_part(k, '@', 2) IN (SELECT d.name FROM domains d
+                                          WHERE d.id = self.domain_id OR d.alias_of = self.domain_id)
     ), matched AS MATERIALIZED (
         SELECT d.key
           FROM destinations d
@@ -127,4 +133,21 @@ SET jit TO off AS $$
      WHERE a.domain_id = self.domain_id AND a.active AND a.id <> self.id
      ORDER BY 1
      LIMIT 10
+$$;
+
+-- The addresses of up to ten aliases and mailboxes that lead back to themselves through a domain, which has become an
+-- alias domain. Reads all aliases and forwards. Needs lock_routes().
+CREATE OR REPLACE FUNCTION route_loops_through(p_domain text) RETURNS TABLE (address text) LANGUAGE sql STABLE
+SET jit TO off AS $$
+    WITH nodes AS MATERIALIZED (
+        SELECT a.id, a.source_key || '@' || d.name AS address
+          FROM aliases a JOIN domains d ON d.id = a.domain_id
+         WHERE a.active AND EXISTS (SELECT FROM unnest(a.destination_keys) k WHERE split_part(k, '@', 2) = p_domain)
+        UNION ALL
+        SELECT m.id, m.address_key
+          FROM mailboxes m
+         WHERE m.forward_keys <> '{}' AND m.deleted_at IS NULL
+           AND EXISTS (SELECT FROM unnest(m.forward_keys) k WHERE split_part(k, '@', 2) = p_domain)
+    )
+    SELECT n.address FROM nodes n WHERE EXISTS (SELECT FROM route_loop(n.id)) ORDER BY 1 LIMIT 10
 $$;

@@ -35,8 +35,8 @@ CREATE INDEX IF NOT EXISTS aliases_by_destination_base ON aliases USING gin (rou
 
 -- The row that a folded local part matches in a domain, by rank: mailbox (1), alias (2), mailbox and alias without
 -- the tag (3, 4), catch-all (5). No row: unknown user. An inactive mailbox matches too. If an administrator of a
--- lower role changed the catch-all last, it does not match the address of an administrator, except postmaster and
--- abuse.
+-- lower role changed the catch-all last, it does not match the address of an administrator, in the domain or one of its
+-- alias domains, except postmaster and abuse. Alias domains have no rows of their own: pass their target.
 CREATE OR REPLACE FUNCTION route_match(p_domain_id uuid, p_delimiter text, p_local_key text)
 RETURNS TABLE (rank integer, id uuid, active boolean, source text, texts text[], keys text[], keep_copy boolean)
 LANGUAGE sql STABLE PARALLEL SAFE AS $$
@@ -63,7 +63,7 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $$
             OR NOT EXISTS (SELECT FROM domains d JOIN admins o
                                ON o.email_key = p_local_key || '@' || d.name
                                OR o.email_key = route_base(p_local_key, p_delimiter) || '@' || d.name
-                            WHERE d.id = p_domain_id
+                            WHERE (d.id = p_domain_id OR d.alias_of = p_domain_id)
                               AND CASE o.role WHEN 'domain_admin' THEN 0 WHEN 'admin' THEN 1 ELSE 2 END > a.changed_rank))
     ORDER BY 1
     LIMIT 1
@@ -76,15 +76,24 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
 $$;
 
 -- The rank of the administrator with this folded address (0 domain_admin, 1 admin, 2 super_admin): the highest if there
--- are several, NULL if there is none. Tags are ignored on both sides, because x@ receives the mail for x+tag@ too.
+-- are several, NULL if there is none. Tags are ignored on both sides, because x@ receives the mail for x+tag@ too. For the
+-- same reason an address is one with the same address in an alias domain of its domain, and in that one's target.
 CREATE OR REPLACE FUNCTION address_rank(p_key text) RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE AS $$
     SELECT max(CASE a.role WHEN 'domain_admin' THEN 0 WHEN 'admin' THEN 1 ELSE 2 END)
       FROM (SELECT split_part(p_key, '@', 1) AS local, split_part(p_key, '@', 2) AS domain) p
-      LEFT JOIN domains d ON d.name = p.domain
-      JOIN admins a ON a.email_key = p_key
-                    OR a.email_key = route_base(p.local, d.plus_delimiter) || '@' || p.domain
-                    OR (right(a.email_key, length(p.domain) + 1) = '@' || p.domain
+      LEFT JOIN domains n ON n.name = p.domain
+      LEFT JOIN domains d ON d.id = coalesce(n.alias_of, n.id)
+     CROSS JOIN LATERAL (SELECT p.domain AS name UNION SELECT d.name WHERE d.id IS NOT NULL
+                         UNION SELECT s.name FROM domains s WHERE s.alias_of = d.id) same
+      JOIN admins a ON a.email_key = p.local || '@' || same.name
+                    OR a.email_key = route_base(p.local, d.plus_delimiter) || '@' || same.name
+                    OR (right(a.email_key, length(same.name) + 1) = '@' || same.name
                         AND route_base(split_part(a.email_key, '@', 1), d.plus_delimiter) = p.local)
+$$;
+
+-- The name of a domain, or of its target if it is an alias domain: limits of sent and forwarded mail count for that one.
+CREATE OR REPLACE FUNCTION counted_domain(p_name text) RETURNS text LANGUAGE sql STABLE PARALLEL SAFE AS $$
+    SELECT coalesce((SELECT t.name FROM domains d JOIN domains t ON t.id = d.alias_of WHERE d.name = p_name), p_name)
 $$;
 
 -- Whether a domain can have recipients on this server: it is managed, or the server's hostname.

@@ -20,6 +20,24 @@ BEGIN
 END
 $$;
 
+-- The senders for which messages count: the sender itself, but in an alias domain the mailbox in its target, or the same
+-- address there. The application has replaced addresses with tags by their mailboxes.
+CREATE OR REPLACE FUNCTION counted_senders(p_senders text[]) RETURNS text[] LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM domains d WHERE d.alias_of IS NOT NULL) THEN
+        RETURN p_senders;
+    END IF;
+    RETURN ARRAY(
+        SELECT CASE WHEN t.id IS NULL THEN s.sender
+                    ELSE coalesce((SELECT m.address_key FROM mta_mailbox_of(split_part(s.sender, '@', 1), t.name) m),
+                                  split_part(s.sender, '@', 1) || '@' || t.name) END
+          FROM unnest(p_senders) WITH ORDINALITY s (sender, number)
+          LEFT JOIN domains d ON d.name = split_part(s.sender, '@', -1)
+          LEFT JOIN domains t ON t.id = d.alias_of
+         ORDER BY s.number);
+END
+$$;
+
 -- The minutes whose counts are valid at p_at: all that overlap the hour before it, so that no hour exceeds the
 -- threshold. A recipient leaves the count after 60 to 61 minutes. Minutes after p_at come from another process's
 -- clock; those more than an hour ahead were written before the clock was set back, and do not count.
@@ -53,7 +71,8 @@ RETURNS TABLE (verdict text, retry_after integer) LANGUAGE plpgsql
 -- One plan for all calls: planning each call costs more than a better plan saves.
 SET plan_cache_mode TO force_generic_plan AS $$
 DECLARE
-    subjects  text[] := ARRAY(SELECT s FROM unnest(p_senders) s UNION SELECT split_part(s, '@', -1) FROM unnest(p_senders) s);
+    counted   text[] := counted_senders(p_senders);
+    subjects  text[] := ARRAY(SELECT s FROM unnest(counted) s UNION SELECT split_part(s, '@', -1) FROM unnest(counted) s);
     suspended text[];
     earlier   bigint[];  -- recipients by subject, before this call
     used      bigint[];  -- recipients by subject, with this call
@@ -62,8 +81,8 @@ DECLARE
     domain    integer;
     size      integer;   -- recipients of the message
 BEGIN
-    PERFORM lock_send_counts(p_senders);
-    suspended := ARRAY(SELECT s.address_key FROM suspensions s WHERE s.address_key = ANY (p_senders));
+    PERFORM lock_send_counts(p_senders || counted);
+    suspended := ARRAY(SELECT s.address_key FROM suspensions s WHERE s.address_key = ANY (p_senders || counted));
     earlier := ARRAY(
         SELECT (SELECT coalesce(sum(c.recipients), 0)
                   FROM send_counts c
@@ -73,25 +92,25 @@ BEGIN
          ORDER BY s.number);
     used := earlier;
     FOR i IN 1..cardinality(p_senders) LOOP
-        sender := array_position(subjects, p_senders[i]);
-        domain := array_position(subjects, split_part(p_senders[i], '@', -1));
+        sender := array_position(subjects, counted[i]);
+        domain := array_position(subjects, split_part(counted[i], '@', -1));
         size := p_recipients[i];
         verdict := CASE
-            WHEN p_senders[i] = ANY (suspended) THEN 'suspended'
+            WHEN p_senders[i] = ANY (suspended) OR counted[i] = ANY (suspended) THEN 'suspended'
             WHEN size > least(p_sender_limit, p_domain_limit) THEN 'message_above_threshold'
             WHEN used[sender] + size > p_sender_limit THEN 'sender_rate'
             WHEN used[domain] + size > p_domain_limit THEN 'domain_rate'
             ELSE 'counted' END;
         retry_after := CASE verdict
             WHEN 'message_above_threshold' THEN 3600
-            WHEN 'sender_rate' THEN send_retry_after(p_senders[i], p_at, used[sender] + size - p_sender_limit)
+            WHEN 'sender_rate' THEN send_retry_after(counted[i], p_at, used[sender] + size - p_sender_limit)
             WHEN 'domain_rate' THEN send_retry_after(subjects[domain], p_at, used[domain] + size - p_domain_limit) END;
         IF verdict = 'counted' THEN
             used[sender] := used[sender] + size;
             used[domain] := used[domain] + size;
         ELSIF verdict = 'sender_rate' THEN
             exceeded := true;
-            suspended := suspended || p_senders[i];
+            suspended := suspended || p_senders[i] || counted[i];
         END IF;
         RETURN NEXT;
     END LOOP;
@@ -114,13 +133,15 @@ $$;
 -- Subtracts the counts of messages that were not submitted; p_at: when count_sends counted each.
 CREATE OR REPLACE FUNCTION uncount_sends(p_at timestamptz[], p_senders text[], p_recipients integer[]) RETURNS void
 LANGUAGE plpgsql AS $$
+DECLARE
+    counted text[] := counted_senders(p_senders);
 BEGIN
-    PERFORM lock_send_counts(p_senders);
+    PERFORM lock_send_counts(counted);
     -- If a suspension was lifted in between, the sender's counts were deleted: never below 0.
     UPDATE send_counts c
        SET recipients = greatest(0, c.recipients - uncounted.recipients)
       FROM (SELECT s.subject, date_trunc('minute', u.counted_at) AS minute, sum(u.recipients) AS recipients
-              FROM unnest(p_at, p_senders, p_recipients) u (counted_at, sender, recipients)
+              FROM unnest(p_at, counted, p_recipients) u (counted_at, sender, recipients)
              CROSS JOIN unnest(ARRAY[u.sender, split_part(u.sender, '@', -1)]) s (subject)
              GROUP BY s.subject, minute) uncounted
      WHERE c.subject = uncounted.subject AND c.minute = uncounted.minute;
@@ -144,51 +165,56 @@ CREATE OR REPLACE FUNCTION forward_subject(p_domain text) RETURNS text LANGUAGE 
     SELECT 'forwards ' || p_domain
 $$;
 
--- Counts external copies that domains forward (p_copies for each of the distinct p_domains), all or none. If a domain
--- would exceed the limit, nothing is counted, and each such domain has a row with the seconds until the copies fit:
--- NULL if they never will (more copies than the limit). Idempotent for a queue ID; p_queue_id NULL: none is recorded.
+-- Counts external copies that domains forward (p_copies for each of the distinct p_domains), all or none. Those of an
+-- alias domain count for its target. If a domain would exceed the limit, nothing is counted, and each such domain has a
+-- row with the seconds until the copies fit: NULL if they never will (more copies than the limit). Idempotent for a queue
+-- ID; p_queue_id NULL: none is recorded.
 CREATE OR REPLACE FUNCTION count_forwards(
     p_at timestamptz, p_queue_id text, p_domains text[], p_copies integer[], p_limit bigint)
 RETURNS TABLE (domain text, retry_after integer) LANGUAGE plpgsql AS $$
 DECLARE
-    used bigint;
-    fits boolean := true;
-    name text;
+    used   bigint;
+    fits   boolean := true;
+    names  text[];
+    counts integer[];
 BEGIN
-    FOR name IN SELECT d FROM unnest(p_domains) d ORDER BY d LOOP
-        PERFORM pg_advisory_xact_lock(hashtextextended('mailkeep.forwarding domain ' || name, 0));
+    SELECT array_agg(f.name ORDER BY f.name), array_agg(f.copies ORDER BY f.name) INTO names, counts
+      FROM (SELECT counted_domain(u.domain) AS name, sum(u.copies)::integer AS copies
+              FROM unnest(p_domains, p_copies) u (domain, copies) GROUP BY 1) f;
+    FOR i IN 1..cardinality(names) LOOP
+        PERFORM pg_advisory_xact_lock(hashtextextended('mailkeep.forwarding domain ' || names[i], 0));
     END LOOP;
     IF EXISTS (SELECT FROM forward_charges c WHERE c.queue_id = p_queue_id) THEN
         RETURN;
     END IF;
-    FOR i IN 1..cardinality(p_domains) LOOP
+    FOR i IN 1..cardinality(names) LOOP
         SELECT coalesce(sum(c.recipients), 0) INTO used
           FROM send_counts c
-         WHERE c.subject = forward_subject(p_domains[i])
+         WHERE c.subject = forward_subject(names[i])
            AND c.minute > lower(send_minutes(p_at)) AND c.minute < upper(send_minutes(p_at));
-        CONTINUE WHEN used + p_copies[i] <= p_limit;
+        CONTINUE WHEN used + counts[i] <= p_limit;
         fits := false;
-        domain := p_domains[i];
-        retry_after := CASE WHEN p_copies[i] <= p_limit
-                            THEN send_retry_after(forward_subject(p_domains[i]), p_at, used + p_copies[i] - p_limit) END;
+        domain := names[i];
+        retry_after := CASE WHEN counts[i] <= p_limit
+                            THEN send_retry_after(forward_subject(names[i]), p_at, used + counts[i] - p_limit) END;
         RETURN NEXT;
     END LOOP;
     IF fits THEN
         INSERT INTO send_counts (subject, minute, recipients)
         SELECT forward_subject(f.domain), date_trunc('minute', p_at), f.copies
-          FROM unnest(p_domains, p_copies) f (domain, copies)
+          FROM unnest(names, counts) f (domain, copies)
         ON CONFLICT ON CONSTRAINT send_counts_pkey DO UPDATE SET recipients = send_counts.recipients + excluded.recipients;
         INSERT INTO forward_charges (queue_id, charged_at, domains, copies)
-        SELECT p_queue_id, p_at, p_domains, p_copies WHERE p_queue_id IS NOT NULL;
+        SELECT p_queue_id, p_at, names, counts WHERE p_queue_id IS NOT NULL;
     END IF;
 END
 $$;
 
--- Number of copies that a domain has forwarded in the hour before p_at.
+-- Number of copies that a domain, or its target if it is an alias domain, has forwarded in the hour before p_at.
 CREATE OR REPLACE FUNCTION forwarded_copies(p_at timestamptz, p_domain text) RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT coalesce(sum(c.recipients), 0)::bigint
       FROM send_counts c
-     WHERE c.subject = forward_subject(p_domain)
+     WHERE c.subject = forward_subject(counted_domain(p_domain))
        AND c.minute > lower(send_minutes(p_at)) AND c.minute < upper(send_minutes(p_at))
 $$;
 

@@ -13,6 +13,9 @@ CREATE SEQUENCE access_versions;
 CREATE TABLE domains (
     id                  uuid PRIMARY KEY,
     name                text NOT NULL CONSTRAINT domains_name_unique UNIQUE,        -- A-labels, lower case
+    -- An alias domain: its addresses are routed as those of this domain, which is no alias domain itself.
+    alias_of            uuid CONSTRAINT domains_alias_of_domain REFERENCES domains
+                        CONSTRAINT domains_alias_of_other CHECK (alias_of <> id),
     active              boolean NOT NULL,
     sending_enabled     boolean NOT NULL,
     receiving_enabled   boolean NOT NULL,
@@ -42,6 +45,7 @@ CREATE TABLE domains (
 );
 CREATE INDEX domains_by_name ON domains (name, id);
 CREATE INDEX domains_by_update ON domains (updated_at, id);
+CREATE INDEX domains_by_target ON domains (alias_of) WHERE alias_of IS NOT NULL;
 
 CREATE TABLE dkim_keys (
     id            uuid PRIMARY KEY,
@@ -112,6 +116,18 @@ CREATE INDEX mailboxes_trash ON mailboxes (deleted_at) WHERE deleted_at IS NOT N
 CREATE INDEX mailboxes_forwarding ON mailboxes USING gin (forward_keys) WHERE forward_keys <> '{}';
 CREATE INDEX mailboxes_quota_level_changed ON mailboxes (id) WHERE quota_level_changed;
 CREATE INDEX mailboxes_usage_count_due ON mailboxes (usage_count_due_at) WHERE usage_count_due_at IS NOT NULL;
+
+-- The further addresses (local_key '': all addresses of the domain) from which a mailbox may send. `granted_rank`: rank of
+-- the administrator who added the entry, as in `aliases`.
+CREATE TABLE send_as (
+    mailbox_id   uuid NOT NULL REFERENCES mailboxes ON DELETE CASCADE,
+    domain_id    uuid NOT NULL REFERENCES domains ON DELETE CASCADE,
+    local_part   text NOT NULL,                                                     -- as written, NFC
+    local_key    text NOT NULL,                                                     -- folded
+    granted_rank smallint NOT NULL CONSTRAINT send_as_granted_rank_range CHECK (granted_rank BETWEEN 0 AND 2),
+    PRIMARY KEY (mailbox_id, domain_id, local_key)
+);
+CREATE INDEX send_as_by_address ON send_as (domain_id, local_key);
 
 -- Deleted mailboxes whose Maildir is still to be removed. A trigger adds the row in the transaction that deletes the
 -- mailbox: no crash forgets a folder, and a restored database removes only folders that are listed here.

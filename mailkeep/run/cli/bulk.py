@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from mailkeep.run.cli import folders
 from mailkeep.run.cli.output import (
     DONE,
     REFUSED,
@@ -43,9 +42,8 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Check all rows, and cha
 DomainName = Annotated[str | None, typer.Option("--domain", metavar="NAME", help="Only those of this domain.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    mailbox = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Mailboxes.")
+def add_mailbox_commands(mailbox: typer.Typer) -> None:
+    """Add these commands to `mailkeep mailbox`."""
     mailbox.command(
         "import",
         epilog=examples(
@@ -57,12 +55,12 @@ def register(app: typer.Typer) -> None:
     mailbox.command("export", epilog=examples("mailkeep mailbox export --domain example.com > mailboxes.csv"))(
         export_mailboxes
     )
-    folders.add_commands(mailbox)
-    app.add_typer(mailbox, name="mailbox")
-    alias = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Aliases.")
+
+
+def add_alias_commands(alias: typer.Typer) -> None:
+    """Add these commands to `mailkeep alias`."""
     alias.command("import", epilog=examples("mailkeep alias import aliases.csv --dry-run"))(import_aliases)
     alias.command("export", epilog=examples("mailkeep alias export > aliases.csv"))(export_aliases)
-    app.add_typer(alias, name="alias")
 
 
 def import_mailboxes(

@@ -1,4 +1,4 @@
-"""`mailkeep mailbox`: the vacation replies and the forward of a mailbox."""
+"""`mailkeep mailbox`: the vacation replies, the forward and the further sender addresses of a mailbox."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mailkeep.run.cli import bulk, folders
 from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, open_app, run_command
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ Address = Annotated[str, typer.Argument(metavar="ADDRESS", help="The mailbox's a
 def register(app: typer.Typer) -> None:
     """Add these commands."""
     mailbox = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Mailboxes.")
+    bulk.add_mailbox_commands(mailbox)
+    folders.add_commands(mailbox)
     vacation = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Vacation replies (full profile).")
     add = vacation.command
     add("show", epilog=examples("mailkeep mailbox vacation show alice@example.com"))(show_vacation)
@@ -51,6 +54,16 @@ def register(app: typer.Typer) -> None:
     )(set_forward)
     forward.command("off", epilog=examples("mailkeep mailbox forward off alice@example.com"))(remove_forward)
     mailbox.add_typer(forward, name="forward")
+    send_as = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Further sender addresses.")
+    send_as.command("show", epilog=examples("mailkeep mailbox send-as show alice@example.com"))(show_send_as)
+    send_as.command(
+        "set",
+        epilog=examples(
+            "mailkeep mailbox send-as set alice@example.com sales@example.com example.org",
+            "mailkeep mailbox send-as set alice@example.com",
+        ),
+    )(set_send_as)
+    mailbox.add_typer(send_as, name="send-as")
     app.add_typer(mailbox, name="mailbox")
 
 
@@ -137,6 +150,23 @@ def set_forward(
 def remove_forward(address: Address, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Remove the forward of a mailbox."""
     run_command(as_json, _set_forward(data_dir, address, [], keep_copy=True))
+
+
+def show_send_as(address: Address, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Show from which further addresses a mailbox may send."""
+    run_command(as_json, _show_send_as(data_dir, address))
+
+
+def set_send_as(
+    address: Address,
+    senders: Annotated[
+        list[str] | None, typer.Argument(metavar="[SENDER]...", help="Addresses, and domains for all their addresses.")
+    ] = None,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
+) -> None:
+    """Set from which further addresses a mailbox may send; without any, only from its own and its aliases."""
+    run_command(as_json, _set_send_as(data_dir, address, senders or []))
 
 
 def _read_text(path: Path) -> str:
@@ -300,3 +330,30 @@ def _forward_result(mailbox: Mailbox) -> CommandResult:
         return CommandResult(data, [f"{mailbox.address} does not forward its mail."])
     copy = "and keeps a copy" if keep_copy else "and keeps no copy"
     return CommandResult(data, [f"{mailbox.address} forwards its mail to {', '.join(destinations)} {copy}."])
+
+
+async def _show_send_as(data_dir: Path | None, address: str) -> CommandResult:
+    async with open_app(data_dir) as app, app.db.autocommit() as conn:
+        return _send_as_result(await _find_mailbox(conn, address))
+
+
+async def _set_send_as(data_dir: Path | None, address: str, senders: Sequence[str]) -> CommandResult:
+    from mailkeep.features.directory.mailboxes import service
+    from mailkeep.features.directory.mailboxes.model import MailboxChanges
+    from mailkeep.run.cli.accounts import cli_principal
+
+    async with open_app(data_dir) as app:
+        async with app.db.autocommit() as conn:
+            mailbox = await _find_mailbox(conn, address)
+        changes = MailboxChanges(send_as=tuple(senders))
+        return _send_as_result(await service.change(app, cli_principal(), mailbox.id, changes))
+
+
+def _send_as_result(mailbox: Mailbox) -> CommandResult:
+    from mailkeep.features.directory.mailboxes import rules
+
+    senders = rules.send_as_texts(mailbox)
+    data = {"address": str(mailbox.address), "send_as": senders}
+    if not senders:
+        return CommandResult(data, [f"{mailbox.address} sends only from its own address and its aliases."])
+    return CommandResult(data, [f"{mailbox.address} may also send from {', '.join(senders)}."])

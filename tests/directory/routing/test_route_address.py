@@ -28,6 +28,7 @@ class Domain:
     active: bool = True
     receiving: bool = True
     delimiter: str | None = "+"
+    alias_of: str | None = None
 
 
 @dataclass
@@ -69,6 +70,10 @@ class World:
                 " VALUES (%s, %s, %s, true, %s, '', 0, %s, 'unchecked', %s, %s)",
                 (domain_ids[name], name, domain.active, domain.receiving, domain.delimiter, at, at),
             )
+        for name, domain in self.domains.items():
+            if domain.alias_of:
+                arguments = (domain_ids[domain.alias_of], domain_ids[name])
+                conn.execute("UPDATE domains SET alias_of = %s WHERE id = %s", arguments)
         for address, mailbox in self.mailboxes.items():
             local, _, name = address.rpartition("@")
             ident = uuid7(at)
@@ -107,11 +112,15 @@ class World:
         found = [a for s, a in self.aliases.items() if key_of(s) == f"{local_key}@{domain}" and a.active]
         return found[0] if found else None
 
+    def target(self, name: str) -> str:
+        return self.domains[name].alias_of or name
+
     def candidates(self, key: str) -> list[list[Node]]:
         """The candidates for an address, by level: exact, without the tag, catch-all."""
         local, _, domain = key.rpartition("@")
         if domain not in self.domains:
             return []
+        domain = self.target(domain)
         delimiter = self.domains[domain].delimiter
         base = strip_tag(local, delimiter) if delimiter else None
         return [
@@ -127,11 +136,12 @@ class World:
         return next((level[0] for level in self.candidates(key) if level), None)
 
     def dead_end(self, key: str) -> str | None:
-        domain, node = self.domains[key.rpartition("@")[2]], self.match(key)
-        if not domain.active:
-            return "domain_inactive"
-        if not domain.receiving:
-            return "receiving_disabled"
+        name, node = key.rpartition("@")[2], self.match(key)
+        for domain in (self.domains[name], self.domains[self.target(name)]):
+            if not domain.active:
+                return "domain_inactive"
+            if not domain.receiving:
+                return "receiving_disabled"
         if node is None:
             return "unknown_user"
         mailbox = self.mailbox(node[1], node[2]) if node[0] == "mailbox" else None
@@ -224,10 +234,8 @@ def chained_with(world: World, node: Node) -> tuple[set[str], set[str]]:
     """Sources of the domain's other aliases that an alias leads to, and of those that lead to it."""
 
     def ahead(start: Node) -> set[Node]:
-        domain = start[2]
-        keys = [key_of(to) for to in world.onward(start)]
-        nodes = {n for key in keys if key.endswith(f"@{domain}") for n in world.reached_from(key)}
-        return {n for n in nodes if n[0] == "alias" and n != start}
+        nodes = {n for to in world.onward(start) for n in world.reached_from(key_of(to))}
+        return {n for n in nodes if n[0] == "alias" and n != start and n[2] == start[2]}
 
     active = [key_of(source).rpartition("@") for source, alias in world.aliases.items() if alias.active]
     others: list[Node] = [("alias", local, domain) for local, _, domain in active]
@@ -254,6 +262,9 @@ def shop() -> World:
             "dash.test": Domain(delimiter="-"),
             "asleep.test": Domain(active=False),
             "deaf.test": Domain(receiving=False),
+            "store.test": Domain(delimiter=None, alias_of="shop.test"),
+            "shut.test": Domain(active=False, alias_of="shop.test"),
+            "away.test": Domain(alias_of="asleep.test"),
         },
         mailboxes={
             "alice@shop.test": Mailbox(),
@@ -286,6 +297,8 @@ def shop() -> World:
             "@dash.test": Alias(["dave@dash.test"]),
             "forwarded@shop.test": Alias(["away@shop.test"]),
             "team@shop.test": Alias(["stranded@shop.test", "alice@shop.test", "sleeper@shop.test"]),
+            "far@bare.test": Alias(["alice+far@store.test", "alice@shop.test", "eve@away.test"]),
+            "circle@shop.test": Alias(["circle@store.test"]),
         },
     )
 
@@ -328,6 +341,15 @@ def shop() -> World:
         ("both@shop.test", ["both@shop.test", "both@else.test", "alice@shop.test"]),
         ("stranded@shop.test", ["stranded@shop.test"]),
         ("forwarded@shop.test", ["away@else.test"]),
+        ("Alice+x@Store.test", ["Alice+x@shop.test"]),
+        ("sales+june@store.test", ["alice@shop.test", "Partner@else.test"]),
+        ("closed@store.test", "mailbox_inactive"),
+        ("nobody@store.test", "unknown_user"),
+        ("alice@shut.test", "domain_inactive"),
+        ("eve@away.test", "domain_inactive"),
+        ("postmaster@store.test", "no_administrator"),
+        ("far@bare.test", ["alice+far@shop.test"]),
+        ("circle@store.test", "unknown_user"),
         ("x@else.test", "not_managed"),
         ("postmaster", "no_administrator"),
         ("postmaster@shop.test", "no_administrator"),
@@ -402,6 +424,29 @@ def test_the_steps_of_a_refusal_end_with_it(tx: Conn) -> None:
     ]
 
 
+def test_the_steps_name_an_alias_domain(tx: Conn) -> None:
+    shop().write(tx)
+    own = {row["name"]: row["id"] for row in tx.execute("SELECT name, id FROM domains").fetchall()}
+    steps = route(tx, "Alice@STORE.test")["steps"]
+    assert [(s["step"], s["result"], s["address"]) for s in steps] == [
+        ("domain_alias", "match", "Alice@store.test"),
+        ("domain", "managed", "Alice@shop.test"),
+        ("mailbox", "match", "Alice@shop.test"),
+    ]
+    assert steps[0]["row"] == {"id": str(own["store.test"]), "name": "store.test"}
+    steps = route(tx, "alice@shut.test")["steps"]
+    assert [(s["step"], s["result"]) for s in steps] == [
+        ("domain_alias", "domain_inactive"),
+        ("reject", "domain_inactive"),
+    ]
+    # Who sees only the alias domain does not see where the target's addresses lead; who sees the target does.
+    (delivery,) = route(tx, "sales@store.test", [own["store.test"]])["deliveries"]
+    assert delivery == {"type": "external", "address": "sales@shop.test", "mailbox_id": None}
+    found = route(tx, "sales@store.test", [own["shop.test"]])
+    assert [each["address"] for each in found["deliveries"]] == ["alice@shop.test", "Partner@else.test"]
+    assert found["steps"][0]["row"] is None
+
+
 def test_details_of_other_domains_are_not_shown(tx: Conn) -> None:
     shop().write(tx)
     own = tx.execute("SELECT id FROM domains WHERE name = 'shop.test'").fetchall()
@@ -433,7 +478,9 @@ def test_a_long_route_over_two_domains_ends(tx: Conn) -> None:
 
 MANAGED = ["a.test", "b.test", "xn--r8jz45g.test"]
 LOCALS = ["x", "X", "y", "x+t", "y+t", "x+t+u", "x-t", "ß", "SS", "ss+t", "Ünder", ".+t".strip("."), "z"]
-addresses = st.builds("{}@{}".format, st.sampled_from(LOCALS), st.sampled_from([*MANAGED, "out.test"]))
+ALIAS_DOMAIN = "alias.test"
+ADDRESSED = [*MANAGED, ALIAS_DOMAIN, "out.test"]
+addresses = st.builds("{}@{}".format, st.sampled_from(LOCALS), st.sampled_from(ADDRESSED))
 own_addresses = st.builds("{}@{}".format, st.sampled_from(LOCALS), st.sampled_from(MANAGED))
 sources = st.builds("{}@{}".format, st.sampled_from([*LOCALS, "", ""]), st.sampled_from(MANAGED))
 worlds = st.builds(
@@ -447,6 +494,13 @@ worlds = st.builds(
                 delimiter=st.sampled_from(["+", "+", "-", None]),
             )
             for name in MANAGED
+        }
+        | {
+            ALIAS_DOMAIN: st.builds(
+                Domain,
+                active=st.sampled_from([True, True, True, False]),
+                alias_of=st.sampled_from([*MANAGED, None]),
+            )
         }
     ),
     mailboxes=st.dictionaries(
@@ -489,7 +543,7 @@ def in_database(check: Callable[[Conn, World, dict[Node, UUID]], None], conn: Co
 def test_the_function_agrees_with_a_model_of_the_rules(conn: Conn, world: World) -> None:
     def check(conn: Conn, world: World, ids: dict[Node, UUID]) -> None:
         for local in LOCALS:
-            for name in [*MANAGED, "out.test"]:
+            for name in ADDRESSED:
                 expected = model_route(world, f"{local}@{name}")
                 found = route(conn, f"{local}@{name.upper()}")
                 boxes = {d["mailbox_id"] for d in found["deliveries"] if d["type"] == "mailbox"}

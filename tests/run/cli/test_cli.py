@@ -211,10 +211,11 @@ COMMANDS = dict(commands(get_command(app)))
 def test_the_list_of_commands():
     assert sorted(COMMANDS) == [
         "admin create", "admin disconnect", "admin list", "admin password", "admin reset-factors", "alias export",
-        "alias import", "audit verify", "config history", "config rollback", "config set", "config show",
-        "config unset", "dns", "doctor", "down", "install", "key create", "listen", "mailbox export",
-        "mailbox folders", "mailbox forward off", "mailbox forward set", "mailbox forward show", "mailbox import",
-        "mailbox recalculate", "mailbox vacation delete", "mailbox vacation off", "mailbox vacation on",
+        "alias import", "alias list", "audit verify", "config history", "config rollback", "config set", "config show",
+        "config unset", "dns", "doctor", "domain alias", "domain list", "down", "install", "key create", "listen",
+        "mailbox export", "mailbox folders", "mailbox forward off", "mailbox forward set", "mailbox forward show",
+        "mailbox import", "mailbox recalculate", "mailbox send-as set", "mailbox send-as show",
+        "mailbox vacation delete", "mailbox vacation off", "mailbox vacation on",
         "mailbox vacation set", "mailbox vacation show", "migrate", "openapi", "orchestrator apply",
         "orchestrator confirm", "orchestrator drift", "orchestrator operations", "orchestrator plan",
         "orchestrator rollback", "orchestrator service", "orchestrator status", "queue act", "queue list",
@@ -274,6 +275,8 @@ def test_help_imports_no_large_library():
         "key create name --admin a@b.test --expires-in-days soon",
         "config show --defaults --changed",
         "routing explain",
+        "domain alias b.test",
+        "domain alias b.test c.test --off",
         "mailbox forward set a@b.test",
         "mailbox vacation set a@b.test",
         "mailbox vacation set a@b.test --text x --days 31",
@@ -899,6 +902,48 @@ def test_vacation_and_forward_of_a_mailbox(running: Running, root_key: str, doma
     assert forwarded.json == run("forward", "show", "vera@example.test").json == expected
     assert run("forward", "set", "vera@example.test", "vera@example.test").json["error"]["code"] == "CONFLICT"
     assert run("forward", "off", "vera@example.test").json["destinations"] == []
+
+
+def test_alias_domains_senders_and_the_status_of_aliases(running: Running, root_key: str, domain_id: str):
+    box = {"domain_id": domain_id, "local_part": "sally", "password_hash": "{SHA}x"}
+    assert running.call("POST", "/mailboxes", box, root_key)[0] == 201
+    for source, to in (("good", "sally@example.test"), ("bad", "nobody@example.test, sally@example.test")):
+        alias = {"domain_id": domain_id, "source_local_part": source, "destination": to}
+        assert running.call("POST", "/aliases", alias, root_key)[0] == 201
+    assert running.call("POST", "/domains", {"name": "second.test"}, root_key)[0] == 201
+
+    def run(*args: str) -> Result:
+        return inside(*args, "--json", data=running.data)
+
+    made = inside("domain", "alias", "second.test", "example.test", data=running.data)
+    assert made.out == "Addresses in second.test are routed as those in example.test.\n"
+    listed = {row["name"]: row["alias_of"] for row in run("domain", "list").json["domains"]}
+    assert listed["second.test"] == "example.test"
+    assert listed["example.test"] is None
+    assert run("routing", "explain", "sally@second.test").json["steps"][0]["step"] == "domain_alias"
+    refused = run("domain", "alias", "example.test", "second.test")
+    assert (refused.code, refused.json["error"]["details"]["reason"]) == (1, "alias_chain")
+    assert "There is no domain third.test" in run("domain", "alias", "second.test", "third.test").err
+    assert run("domain", "alias", "second.test", "--off").json == {"name": "second.test", "alias_of": None}
+
+    senders = run("mailbox", "send-as", "set", "sally@example.test", "SECOND.test", "sales@example.test")
+    expected = {"address": "sally@example.test", "send_as": ["sales@example.test", "second.test"]}
+    assert senders.json == run("mailbox", "send-as", "show", "sally@example.test").json == expected
+    assert (
+        run("mailbox", "send-as", "set", "sally@example.test", "x@unmanaged.test").json["error"]["code"]
+        == "INVALID_FIELD"
+    )
+    assert run("mailbox", "send-as", "set", "sally@example.test").json["send_as"] == []
+
+    found = run("alias", "list", "--domain", "example.test", "--search", "sally@").json["aliases"]
+    assert [(row["address"], row["state"]) for row in found] == [
+        ("bad@example.test", "partial"),
+        ("good@example.test", "ok"),
+    ]
+    problems = inside("alias", "list", "--problems", "--search", "sally", data=running.data).out.splitlines()
+    assert [line.split()[0] for line in problems] == ["ALIAS", "bad@example.test"]
+    assert "Some destinations get no mail: nobody@example.test leads nowhere" in problems[1]
+    assert "There is no domain none.test" in run("alias", "list", "--domain", "none.test").err
 
 
 def test_dns_prints_the_records_to_publish(running: Running, domain_id: str):

@@ -125,7 +125,7 @@ export interface paths {
         put?: never;
         /**
          * Create an alias
-         * @description An empty `source_local_part` is the catch-all. CONFLICT has `details.reason`: `source_taken`, `alias_chain`, `alias_loop` or `limit_reached`. More external destinations than `limits.external_expansion`, nested ones included, are accepted with a warning, but mail for the alias is then rejected.
+         * @description An empty `source_local_part` is the catch-all. CONFLICT has `details.reason`: `source_taken`, `alias_chain`, `alias_loop`, `alias_domain` or `limit_reached`. More external destinations than `limits.external_expansion`, nested ones included, are accepted with a warning, but mail for the alias is then rejected.
          */
         post: operations["postAliases"];
         delete?: never;
@@ -854,7 +854,7 @@ export interface paths {
         put?: never;
         /**
          * Create a domain
-         * @description Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows.
+         * @description Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows. With `alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`.
          */
         post: operations["postDomains"];
         delete?: never;
@@ -876,14 +876,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a domain
-         * @description CONFLICT while it has mailboxes or aliases; mailboxes in the trash are deleted with it.
+         * @description CONFLICT, with their numbers, while it has mailboxes, aliases or alias domains; mailboxes in the trash are deleted with it.
          */
         delete: operations["deleteDomainsById"];
         options?: never;
         head?: never;
         /**
          * Change a domain
-         * @description `relay` is replaced as a whole; null removes it. Without `password`, the stored one is kept if host, port, tls and username are unchanged, and cleared otherwise.
+         * @description `relay` is replaced as a whole; null removes it. Without `password`, the stored one is kept if host, port, tls and username are unchanged, and cleared otherwise. `alias_of` needs a domain without mailboxes and aliases, except in the trash (CONFLICT `has_dependents`); neither the target nor a domain that is a target can be an alias domain (`alias_chain`).
          */
         patch: operations["patchDomainsById"];
         trace?: never;
@@ -2555,6 +2555,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             source_local_part: string;
+            status: components["schemas"]["AliasStatusRecord"] | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -2568,7 +2569,7 @@ export interface components {
             /** @description One address, or several separated by commas: at most `limits.alias_destinations` (default 10) */
             destination?: string;
         };
-        /** @description An alias. */
+        /** @description An alias. `status`: in lists null without `with_status`, and after many destinations. */
         AliasRecord: {
             active: boolean;
             /**
@@ -2582,11 +2583,21 @@ export interface components {
             /** Format: uuid */
             id: string;
             source_local_part: string;
+            status: components["schemas"]["AliasStatusRecord"] | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
              */
             updated_at: string;
+        };
+        /**
+         * @description Whether mail for an alias reaches anybody, and in `text` (empty for `ok`) why not. `partial`: it does not reach
+         *         all destinations; `unused`: a mailbox has the address; `domain_inactive`, `receiving_disabled`: its own domain.
+         */
+        AliasStatusRecord: {
+            /** @enum {string} */
+            state: "domain_inactive" | "inactive" | "nowhere" | "ok" | "partial" | "receiving_disabled" | "unused";
+            text: string;
         };
         /** @description Always `ok`; otherwise there is no response, or status 503. */
         Alive: {
@@ -3018,11 +3029,13 @@ export interface components {
         };
         /**
          * @description A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off; null for
-         *         `require_app_passwords`: as the setting.
+         *         `require_app_passwords`: as the setting. `alias_of` makes it an alias domain of that domain.
          */
         DomainCreate: {
             /** @default true */
             active?: boolean;
+            /** Format: uuid */
+            alias_of?: string | null;
             /**
              * @description Bytes; 0 is unlimited
              * @default 0
@@ -3061,9 +3074,14 @@ export interface components {
         DomainInherited: {
             require_app_passwords: components["schemas"]["SettingFlag"];
         };
-        /** @description Changes of a domain; its name can't change. Null for `require_app_passwords`: as the setting. */
+        /**
+         * @description Changes of a domain; its name can't change. Null for `require_app_passwords`: as the setting; for `alias_of`: no
+         *         alias domain.
+         */
         DomainPatch: {
             active?: boolean;
+            /** Format: uuid */
+            alias_of?: string | null;
             /** @description Bytes; 0 is unlimited */
             default_quota_bytes?: number;
             description?: string;
@@ -3075,9 +3093,14 @@ export interface components {
             require_app_passwords?: boolean | null;
             sending_enabled?: boolean;
         };
-        /** @description A domain. `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says. */
+        /**
+         * @description A domain. `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says.
+         *         `alias_of`: for an alias domain, the domain as whose addresses its own are routed.
+         */
         DomainRecord: {
             active: boolean;
+            /** Format: uuid */
+            alias_of: string | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -3105,8 +3128,9 @@ export interface components {
             updated_at: string;
             usage: components["schemas"]["DomainUsageRecord"];
         };
-        /** @description What the domain contains; `bytes` of mail in its mailboxes. */
+        /** @description What the domain contains; `bytes` of mail in its mailboxes. `alias_domains`: their number. */
         DomainUsageRecord: {
+            alias_domains: number;
             aliases: number;
             bytes: number;
             mailboxes: number;
@@ -3369,6 +3393,8 @@ export interface components {
             /** @description Bytes; 0 is unlimited */
             quota_bytes?: number;
             require_app_passwords?: boolean | null;
+            /** @description At most 100 addresses and domains */
+            send_as?: string[];
             /**
              * @description IANA name, such as Europe/Berlin
              * @default UTC
@@ -3407,6 +3433,8 @@ export interface components {
             /** @description Bytes; 0 is unlimited */
             quota_bytes?: number;
             require_app_passwords?: boolean | null;
+            /** @description At most 100 addresses and domains */
+            send_as?: string[];
             /** @description IANA name, such as Europe/Berlin */
             time_zone?: string;
         };
@@ -3429,7 +3457,7 @@ export interface components {
          * @description A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only.
          *
          *         `time_zone`: for display, of its vacation for example. `require_app_passwords`: whether mail clients must use app
-         *         passwords; null: as `inherited` says.
+         *         passwords; null: as `inherited` says. `send_as`: from which further addresses, or domains, it may send.
          */
         MailboxRecord: {
             active: boolean;
@@ -3457,6 +3485,7 @@ export interface components {
             protocols: components["schemas"]["ProtocolsRecord"];
             quota_bytes: number;
             require_app_passwords: boolean | null;
+            send_as: string[];
             suspended: components["schemas"]["SuspendedRecord"] | null;
             time_zone: string;
             /**
@@ -4141,8 +4170,8 @@ export interface components {
             warnings: string[];
         };
         /**
-         * @description One lookup. `step`: domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, reject; `row`: the
-         *         matching record.
+         * @description One lookup. `step`: domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, reject;
+         *         `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
          */
         RouteStepRecord: {
             address: string;
@@ -5469,6 +5498,32 @@ export interface components {
         /**
          * @description `CONFLICT` The change conflicts with an existing object.
          *
+         *     `DOMAIN_EXISTS` The domain is already registered.
+         *
+         *     `IDEMPOTENCY_IN_PROGRESS` The outcome of the first call with this key is not known yet.
+         *
+         *     `IDEMPOTENCY_MISMATCH` The Idempotency-Key was used for another request.
+         */
+        "409.CONFLICT.DOMAIN_EXISTS.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "CONFLICT" | "DOMAIN_EXISTS" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `CONFLICT` The change conflicts with an existing object.
+         *
          *     `IDEMPOTENCY_IN_PROGRESS` The outcome of the first call with this key is not known yet.
          *
          *     `IDEMPOTENCY_MISMATCH` The Idempotency-Key was used for another request.
@@ -5508,30 +5563,6 @@ export interface components {
                     error?: {
                         /** @enum {unknown} */
                         code?: "CONFLICT" | "ORCHESTRATOR_BUSY";
-                    };
-                };
-            };
-        };
-        /**
-         * @description `DOMAIN_EXISTS` The domain is already registered.
-         *
-         *     `IDEMPOTENCY_IN_PROGRESS` The outcome of the first call with this key is not known yet.
-         *
-         *     `IDEMPOTENCY_MISMATCH` The Idempotency-Key was used for another request.
-         */
-        "409.DOMAIN_EXISTS.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH": {
-            headers: {
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Refusal"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "DOMAIN_EXISTS" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH";
                     };
                 };
             };
@@ -6144,6 +6175,7 @@ export interface operations {
                 order?: components["parameters"]["order"];
                 q?: string;
                 sort?: "created_at" | "updated_at" | "source_local_part";
+                with_status?: boolean;
             };
             header?: never;
             path?: never;
@@ -7842,6 +7874,7 @@ export interface operations {
         parameters: {
             query?: {
                 active?: boolean;
+                alias_of?: string;
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items per page. */
@@ -7920,7 +7953,8 @@ export interface operations {
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
-            409: components["responses"]["409.DOMAIN_EXISTS.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.DOMAIN_EXISTS.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -8051,7 +8085,8 @@ export interface operations {
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
-            404: components["responses"]["404.NOT_FOUND"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
             412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];

@@ -10,6 +10,7 @@ import { useSearchParams } from '../../search'
 import { Addresses } from '../../ui/Addresses'
 import { Allowed, useAccount, useDenialReason } from '../../access/Allowed'
 import { Badge } from '../../ui/Badge'
+import { AliasProblems, AliasState } from './AliasStatus'
 import { ConfirmDelete } from '../../ui/Confirm'
 import { type Column, DataList, LoadingLines } from '../../ui/DataList'
 import { DomainName, domainQuery, DomainSelect, domainsQuery, useOnlyDomain } from '../domains/DomainSelect'
@@ -17,7 +18,7 @@ import { EmptyState } from '../../ui/Empty'
 import { NoMatches } from '../../ui/NoMatches'
 import { ErrorNote } from '../../ui/ErrorNote'
 import { DomainFilter } from '../domains/DomainFilter'
-import { Filters } from '../../ui/Filters'
+import { Filters, TextFilter } from '../../ui/Filters'
 import { ConflictDialog, useVersion } from '../../ui/ConflictDialog'
 import { Form } from '../../ui/Form'
 import { useApiMutation, useForm } from '../../ui/useForm'
@@ -46,6 +47,8 @@ export function Aliases() {
   const first = useQuery({ ...domainsQuery(), enabled: needsDomain }).data?.rows[0]
   // The API requires a domain from domain administrators; the first one is the default.
   const domain = search.domain ?? (needsDomain ? first?.id : undefined)
+  const filter = { ...(search.q && { q: search.q }), ...(domain && { domain_id: domain }) }
+  const filters = needsDomain ? ['q'] : ['q', 'domain']
   const createButton = <NewButton action="alias.write" label="New alias" />
   const selection = useSelection()
   const close = () => change({ new: undefined, edit: undefined })
@@ -60,7 +63,8 @@ export function Aliases() {
         </>
       }
     >
-      <Filters names={needsDomain ? [] : ['domain']}>
+      <Filters names={filters}>
+        <TextFilter name="q" label="Search by address or destination" main />
         <DomainFilter {...(needsDomain && { implied: domain ?? null })} />
       </Filters>
       {needsDomain && !domain ? (
@@ -68,11 +72,11 @@ export function Aliases() {
       ) : (
         <DataList
           label="Aliases"
-          queryKey={['aliases', 'list', domain]}
+          queryKey={['aliases', 'list', filter]}
           load={(page) =>
             fetchPage(
               client.GET('/aliases', {
-                params: { query: { ...page, sort: page.sort as 'created_at', ...(domain && { domain_id: domain }) } },
+                params: { query: { ...filter, ...page, sort: page.sort as 'created_at', with_status: true } },
               }),
             )
           }
@@ -85,8 +89,8 @@ export function Aliases() {
             toolbar: (rows: readonly Alias[]) => <SelectionBar resource="alias" rows={rows} selection={selection} nameOf={nameOf} />,
           })}
           empty={
-            search.domain && !needsDomain ? (
-              <NoMatches what="aliases" filters={['domain']} />
+            filters.some((name) => search[name as 'q' | 'domain']) ? (
+              <NoMatches what="aliases" filters={filters} />
             ) : (
               <EmptyState icon="branch" title="No aliases yet" action={createButton}>
                 An alias forwards mail for one address, or for all addresses that do not exist, to other addresses.
@@ -120,9 +124,9 @@ function NoDomain() {
 
 function columns(onEdit: (alias: Alias) => void, onDelete: (alias: Alias) => void): readonly Column<Alias>[] {
   return [
-    { header: 'Alias', cell: (row) => <AliasAddress alias={row} /> },
+    { header: 'Alias', sort: 'source_local_part', cell: (row) => <AliasAddress alias={row} /> },
     { header: 'Destinations', wide: true, cell: (row) => <span title={shorten(row.destination)}>{shorten(row.destination)}</span> },
-    { header: 'State', cell: (row) => (row.active ? <Badge tone="good">active</Badge> : <Badge tone="warn">inactive</Badge>) },
+    { header: 'State', cell: (row) => <AliasState alias={row} /> },
     { header: 'Created', sort: 'created_at', cell: (row) => <Time at={row.created_at} form="ago" /> },
     {
       header: '',
@@ -181,16 +185,7 @@ function EditAlias({ id, onDone }: { id: string; onDone: () => void }) {
   if (!data) return error ? <ErrorNote error={error} /> : <LoadingLines />
   return (
     <div className="stack">
-      {data.warnings.length > 0 && (
-        <div className="note note-warn">
-          <Icon name="warn" />
-          <div>
-            {data.warnings.map((warning) => (
-              <p key={warning}>{warning}</p>
-            ))}
-          </div>
-        </div>
-      )}
+      <AliasProblems alias={data} />
       <AliasForm alias={data} onDone={onDone} />
     </div>
   )
@@ -248,6 +243,7 @@ function AliasForm({ alias, domainId, onDone }: { alias?: Alias; domainId?: stri
             label="Domain"
             description="The part after the @"
             placeholder="Select a domain"
+            withAddresses
             {...form.field('domain_id')}
             value={domain_id}
           />

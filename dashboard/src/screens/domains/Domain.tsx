@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { fetchData, client, type Schema } from '../../api/client'
+import { fetchData, fetchPage, client, type Schema } from '../../api/client'
 import { formatNumber } from '../../locale'
 import { PATHS } from '../../paths'
 import { Allowed, useDenialReason } from '../../access/Allowed'
@@ -13,7 +13,7 @@ import { ConfirmDelete } from '../../ui/Confirm'
 import { CopyButton, CopyableCode } from '../../ui/Copy'
 import { DetailPage, EditButton } from '../../ui/DetailPage'
 import { DomainForm } from './DomainForm'
-import { domainQuery } from './DomainSelect'
+import { DomainName, domainQuery } from './DomainSelect'
 import { ErrorNote } from '../../ui/ErrorNote'
 import { Facts, Section } from '../../ui/Page'
 import { useReady } from '../../ui/useReady'
@@ -72,7 +72,7 @@ function Settings({ domain }: { domain: Schema['DomainRecord'] }) {
       </Section>
       <Section title="Danger zone">
         <div className="between">
-          <p className="muted">Delete this domain. It must have no mailboxes and no aliases.</p>
+          <p className="muted">Delete this domain. It must have no mailboxes, aliases and alias domains.</p>
           <Allowed action="domain.write" disabledReason={deletionBlocker(domain)}>
             <Button variant="light" color="red" onClick={() => setDeleting(true)}>
               Delete domain
@@ -89,6 +89,8 @@ function facts(domain: Schema['DomainRecord']) {
   const formatLimit = (limit: number | null) => (limit === null ? '' : ` of ${formatNumber(limit)}`)
   const { usage } = domain
   return [
+    ...(domain.alias_of ? [['Alias of', <DomainLink id={domain.alias_of} />] as const] : []),
+    ...(usage.alias_domains ? [['Alias domains', <AliasDomains domain={domain} />] as const] : []),
     [
       'Mailboxes',
       <Link
@@ -124,8 +126,40 @@ function facts(domain: Schema['DomainRecord']) {
 
 /** Why the domain can't be deleted yet, or null. */
 function deletionBlocker({ usage }: Schema['DomainRecord']): string | null {
-  if (usage.mailboxes + usage.aliases === 0) return null
-  return `Delete its ${pluralize(usage.mailboxes, 'mailbox', 'mailboxes')} and ${pluralize(usage.aliases, 'alias', 'aliases')} first.`
+  if (usage.mailboxes + usage.aliases + usage.alias_domains === 0) return null
+  const aliasDomains = usage.alias_domains ? ` and ${pluralize(usage.alias_domains, 'alias domain')}` : ''
+  return `Delete its ${pluralize(usage.mailboxes, 'mailbox', 'mailboxes')}${aliasDomains ? ',' : ' and'} ${pluralize(usage.aliases, 'alias', 'aliases')}${aliasDomains} first.`
+}
+
+function DomainLink({ id }: { id: string }) {
+  return (
+    <Link to={PATHS.domain} params={{ id }}>
+      <DomainName id={id} />
+    </Link>
+  )
+}
+
+/** The first alias domains of a domain, as far as the account may see them. */
+function AliasDomains({ domain }: { domain: Schema['DomainRecord'] }) {
+  const { data } = useQuery({
+    queryKey: ['domains', 'aliases of', domain.id],
+    queryFn: () => fetchPage(client.GET('/domains', { params: { query: { alias_of: domain.id, sort: 'name', order: 'asc', limit: 20 } } })),
+  })
+  const rows = data?.rows ?? []
+  const more = domain.usage.alias_domains - rows.length
+  return (
+    <>
+      {rows.map((row, index) => (
+        <span key={row.id}>
+          {index > 0 && ', '}
+          <Link to={PATHS.domain} params={{ id: row.id }}>
+            {row.unicode_name}
+          </Link>
+        </span>
+      ))}
+      {data && more > 0 && (rows.length ? ` and ${formatNumber(more)} more` : formatNumber(more))}
+    </>
+  )
 }
 
 function keysQuery(id: string) {

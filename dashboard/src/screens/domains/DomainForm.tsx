@@ -2,6 +2,7 @@ import { Button, NumberInput, PasswordInput, Select, Switch, Textarea, TextInput
 import { useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
 import { pickUnit } from '../../units'
+import { DomainName, DomainSelect } from './DomainSelect'
 import { domainBody, initialValues } from './domainValues'
 import { ConflictDialog, useVersion } from '../../ui/ConflictDialog'
 import { formatValue } from '../../ui/conflict'
@@ -13,6 +14,7 @@ type Domain = Schema['DomainRecord']
 
 const LABELS = {
   description: 'Description',
+  alias_of: 'Alias of',
   quota: 'Default mailbox quota',
   plus: 'Subaddressing',
   max_mailboxes: 'Mailbox limit',
@@ -89,6 +91,20 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
         />
       )}
       <Textarea label="Description" rows={2} resize="vertical" {...form.textField('description')} />
+      <DomainSelect
+        label={LABELS.alias_of}
+        placeholder="No alias domain"
+        description={
+          hasAddresses(domain)
+            ? 'Only a domain without mailboxes, aliases and alias domains can be an alias domain.'
+            : 'Its addresses are routed as the same addresses of that domain.'
+        }
+        disabled={hasAddresses(domain)}
+        clearable
+        withAddresses
+        except={domain?.id}
+        {...form.field('alias_of')}
+      />
       <div className="pair">
         <NumberInput
           label="Default mailbox quota"
@@ -187,7 +203,11 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
           form={form}
           version={version}
           labels={LABELS}
-          show={{ quota: (value) => `${formatValue(value)} ${unit.name}`, require_app_passwords: formatRequirement }}
+          show={{
+            quota: (value) => `${formatValue(value)} ${unit.name}`,
+            require_app_passwords: formatRequirement,
+            alias_of: (value) => (value ? <DomainName id={value as string} /> : formatValue(value)),
+          }}
           load={async () => initialValues(await fetchData(client.GET('/domains/{id}', { params: { path: { id: domain.id } } })), unit)}
           onClose={save.reset}
           onSave={save.mutate}
@@ -195,4 +215,8 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
       )}
     </Form>
   )
+}
+
+function hasAddresses(domain: Domain | undefined): boolean {
+  return Boolean(domain && domain.usage.mailboxes + domain.usage.aliases + domain.usage.alias_domains > 0)
 }

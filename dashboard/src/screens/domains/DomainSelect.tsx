@@ -23,9 +23,9 @@ export function domainQuery(id: string) {
   })
 }
 
-/** The ID of the only domain; null if there are none or several. */
+/** The ID of the only domain with addresses of its own; null if there are none or several. */
 export function useOnlyDomain(): string | null {
-  const rows = useQuery(domainsQuery()).data?.rows
+  const rows = useQuery(domainsQuery()).data?.rows.filter((row) => row.alias_of === null)
   return (rows?.length === 1 && rows[0]?.id) || null
 }
 
@@ -37,10 +37,13 @@ export function DomainName({ id }: { id: string | null }) {
   return <>{(listed ?? single.data)?.unicode_name ?? ''}</>
 }
 
-type Props = Omit<SelectProps, 'data' | 'searchValue' | 'onSearchChange'>
+type Props = Omit<SelectProps, 'data' | 'searchValue' | 'onSearchChange'> & { withAddresses?: boolean; except?: string | undefined }
 
-/** Selects a domain. With many domains, it lists those that contain the typed text. */
-export function DomainSelect(props: Props) {
+/**
+ * Selects a domain. With many domains, it lists those that contain the typed text. `withAddresses`: no alias domains;
+ * `except`: not this domain.
+ */
+export function DomainSelect({ withAddresses = false, except, ...props }: Props) {
   const [text, setText] = useState('')
   const [q] = useDebouncedValue(text, 200)
   const selected = useQuery({ ...domainQuery(props.value ?? ''), enabled: Boolean(props.value) }).data
@@ -55,7 +58,9 @@ export function DomainSelect(props: Props) {
       nothingFoundMessage="No matching domains"
       clearButtonProps={{ 'aria-label': 'Clear domain' }}
       {...props}
-      data={rows.map((row) => ({ value: row.id, label: row.unicode_name }))}
+      data={rows
+        .filter((row) => row.id !== except && !(withAddresses && row.alias_of !== null))
+        .map((row) => ({ value: row.id, label: row.unicode_name }))}
       onSearchChange={setText}
     />
   )

@@ -9,6 +9,7 @@ import { Badge, StatusBadge } from '../../ui/Badge'
 import { formatBytes } from '../../units'
 import { type Column, DataList } from '../../ui/DataList'
 import { DomainForm } from './DomainForm'
+import { DomainName } from './DomainSelect'
 import { EmptyState } from '../../ui/Empty'
 import { NoMatches } from '../../ui/NoMatches'
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
@@ -26,9 +27,17 @@ const COLUMNS: readonly Column<Domain>[] = [
     sort: 'name',
     wide: true,
     cell: (row) => (
-      <Link className="row-link" to={PATHS.domain} params={{ id: row.id }}>
-        {row.unicode_name}
-      </Link>
+      <span>
+        <Link className="row-link" to={PATHS.domain} params={{ id: row.id }}>
+          {row.unicode_name}
+        </Link>
+        {row.alias_of && (
+          <span className="muted">
+            {' '}
+            · alias of <DomainName id={row.alias_of} />
+          </span>
+        )}
+      </span>
     ),
   },
   { header: 'State', cell: (row) => <DomainState domain={row} /> },

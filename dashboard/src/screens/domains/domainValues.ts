@@ -8,6 +8,7 @@ export function initialValues(domain: Domain | undefined, unit: Unit) {
   return {
     name: domain?.name ?? '',
     description: domain?.description ?? '',
+    alias_of: domain?.alias_of ?? null,
     active: domain?.active ?? true,
     sending_enabled: domain?.sending_enabled ?? true,
     receiving_enabled: domain?.receiving_enabled ?? true,
@@ -28,6 +29,7 @@ export function domainBody(values: ReturnType<typeof initialValues>, unit: Unit)
   const limit = (value: number | string) => (value === '' ? null : Number(value))
   return {
     description: values.description,
+    alias_of: values.alias_of,
     active: values.active,
     sending_enabled: values.sending_enabled,
     receiving_enabled: values.receiving_enabled,

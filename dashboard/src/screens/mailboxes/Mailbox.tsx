@@ -129,6 +129,7 @@ function Overview({ mailbox: data }: { mailbox: MailboxRecord }) {
               ? `${data.forward.destinations.join(', ')}${data.forward.keep_copy ? ', keeps a copy' : ', keeps no copy'}`
               : 'none',
           ],
+          ['May also send as', data.send_as.join(', ') || 'none'],
           ['Time zone', data.time_zone],
           ['Created', <Time at={data.created_at} />],
           ['ID', <CopyableCode value={data.id} what="ID" />],

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
 import { listZones } from '../../timeZone'
 import { pickUnit } from '../../units'
+import { Addresses } from '../../ui/Addresses'
 import { DomainSelect, useOnlyDomain } from '../domains/DomainSelect'
 import { ForwardFields } from './ForwardForm'
 import { createBody, initialValues, patchBody, PROTOCOLS, type Values } from './mailboxValues'
@@ -17,6 +18,7 @@ type Mailbox = Schema['MailboxRecord']
 const LABELS = {
   name: "Owner's name",
   quota: 'Quota',
+  send_as: 'May also send as',
   time_zone: 'Time zone',
   ...PROTOCOLS,
   require_app_passwords: REQUIREMENT_LABEL,
@@ -81,7 +83,7 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
             spellCheck={false}
             {...form.textField('local_part')}
           />
-          <DomainSelect label="Domain" placeholder="Select a domain" {...form.field('domain_id')} value={domain_id} />
+          <DomainSelect label="Domain" placeholder="Select a domain" withAddresses {...form.field('domain_id')} value={domain_id} />
         </div>
       )}
       <TextInput label="Owner's name" placeholder="Alice Example" autoComplete="off" {...form.textField('name')} />
@@ -101,6 +103,12 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
         error={form.errorOf('quota_bytes')}
       />
       {!mailbox && <ForwardFields form={form} />}
+      <Addresses
+        label={LABELS.send_as}
+        description="Further sender addresses, or domains for all their addresses. Press Enter after each."
+        placeholder="sales@example.com"
+        {...form.field('send_as')}
+      />
       <Select
         label={LABELS.time_zone}
         description="In which times of the mailbox are shown, as of its vacation"

@@ -10,7 +10,7 @@ test('every decision and step of the API has a text', () => {
   const decisions = namesIn(RouteExplanationRecord.properties.decision.description)
   expect(decisions).toContain('no_administrator')
   for (const decision of decisions) expect(describeDecision(decision)).toMatch(/^is (delivered$|rejected: |deferred: )/)
-  const steps = namesIn(/domain, [^;]*/.exec(RouteStepRecord.description)?.[0] ?? '')
+  const steps = namesIn(/domain_alias[^;]*/.exec(RouteStepRecord.description)?.[0] ?? '')
   expect(steps).toContain('postmaster')
   for (const step of steps) expect(describeStep(step)).toMatch(/^[A-Z]/)
 })

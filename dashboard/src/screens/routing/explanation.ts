@@ -12,6 +12,7 @@ const DECISIONS: Readonly<Record<string, string>> = {
 }
 
 const STEPS: Readonly<Record<string, string>> = {
+  domain_alias: 'Alias domain',
   domain: 'Domain',
   mailbox: 'Mailbox',
   alias: 'Alias',

@@ -22,9 +22,11 @@ reports them.
 
 A destination that leads nowhere (an address of this server that does not exist or does not receive mail) is accepted,
 so that a domain can be set up in any order. It is listed in `warnings`, without details of domains that the caller may
-not see.
+not see. `status` says in one text whether mail for the alias reaches anybody; in lists on request (`with_status`), and
+only until 5,000 addresses were looked up. For chains and loops, an alias domain of a domain counts as the domain
+itself.
 
-The address of an administrator is protected, with or without a tag: a caller of lower rank can't create, change or
-delete an alias for it, and a catch-all last changed by a lower rank does not match it (`route_match`; except postmaster
-and abuse). A later promotion does not change aliases.
+The address of an administrator is protected, with or without a tag, also in alias domains: a caller of lower rank can't
+create, change or delete an alias for it, and a catch-all last changed by a lower rank does not match it (`route_match`;
+except postmaster and abuse). A later promotion does not change aliases.
 """

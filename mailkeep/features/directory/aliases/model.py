@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Literal
 from uuid import UUID
 
 from msgspec import Struct
@@ -28,6 +29,18 @@ class Alias(Struct, frozen=True):
     active: bool
     created_at: datetime
     updated_at: datetime
+
+
+AliasState = Literal["ok", "partial", "nowhere", "unused", "inactive", "domain_inactive", "receiving_disabled"]
+"""Whether mail for an alias reaches anybody: `partial`: not all destinations; `unused`: a mailbox has the address."""
+
+
+@dataclass(frozen=True, slots=True)
+class AliasStatus:
+    """The state of an alias, with a sentence for each destination that leads nowhere, and about limits."""
+
+    state: AliasState
+    warnings: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

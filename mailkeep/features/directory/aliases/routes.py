@@ -25,7 +25,8 @@ async def _list(app: App, call: Call) -> HttpResponse:
     assert call.page is not None
     async with app.db.autocommit() as conn:
         page = await service.page(conn, call.caller(), query.domain_id, query.q, call.page)
-    return HttpResponse([wire.to_record(alias) for alias in page.rows], page)
+        statuses = await service.find_statuses(conn, call.caller(), page.rows) if query.with_status else {}
+    return HttpResponse([wire.to_record(alias, statuses.get(alias.id)) for alias in page.rows], page)
 
 
 async def _create(app: App, call: Call) -> HttpResponse:
@@ -69,9 +70,8 @@ def _max_destinations(app: App) -> int:
 
 
 async def _detail(conn: Conn, who: Principal, alias: Alias) -> HttpResponse:
-    return HttpResponse(
-        wire.to_detail(alias, await service.list_warnings(conn, who, alias)), changed_at=alias.updated_at
-    )
+    statuses = await service.find_statuses(conn, who, [alias])
+    return HttpResponse(wire.to_detail(alias, statuses[alias.id]), changed_at=alias.updated_at)
 
 
 ENDPOINTS = (
@@ -89,7 +89,7 @@ ENDPOINTS = (
         refusals=(InvalidPagination, MissingFields, DomainNotFound, ApiKeyDomainScope),
         examples=(
             Example(query={"domain_id": "{domain_id}", "limit": "100"}),
-            Example(query={"domain_id": "{domain_id}", "q": "sal"}),
+            Example(query={"domain_id": "{domain_id}", "q": "sal", "with_status": "true"}),
         ),
     ),
     Endpoint(
@@ -100,7 +100,7 @@ ENDPOINTS = (
         summary="Create an alias",
         description=(
             "An empty `source_local_part` is the catch-all. CONFLICT has `details.reason`: `source_taken`, "
-            "`alias_chain`, `alias_loop` or `limit_reached`. More external destinations than "
+            "`alias_chain`, `alias_loop`, `alias_domain` or `limit_reached`. More external destinations than "
             "`limits.external_expansion`, nested ones included, are accepted with a warning, but mail for the alias is "
             "then rejected."
         ),

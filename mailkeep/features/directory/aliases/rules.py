@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from unicodedata import normalize
 
 from mailkeep.core.address import Address, AddressError, parse_address, parse_destination
 from mailkeep.core.errors import Conflict, FieldError, InvalidField, MissingFields, invalid_field
 from mailkeep.core.principal import Principal, Role
-from mailkeep.features.directory.aliases.model import MAX_DESTINATIONS
+from mailkeep.features.directory.aliases.model import MAX_DESTINATIONS, AliasState, AliasStatus
 
 _MAX_LISTED = 3  # addresses in the message of an error; its details list all
+
+
+_STATES: Mapping[AliasState, str] = {
+    "ok": "",
+    "partial": "Some destinations get no mail",
+    "nowhere": "Leads nowhere",
+    "unused": "Not used: a mailbox has this address and gets its mail.",
+    "inactive": "Inactive: mail is routed as if the alias did not exist.",
+    "domain_inactive": "Its domain is inactive: mail is deferred.",
+    "receiving_disabled": "Its domain does not receive mail.",
+}
 
 
 def parse_new(
@@ -118,6 +129,16 @@ def refuse_chain_behind(sources: Collection[str], source: str, domain_name: str)
             reason="alias_chain",
             aliases=sorted(sources),
         )
+
+
+def status_text(status: AliasStatus) -> str:
+    """What is wrong with an alias, in words; empty for state `ok`."""
+    text = _STATES[status.state]
+    if status.state not in ("partial", "nowhere"):
+        return text
+    warnings = [warning.rstrip(".") for warning in status.warnings]
+    more = f", and {len(warnings) - _MAX_LISTED} more" if len(warnings) > _MAX_LISTED else ""
+    return f"{text}: {'; '.join(warnings[:_MAX_LISTED])}{more}." if warnings else f"{text}."
 
 
 def _describe(source: str, domain_name: str) -> str:

@@ -6,7 +6,7 @@ Locks are taken in one order: routes, domain.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -22,7 +22,7 @@ from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.directory.aliases import rules, store, wire
-from mailkeep.features.directory.aliases.model import MAX_DESTINATIONS, Alias, AliasChanges, NewAlias
+from mailkeep.features.directory.aliases.model import MAX_DESTINATIONS, Alias, AliasChanges, AliasStatus, NewAlias
 from mailkeep.features.directory.domains import rules as domain_rules, service as domains
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.directory.mailboxes import rules as mailbox_rules
@@ -56,9 +56,9 @@ async def get(conn: Conn, who: Principal, alias_id: UUID) -> Alias:
     return await _require(conn, who, _READ, alias_id)
 
 
-async def list_warnings(conn: Conn, who: Principal, alias: Alias) -> list[str]:
-    """A sentence for each destination that leads nowhere, as far as `who` may see."""
-    return await store.list_warnings(conn, alias, who.domains())
+async def find_statuses(conn: Conn, who: Principal, aliases: Sequence[Alias]) -> dict[UUID, AliasStatus]:
+    """The statuses of aliases by their IDs, as far as `who` may see. Some of a long list may be missing."""
+    return await store.find_statuses(conn, [alias.id for alias in aliases], who.domains())
 
 
 async def create(
@@ -66,8 +66,8 @@ async def create(
 ) -> Alias:
     """Create an alias with at most `max_destinations` destinations.
 
-    INVALID_FIELD; then DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, DOMAIN_INACTIVE; CONFLICT `limit_reached`,
-    `source_taken`, `alias_loop`, `alias_chain`. Roll back after a refusal.
+    INVALID_FIELD; then DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE, DOMAIN_INACTIVE; CONFLICT `alias_domain`,
+    `limit_reached`, `source_taken`, `alias_loop`, `alias_chain`. Roll back after a refusal.
     """
     source, destinations = await _parse(rules.parse_new, new.source_local_part, new.destination, max_destinations)
     await store.lock_routes(conn)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from mailkeep.core.errors import Conflict
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
 from mailkeep.db.pool import Conn, constraint_of
-from mailkeep.features.directory.aliases.model import Alias
+from mailkeep.features.directory.aliases.model import Alias, AliasStatus
 
 _SELECT = """
     SELECT a.id, a.domain_id, a.source_local_part, a.destinations, a.destination_keys, a.active,
@@ -143,14 +143,15 @@ async def find_chain_behind(conn: Conn, alias: Alias) -> list[str]:
     return [row["source"] for row in await cursor.fetchall()]
 
 
-async def list_warnings(conn: Conn, alias: Alias, visible: list[UUID] | None) -> list[str]:
-    """A sentence for each destination that leads nowhere; details of `visible` domains only (None: all)."""
+async def find_statuses(conn: Conn, alias_ids: Sequence[UUID], visible: list[UUID] | None) -> dict[UUID, AliasStatus]:
+    """The statuses of aliases, with details of `visible` domains only (None: all). The last of a long list are missing
+    if they have very many destinations.
+    """
     cursor = await conn.execute(
-        "SELECT route_warnings_of(%(destinations)s, %(destination_keys)s, %(visible)s::uuid[]) AS warnings",
-        _columns(alias) | {"visible": visible},
+        "SELECT s.id, s.state, s.warnings FROM alias_states(%(ids)s::uuid[], %(visible)s::uuid[]) s",
+        {"ids": list(alias_ids), "visible": visible},
     )
-    row = await cursor.fetchone()
-    return row["warnings"] if row else []
+    return {row["id"]: AliasStatus(row["state"], tuple(row["warnings"])) for row in await cursor.fetchall()}
 
 
 def _columns(alias: Alias) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso
 from mailkeep.core.entity_tag import IfMatch
-from mailkeep.features.directory.aliases.model import Alias, AliasChanges, NewAlias
+from mailkeep.features.directory.aliases import rules
+from mailkeep.features.directory.aliases.model import Alias, AliasChanges, AliasState, AliasStatus, NewAlias
 from mailkeep.web.fields import MAY_BE_EMPTY, Body, Patch, Query, Text, Timestamp
 
 Source = Annotated[
@@ -24,14 +25,24 @@ Destination = Annotated[
 ]
 
 
+class AliasStatusRecord(Struct, frozen=True):
+    """Whether mail for an alias reaches anybody, and in `text` (empty for `ok`) why not. `partial`: it does not reach
+    all destinations; `unused`: a mailbox has the address; `domain_inactive`, `receiving_disabled`: its own domain.
+    """
+
+    state: AliasState
+    text: str
+
+
 class AliasRecord(Struct, frozen=True):
-    """An alias."""
+    """An alias. `status`: in lists null without `with_status`, and after many destinations."""
 
     id: UUID
     domain_id: UUID
     source_local_part: str
     destination: str
     active: bool
+    status: AliasStatusRecord | None
     created_at: Timestamp
     updated_at: Timestamp
 
@@ -59,12 +70,13 @@ class AliasPatch(Patch, frozen=True):
 
 
 class AliasQuery(Query, frozen=True):
-    """Filters of the list; a domain_admin must give `domain_id`. `q` is a substring of the address or of a
-    destination.
+    """Filters of the list; a domain_admin must give `domain_id`. `q` is a substring of the address or of a destination;
+    `with_status` adds the status of each alias.
     """
 
     domain_id: UUID | None = None
     q: Text | None = None
+    with_status: bool = False
 
 
 class AliasBulkDeletion(Body, frozen=True):
@@ -78,7 +90,7 @@ class AliasDeletion(Struct, frozen=True):
     id: UUID
 
 
-def to_record(alias: Alias) -> AliasRecord:
+def to_record(alias: Alias, status: AliasStatus | None) -> AliasRecord:
     """The response for an alias in a list."""
     created_at = iso(alias.created_at)
     return AliasRecord(
@@ -87,12 +99,13 @@ def to_record(alias: Alias) -> AliasRecord:
         source_local_part=alias.source_local_part,
         destination=",".join(alias.destinations),
         active=alias.active,
+        status=status and _to_status(status),
         created_at=created_at,
         updated_at=created_at if alias.updated_at == alias.created_at else iso(alias.updated_at),
     )
 
 
-def to_detail(alias: Alias, warnings: list[str]) -> AliasDetail:
+def to_detail(alias: Alias, status: AliasStatus) -> AliasDetail:
     """The response for a single alias."""
     return AliasDetail(
         id=alias.id,
@@ -100,10 +113,15 @@ def to_detail(alias: Alias, warnings: list[str]) -> AliasDetail:
         source_local_part=alias.source_local_part,
         destination=",".join(alias.destinations),
         active=alias.active,
+        status=_to_status(status),
         created_at=iso(alias.created_at),
         updated_at=iso(alias.updated_at),
-        warnings=warnings,
+        warnings=list(status.warnings),
     )
+
+
+def _to_status(status: AliasStatus) -> AliasStatusRecord:
+    return AliasStatusRecord(status.state, rules.status_text(status))
 
 
 def audit_fields(alias: Alias) -> dict[str, Any]:

@@ -8,7 +8,15 @@ its data, but its mail is deferred (450), and nothing can be sent from it or cre
 the quota of a mailbox that is created without one; 0 is unlimited. `plus_delimiter` separates a tag from the local part
 (`alice+news`); null switches tags off.
 
-Creating a domain creates its first DKIM key in the same transaction. A domain can be deleted when it has no mailboxes
-and no aliases; its mailboxes in the trash, its assignments to administrators, its suspensions and its DKIM keys are
-deleted with it.
+An alias domain (`alias_of`: another domain) has no mailboxes and aliases of its own (CONFLICT `alias_domain`): its
+addresses are routed as those of its target, whose users may send from them. It has its own DNS records, DKIM keys,
+relay and administrators. Limits of sent and forwarded mail count for the target. A target is never an alias domain
+itself (CONFLICT `alias_chain`), and is not deleted while it has alias domains. Only administrators that may change both
+domains set `alias_of`; it changes with the lock of all aliases and forwards, and is refused if it closes a loop of them
+(`alias_loop`). An administrator of lower rank can't change it (FORBIDDEN `higher_rank`) while the domain has the
+address of an administrator, whose mail would then go elsewhere.
+
+Creating a domain creates its first DKIM key in the same transaction. A domain can be deleted when it has no mailboxes,
+no aliases and no alias domains; its mailboxes in the trash, its assignments to administrators, its suspensions, its
+DKIM keys and the permissions to send as its addresses are deleted with it.
 """

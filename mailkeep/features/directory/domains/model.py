@@ -53,7 +53,7 @@ NOT_REQUIRED = InheritedFlag(False, "server")
 class Domain:
     """A managed domain; `name` in A-labels. `max_*` None: unlimited; `default_quota_bytes` 0: unlimited.
 
-    `require_app_passwords` None: as the setting.
+    `require_app_passwords` None: as the setting. `alias_of`: the target, if it is an alias domain.
     """
 
     id: UUID
@@ -67,6 +67,7 @@ class Domain:
     default_quota_bytes: int
     plus_delimiter: str | None
     require_app_passwords: bool | None
+    alias_of: UUID | None
     relay: DomainRelay | None
     dns_status: str
     dns_checked_at: datetime | None
@@ -93,22 +94,29 @@ class NewDomain:
     default_quota_bytes: int = 0
     plus_delimiter: str | None = "+"
     require_app_passwords: bool | None = None
+    alias_of: UUID | None = None
     relay: NewRelay | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DomainUsage:
-    """Number of mailboxes and aliases in a domain, and the bytes of mail in its mailboxes; without the trash."""
+    """Number of mailboxes and aliases in a domain, the bytes of mail in its mailboxes (without the trash), and the
+    number of its alias domains.
+    """
 
     mailboxes: int = 0
     aliases: int = 0
     bytes: int = 0
+    alias_domains: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class DomainFilter:
-    """Which domains to list. `domains` are those that the caller may see (None: all); `name` is a substring."""
+    """Which domains to list. `domains` are those that the caller may see (None: all); `name` is a substring;
+    `alias_of`: the alias domains of this domain.
+    """
 
     domains: list[UUID] | None
     active: bool | None = None
     name: str | None = None
+    alias_of: UUID | None = None

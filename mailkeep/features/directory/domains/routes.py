@@ -7,7 +7,14 @@ from typing import Any
 from msgspec import UNSET, Struct, structs
 
 from mailkeep.app import App
-from mailkeep.core.errors import ApiKeyDomainScope, Conflict, DomainExists, InvalidPagination, NotFound
+from mailkeep.core.errors import (
+    ApiKeyDomainScope,
+    Conflict,
+    DomainExists,
+    DomainNotFound,
+    InvalidPagination,
+    NotFound,
+)
 from mailkeep.features.directory.domains import rules, service, wire
 from mailkeep.features.directory.domains.model import Domain, DomainFilter, NewDomain, NewRelay
 from mailkeep.features.record.audit import service as audit
@@ -17,7 +24,7 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 async def _list(app: App, call: Call) -> HttpResponse:
     who, query, page_request = call.caller(), call.query, call.page
     assert page_request is not None
-    filters = DomainFilter(who.domains(), query.active, rules.normalize_search(query.name))
+    filters = DomainFilter(who.domains(), query.active, rules.normalize_search(query.name), query.alias_of)
     async with app.db.autocommit() as conn:
         page = await service.page(conn, filters, page_request)
     return HttpResponse([wire.to_record(domain, usage, app.settings.auth) for domain, usage in page.rows], page)
@@ -81,7 +88,10 @@ ENDPOINTS = (
         handler=_create,
         action="domain.create",
         summary="Create a domain",
-        description="Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows.",
+        description=(
+            "Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows. With "
+            "`alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`."
+        ),
         tag="Domains",
         versioned=True,
         body=wire.DomainCreate,
@@ -89,7 +99,7 @@ ENDPOINTS = (
         status=201,
         recover=audit.answer_from_audit(_get),
         audit="domain.create",
-        refusals=(DomainExists, ApiKeyDomainScope),
+        refusals=(DomainExists, DomainNotFound, Conflict, ApiKeyDomainScope),
         examples=(Example(body={"name": "new.test", "description": "Our second name", "max_mailboxes": 50}),),
     ),
     Endpoint(
@@ -112,15 +122,20 @@ ENDPOINTS = (
         summary="Change a domain",
         description=(
             "`relay` is replaced as a whole; null removes it. Without `password`, the stored one is kept if host, "
-            "port, tls and username are unchanged, and cleared otherwise."
+            "port, tls and username are unchanged, and cleared otherwise. `alias_of` needs a domain without mailboxes "
+            "and aliases, except in the trash (CONFLICT `has_dependents`); neither the target nor a domain that is a "
+            "target can be an alias domain (`alias_chain`)."
         ),
         tag="Domains",
         versioned=True,
         body=wire.DomainPatch,
         data=wire.DomainRecord,
         audit="domain.update",
-        refusals=(NotFound, ApiKeyDomainScope),
-        examples=(Example(path={"id": "{domain_id}"}, body={"max_mailboxes": None, "description": "Main"}),),
+        refusals=(NotFound, DomainNotFound, Conflict, ApiKeyDomainScope),
+        examples=(
+            Example(path={"id": "{domain_id}"}, body={"max_mailboxes": None, "description": "Main"}),
+            Example(path={"id": "{empty_domain_id}"}, body={"alias_of": "{domain_id}"}),
+        ),
     ),
     Endpoint(
         method="DELETE",
@@ -128,7 +143,10 @@ ENDPOINTS = (
         handler=_delete,
         action="domain.write",
         summary="Delete a domain",
-        description="CONFLICT while it has mailboxes or aliases; mailboxes in the trash are deleted with it.",
+        description=(
+            "CONFLICT, with their numbers, while it has mailboxes, aliases or alias domains; mailboxes in the trash "
+            "are deleted with it."
+        ),
         tag="Domains",
         versioned=True,
         data=wire.DomainDeletion,

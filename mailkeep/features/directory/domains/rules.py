@@ -94,13 +94,70 @@ def refuse_inactive(domain: Domain) -> None:
 
 
 def refuse_in_use(usage: DomainUsage) -> None:
-    """CONFLICT while the domain has mailboxes or aliases."""
-    if usage.mailboxes or usage.aliases:
+    """CONFLICT while the domain has mailboxes, aliases or alias domains."""
+    if usage.mailboxes or usage.aliases or usage.alias_domains:
         raise Conflict(
-            f"Delete the domain's mailboxes ({usage.mailboxes}) and aliases ({usage.aliases}) first.",
+            f"Delete the domain's mailboxes ({usage.mailboxes}), aliases ({usage.aliases}) and alias domains "
+            f"({usage.alias_domains}) first.",
             reason="has_dependents",
             mailboxes=usage.mailboxes,
             aliases=usage.aliases,
+            alias_domains=usage.alias_domains,
+        )
+
+
+def refuse_alias_domain(domain: Domain) -> None:
+    """CONFLICT `alias_domain` for an alias domain, which has no addresses of its own."""
+    if domain.alias_of is not None:
+        raise Conflict(
+            f"{domain.name} is an alias domain, which has no addresses of its own. Create the address in its target.",
+            reason="alias_domain",
+            alias_of=str(domain.alias_of),
+        )
+
+
+def refuse_addresses(domain: Domain, usage: DomainUsage) -> None:
+    """CONFLICT unless the domain can become an alias domain: `has_dependents` while it has mailboxes or aliases,
+    `alias_chain` while it is the target of others.
+    """
+    if usage.alias_domains:
+        raise Conflict(
+            f"{domain.name} is the target of alias domains ({usage.alias_domains}), so it can't be one itself.",
+            reason="alias_chain",
+            alias_domains=usage.alias_domains,
+        )
+    refuse_in_use(usage)
+
+
+def refuse_chain(name: str, target: Domain) -> None:
+    """CONFLICT `alias_chain` if the target of an alias domain is an alias domain, or the domain itself."""
+    if target.name == name:
+        raise Conflict("A domain can't be an alias of itself.", reason="alias_chain")
+    if target.alias_of is not None:
+        raise Conflict(
+            f"{target.name} is an alias domain itself. Choose its target ({target.alias_of}) instead.",
+            reason="alias_chain",
+            alias_of=str(target.alias_of),
+        )
+
+
+def refuse_loops(addresses: Sequence[str], domain: Domain) -> None:
+    """CONFLICT `alias_loop` if these addresses lead back to themselves through the new alias domain."""
+    if addresses:
+        raise Conflict(
+            f"Mail for {', '.join(addresses)} leads back to the same address through {domain.name}. Change their "
+            "destinations first.",
+            reason="alias_loop",
+            addresses=list(addresses),
+        )
+
+
+def refuse_higher_rank(has_higher_rank: bool) -> None:
+    """FORBIDDEN if an administrator of higher rank has an address in the domain: its mail would go elsewhere."""
+    if has_higher_rank:
+        raise Forbidden(
+            "An administrator of higher rank has an address in the domain: only this rank can change `alias_of`.",
+            reason="higher_rank",
         )
 
 

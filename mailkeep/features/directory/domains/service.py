@@ -38,9 +38,10 @@ async def get_by_path(conn: Conn, who: Principal, action: str, domain_id: UUID) 
 
 
 async def get_active(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
-    """`get`, and DOMAIN_INACTIVE for an inactive domain."""
+    """`get` for a new address: DOMAIN_INACTIVE for an inactive domain, CONFLICT for an alias domain."""
     domain = await get(conn, who, action, domain_id)
     rules.refuse_inactive(domain)
+    rules.refuse_alias_domain(domain)
     return domain
 
 
@@ -53,9 +54,10 @@ async def get_for_update(conn: Conn, who: Principal, action: str, domain_id: UUI
 
 
 async def get_active_for_update(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
-    """`get_for_update`, and DOMAIN_INACTIVE for an inactive domain."""
+    """`get_active`, locked as by `get_for_update`."""
     domain = await get_for_update(conn, who, action, domain_id)
     rules.refuse_inactive(domain)
+    rules.refuse_alias_domain(domain)
     return domain
 
 
@@ -82,7 +84,7 @@ async def page(conn: Conn, filters: DomainFilter, page_request: PageRequest) -> 
 
 
 async def create(app: App, who: Principal, new: NewDomain) -> Domain:
-    """Create a domain with its first DKIM key; INVALID_FIELD, DOMAIN_EXISTS."""
+    """Create a domain with its first DKIM key; INVALID_FIELD, DOMAIN_EXISTS; with `alias_of` those of `change`."""
     new = replace(new, name=rules.parse_name(new.name), relay=_check_relay(app, new.relay))
     rules.check_delimiter(new.plus_delimiter)
     async with app.db.autocommit() as conn:
@@ -103,7 +105,12 @@ async def create(app: App, who: Principal, new: NewDomain) -> Domain:
     )
     key = await asyncio.to_thread(dkim.generate_key, app.vault, domain.id, at)
     async with app.db.tx() as conn:
+        if domain.alias_of is not None:
+            await store.lock_routes(conn)
+            await _check_target(conn, who, domain)
         await store.insert(conn, domain)
+        if domain.alias_of is not None:
+            rules.refuse_loops(await store.list_loops(conn, domain.name), domain)
         await dkim.insert(conn, key)
         after = wire.audit_fields(domain) | {"dkim_selector": key.selector}
         await audit.record(conn, who, at, AuditAction("domain.create", _target(domain), after=after))
@@ -115,12 +122,15 @@ async def change(
 ) -> Domain:
     """Change the given fields of a domain (`relay` is a NewRelay or None) and return the result.
 
-    INVALID_FIELD, NOT_FOUND, PRECONDITION_FAILED; FORBIDDEN if a new delimiter would route the address of a
-    higher-ranked administrator to another mailbox or alias.
+    INVALID_FIELD, NOT_FOUND, PRECONDITION_FAILED; FORBIDDEN if a new delimiter or `alias_of` would route the address of
+    a higher-ranked administrator to another mailbox or alias. For `alias_of` also DOMAIN_NOT_FOUND, FORBIDDEN,
+    API_KEY_DOMAIN_SCOPE; CONFLICT `has_dependents`, `alias_chain`, `alias_loop`. Roll back after a refusal.
     """
     at = app.clock()
     rules.check_delimiter(changes.get("plus_delimiter"))
     relay = _check_relay(app, changes.get("relay"))
+    if "alias_of" in changes:
+        await store.lock_routes(conn)
     before = _require(await store.find_for_update(conn, domain_id), who, "domain.write", NotFound)
     if_match.check(before.updated_at)
     if "relay" in changes:
@@ -131,21 +141,37 @@ async def change(
         rules.refuse_captured_address(captured)
     if after == before:
         return before
+    if after.alias_of != before.alias_of:
+        if after.alias_of is not None:
+            rules.refuse_addresses(before, (await store.count_usage(conn, [domain_id]))[domain_id])
+        await _check_target(conn, who, after)
     after = replace(after, updated_at=at)
     await store.update(conn, after)
+    if after.alias_of not in (None, before.alias_of):
+        rules.refuse_loops(await store.list_loops(conn, after.name), after)
     states = (wire.audit_fields(before), wire.audit_fields(after, before))
     await audit.record_change(conn, who, at, "domain.update", _target(after), states)
     return after
 
 
 async def delete(conn: Conn, who: Principal, at: datetime, domain_id: UUID, if_match: IfMatch = ANY_VERSION) -> Domain:
-    """Delete a domain with its keys and trash; PRECONDITION_FAILED; CONFLICT while mailboxes or aliases exist."""
+    """Delete a domain with its keys and trash; PRECONDITION_FAILED; CONFLICT while it has mailboxes, aliases or alias
+    domains.
+    """
     domain = _require(await store.find_for_update(conn, domain_id), who, "domain.write", NotFound)
     if_match.check(domain.updated_at)
     rules.refuse_in_use((await store.count_usage(conn, [domain_id]))[domain_id])
     await store.delete(conn, domain_id)
     await audit.record(conn, who, at, AuditAction("domain.delete", _target(domain), before=wire.audit_fields(domain)))
     return domain
+
+
+async def _check_target(conn: Conn, who: Principal, domain: Domain) -> None:
+    """Refuse a new value of `alias_of` that is not allowed. The target can't be deleted until the transaction ends."""
+    rules.refuse_higher_rank(await store.has_higher_rank(conn, domain.name, who.role.rank))
+    if domain.alias_of is not None:
+        target = _require(await store.find_and_prevent_deletion(conn, domain.alias_of), who, "domain.write")
+        rules.refuse_chain(domain.name, target)
 
 
 def _check_relay(app: App, relay: NewRelay | None) -> NewRelay | None:

@@ -16,7 +16,7 @@ from mailkeep.features.directory.domains.model import Domain, DomainFilter, Doma
 
 _SELECT = """
     SELECT d.id, d.name, d.active, d.sending_enabled, d.receiving_enabled, d.description, d.max_mailboxes,
-           d.max_aliases, d.default_quota_bytes, d.plus_delimiter, d.require_app_passwords,
+           d.max_aliases, d.default_quota_bytes, d.plus_delimiter, d.require_app_passwords, d.alias_of,
            d.relay_host, d.relay_port, d.relay_tls, d.relay_username, d.relay_password, d.dns_status,
            d.dns_checked_at, d.created_at, d.updated_at
     FROM domains d
@@ -30,11 +30,11 @@ async def insert(conn: Conn, domain: Domain) -> None:
             """
             INSERT INTO domains (id, name, active, sending_enabled, receiving_enabled, description,
                                  max_mailboxes, max_aliases, default_quota_bytes, plus_delimiter,
-                                 require_app_passwords, relay_host, relay_port, relay_tls, relay_username,
+                                 require_app_passwords, alias_of, relay_host, relay_port, relay_tls, relay_username,
                                  relay_password, dns_status, dns_checked_at, created_at, updated_at)
             VALUES (%(id)s, %(name)s, %(active)s, %(sending_enabled)s, %(receiving_enabled)s,
                     %(description)s, %(max_mailboxes)s, %(max_aliases)s, %(default_quota_bytes)s,
-                    %(plus_delimiter)s, %(require_app_passwords)s, %(relay_host)s, %(relay_port)s,
+                    %(plus_delimiter)s, %(require_app_passwords)s, %(alias_of)s, %(relay_host)s, %(relay_port)s,
                     %(relay_tls)s, %(relay_username)s, %(relay_password)s, %(dns_status)s,
                     %(dns_checked_at)s, %(created_at)s, %(updated_at)s)
             """,
@@ -48,20 +48,47 @@ async def insert(conn: Conn, domain: Domain) -> None:
 
 async def captures_higher_rank(conn: Conn, domain_id: UUID, delimiter: str | None, rank: int) -> bool:
     """Whether a mailbox or alias without tag (ranks 3 and 4) would match the address of a higher-ranked administrator
-    with this delimiter.
+    in it or its alias domains with this delimiter.
     """
     cursor = await conn.execute(
         """
         SELECT FROM domains d
           JOIN admins a ON split_part(a.email_key, '@', 2) = d.name
-         CROSS JOIN LATERAL route_match(d.id, %(delimiter)s::text, split_part(a.email_key, '@', 1)) r
-         WHERE d.id = %(id)s AND r.rank IN (3, 4)
+         CROSS JOIN LATERAL route_match(%(id)s, %(delimiter)s::text, split_part(a.email_key, '@', 1)) r
+         WHERE (d.id = %(id)s OR d.alias_of = %(id)s) AND r.rank IN (3, 4)
            AND CASE a.role WHEN 'domain_admin' THEN 0 WHEN 'admin' THEN 1 ELSE 2 END > %(rank)s
          LIMIT 1
         """,
         {"id": domain_id, "delimiter": delimiter, "rank": rank},
     )
     return await cursor.fetchone() is not None
+
+
+async def has_higher_rank(conn: Conn, name: str, rank: int) -> bool:
+    """Whether an administrator of a higher rank has an address in the domain with this name."""
+    cursor = await conn.execute(
+        """
+        SELECT FROM admins a
+         WHERE split_part(a.email_key, '@', 2) = %(name)s
+           AND CASE a.role WHEN 'domain_admin' THEN 0 WHEN 'admin' THEN 1 ELSE 2 END > %(rank)s
+         LIMIT 1
+        """,
+        {"name": name, "rank": rank},
+    )
+    return await cursor.fetchone() is not None
+
+
+async def lock_routes(conn: Conn) -> None:
+    """Take the lock of all writers of aliases, forwards and alias domains until the transaction ends."""
+    await conn.execute("SELECT lock_routes()")
+
+
+async def list_loops(conn: Conn, name: str) -> list[str]:
+    """Up to ten addresses that lead back to themselves through this alias domain; call it after the write, under
+    `lock_routes`.
+    """
+    cursor = await conn.execute("SELECT l.address FROM route_loops_through(%(name)s) l", {"name": name})
+    return [row["address"] for row in await cursor.fetchall()]
 
 
 async def update(conn: Conn, domain: Domain) -> None:
@@ -73,7 +100,7 @@ async def update(conn: Conn, domain: Domain) -> None:
             receiving_enabled = %(receiving_enabled)s, description = %(description)s,
             max_mailboxes = %(max_mailboxes)s, max_aliases = %(max_aliases)s,
             default_quota_bytes = %(default_quota_bytes)s, plus_delimiter = %(plus_delimiter)s,
-            require_app_passwords = %(require_app_passwords)s,
+            require_app_passwords = %(require_app_passwords)s, alias_of = %(alias_of)s,
             relay_host = %(relay_host)s, relay_port = %(relay_port)s, relay_tls = %(relay_tls)s,
             relay_username = %(relay_username)s, relay_password = %(relay_password)s,
             updated_at = %(updated_at)s
@@ -100,6 +127,12 @@ async def find_for_update(conn: Conn, domain_id: UUID) -> Domain | None:
     return _domain(await cursor.fetchone())
 
 
+async def find_and_prevent_deletion(conn: Conn, domain_id: UUID) -> Domain | None:
+    """The domain with this id. Until the transaction ends it can't be deleted."""
+    cursor = await conn.execute(_SELECT + " WHERE d.id = %(id)s FOR KEY SHARE", {"id": domain_id})
+    return _domain(await cursor.fetchone())
+
+
 async def find_by_name(conn: Conn, name: str) -> Domain | None:
     """The domain with this name (A-labels, lower case)."""
     cursor = await conn.execute(_SELECT + " WHERE d.name = %(name)s", {"name": name})
@@ -121,6 +154,7 @@ async def page(conn: Conn, filters: DomainFilter, page_request: PageRequest) -> 
             ("d.id = ANY(%(domains)s)", "domains", filters.domains),
             ("d.active = %(active)s", "active", filters.active),
             ("strpos(d.name, %(part)s) > 0", "part", filters.name),
+            ("d.alias_of = %(alias_of)s", "alias_of", filters.alias_of),
         ],
         page_request,
         {"created_at": "d.id", "id": "d.id", "updated_at": "d.updated_at", "name": "d.name"},
@@ -132,7 +166,8 @@ async def count_usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, Doma
     """The usage of each of these domains."""
     cursor = await conn.execute(
         """
-        SELECT d.id, boxes.mailboxes, boxes.bytes, sources.aliases
+        SELECT d.id, boxes.mailboxes, boxes.bytes, sources.aliases,
+               (SELECT count(*) FROM domains n WHERE n.alias_of = d.id) AS alias_domains
         FROM domains d
         CROSS JOIN LATERAL (
             SELECT count(*) AS mailboxes, coalesce(sum(m.used_bytes), 0)::bigint AS bytes
@@ -144,7 +179,7 @@ async def count_usage(conn: Conn, domain_ids: Sequence[UUID]) -> dict[UUID, Doma
         {"ids": list(domain_ids)},
     )
     rows = await cursor.fetchall()
-    return {row["id"]: DomainUsage(row["mailboxes"], row["aliases"], row["bytes"]) for row in rows}
+    return {row.pop("id"): DomainUsage(**row) for row in rows}
 
 
 def _domain(row: dict[str, Any] | None) -> Domain | None:

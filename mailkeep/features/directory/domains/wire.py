@@ -21,11 +21,12 @@ DnsStatus = Literal["unchecked", "ok", "attention", "failing"]
 
 
 class DomainUsageRecord(Struct, frozen=True):
-    """What the domain contains; `bytes` of mail in its mailboxes."""
+    """What the domain contains; `bytes` of mail in its mailboxes. `alias_domains`: their number."""
 
     mailboxes: int
     aliases: int
     bytes: int
+    alias_domains: int
 
 
 class DomainDns(Struct, frozen=True):
@@ -71,7 +72,9 @@ class DomainInherited(Struct, frozen=True):
 
 
 class DomainRecord(Struct, frozen=True):
-    """A domain. `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says."""
+    """A domain. `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says.
+    `alias_of`: for an alias domain, the domain as whose addresses its own are routed.
+    """
 
     id: UUID
     name: str
@@ -85,6 +88,7 @@ class DomainRecord(Struct, frozen=True):
     default_quota_bytes: int
     plus_delimiter: str | None
     require_app_passwords: bool | None
+    alias_of: UUID | None
     inherited: DomainInherited
     relay: RelayRecord | None
     usage: DomainUsageRecord
@@ -95,7 +99,7 @@ class DomainRecord(Struct, frozen=True):
 
 class DomainCreate(Body, frozen=True):
     """A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off; null for
-    `require_app_passwords`: as the setting.
+    `require_app_passwords`: as the setting. `alias_of` makes it an alias domain of that domain.
     """
 
     name: Name
@@ -108,11 +112,14 @@ class DomainCreate(Body, frozen=True):
     default_quota_bytes: Bytes = 0
     plus_delimiter: Delimiter | None = "+"
     require_app_passwords: bool | None = None
+    alias_of: UUID | None = None
     relay: RelayRequest | None = None
 
 
 class DomainPatch(Patch, frozen=True):
-    """Changes of a domain; its name can't change. Null for `require_app_passwords`: as the setting."""
+    """Changes of a domain; its name can't change. Null for `require_app_passwords`: as the setting; for `alias_of`: no
+    alias domain.
+    """
 
     active: bool | UnsetType = UNSET
     sending_enabled: bool | UnsetType = UNSET
@@ -123,14 +130,16 @@ class DomainPatch(Patch, frozen=True):
     default_quota_bytes: Bytes | UnsetType = UNSET
     plus_delimiter: Delimiter | UnsetType | None = UNSET
     require_app_passwords: bool | UnsetType | None = UNSET
+    alias_of: UUID | UnsetType | None = UNSET
     relay: RelayRequest | UnsetType | None = UNSET
 
 
 class DomainQuery(Query, frozen=True):
-    """Filters of the list; `name` is a substring of the name."""
+    """Filters of the list; `name` is a substring of the name; `alias_of`: the alias domains of this domain."""
 
     active: bool | None = None
     name: Text | None = None
+    alias_of: UUID | None = None
 
 
 class DomainDeletion(Struct, frozen=True):
@@ -155,9 +164,10 @@ def to_record(domain: Domain, usage: DomainUsage, auth: AuthSettings) -> DomainR
         default_quota_bytes=domain.default_quota_bytes,
         plus_delimiter=domain.plus_delimiter,
         require_app_passwords=domain.require_app_passwords,
+        alias_of=domain.alias_of,
         inherited=DomainInherited(SettingFlag(auth.require_app_passwords)),
         relay=_to_relay(domain.relay),
-        usage=DomainUsageRecord(usage.mailboxes, usage.aliases, usage.bytes),
+        usage=DomainUsageRecord(usage.mailboxes, usage.aliases, usage.bytes, usage.alias_domains),
         dns=DomainDns(domain.dns_status, iso_or_none(domain.dns_checked_at)),
         created_at=iso(domain.created_at),
         updated_at=iso(domain.updated_at),

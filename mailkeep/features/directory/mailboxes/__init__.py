@@ -11,6 +11,11 @@ Neither is ever returned. `quota_bytes` 0 is unlimited; a mailbox created withou
 `forward` sends mail on to at most ten addresses; with `keep_copy` the mailbox gets it too. A forward that leads back to
 its mailbox is refused (`alias_loop`), under the lock that all writers of aliases and forwards take.
 
+`send_as` lists further addresses, or whole domains, from which a mailbox may send; whoever adds one must be allowed to
+change mailboxes of its domain, which must be active. An entry belongs to the domain, not to its name, and is deleted
+with it. It is checked at each message (the function `sender_logins`): the domain is active, and the address does not
+belong to an administrator of higher rank than whoever added the entry (FORBIDDEN for a single address).
+
 A deleted mailbox stays in the trash for 30 days: its address is free at once, its mail is kept, and it can be restored
 if the address is still free and the domain's limit allows it. After that, or at once with `purge`, it is deleted; its
 folder is removed after the commit, with retries until that succeeds.
@@ -19,6 +24,6 @@ In the embedded profile, `used_bytes` and `message_count` are counted at deliver
 `directory/mailbox_usage` keeps them.
 
 A mailbox belongs to the administrator whose email is its address. A caller of lower rank can't change its password,
-app passwords, protocols, address, forward or whether it is active, can't suspend or delete it, and can't create one
-with that address.
+app passwords, protocols, address, forward, `send_as` or whether it is active, can't suspend or delete it, and can't
+create one with that address.
 """

@@ -65,7 +65,8 @@ class LastLogin:
 class Mailbox:
     """A mailbox without its password. `quota_bytes` 0: unlimited; `deleted_at`: in the trash since.
 
-    `require_app_passwords` None: as `inherited_requirement`, the value of the domain or of the setting.
+    `require_app_passwords` None: as `inherited_requirement`, the value of the domain or of the setting. `send_as`:
+    further addresses from which it may send, in a fixed order; with an empty local part all of a domain.
     """
 
     id: UUID
@@ -81,6 +82,7 @@ class Mailbox:
     forward: MailboxForward
     created_at: datetime
     updated_at: datetime
+    send_as: tuple[Address, ...] = ()
     time_zone: str = UTC
     require_app_passwords: bool | None = None
     inherited_requirement: InheritedFlag = NOT_REQUIRED
@@ -116,6 +118,7 @@ class NewMailbox:
     forward: MailboxForward
     time_zone: str = UTC
     require_app_passwords: bool | None = None
+    send_as: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +136,7 @@ class MailboxChanges:
     keep_copy: bool | None = None
     time_zone: str | None = None
     require_app_passwords: bool | UnsetType | None = UNSET
+    send_as: tuple[str, ...] | None = None
 
     @property
     def changes_address(self) -> bool:
@@ -146,10 +150,11 @@ class MailboxChanges:
 
     @property
     def needs_owner_rank(self) -> bool:
-        """Whether password, protocols, `active`, quota, address, forward or `require_app_passwords` change: a caller of
-        lower rank than the mailbox's owner must not change them. With a small quota the owner's mail would bounce.
+        """Whether password, protocols, `active`, quota, address, forward, `send_as` or `require_app_passwords` change:
+        a caller of lower rank than the mailbox's owner must not change them. With a small quota the owner's mail would
+        bounce.
         """
-        protected = (self.secret, self.active, self.protocols, self.quota_bytes)
+        protected = (self.secret, self.active, self.protocols, self.quota_bytes, self.send_as)
         changes_access = any(value is not None for value in protected) or self.require_app_passwords is not UNSET
         return self.changes_address or self.changes_forward or changes_access
 

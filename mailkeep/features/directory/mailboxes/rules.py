@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from unicodedata import normalize
 from zoneinfo import available_timezones
 
-from mailkeep.core.address import Address, AddressError, parse_address, parse_destination
+from mailkeep.core.address import (
+    Address,
+    AddressError,
+    fold_local,
+    normalize_domain,
+    parse_address,
+    parse_destination,
+)
 from mailkeep.core.errors import Conflict, FieldError, Forbidden, InvalidField, MissingFields, invalid_field
 from mailkeep.core.password_hash import check_password_hash
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.features.directory.mailboxes.model import UTC, Mailbox, MailboxForward, PasswordOrHash
 
 MAX_DESTINATIONS = 10
+MAX_SEND_AS = 100
 
 
 def parse_local_part(text: str, *, ascii_only: bool = False) -> str:
@@ -58,6 +66,47 @@ def parse_destinations(texts: Sequence[str]) -> tuple[Address, ...]:
     if faults:
         raise InvalidField(faults)
     return tuple(addresses.values())
+
+
+def parse_send_as(texts: Sequence[str]) -> tuple[Address, ...]:
+    """Addresses and domains (with an empty local part) from which a mailbox may send, trimmed, without duplicates, in a
+    fixed order, at most 100; INVALID_FIELD with all faults.
+    """
+    faults: list[FieldError] = []
+    entries: dict[str, Address] = {}
+    for index, text in enumerate(texts):
+        try:
+            entry = _parse_sender(text.strip(" "))
+        except AddressError as error:
+            faults.append({"field": f"send_as[{index}]", "reason": f"must be an address or a domain: {error.reason}"})
+        else:
+            entry = Address(normalize("NFC", entry.local_part), entry.domain)
+            entries.setdefault(entry.key, entry)
+    if len(entries) > MAX_SEND_AS:
+        faults.append({"field": "send_as", "reason": f"must have at most {MAX_SEND_AS} different entries"})
+    if faults:
+        raise InvalidField(faults)
+    return tuple(sorted(entries.values(), key=lambda entry: (entry.domain, fold_local(entry.local_part))))
+
+
+def _parse_sender(text: str) -> Address:
+    return parse_destination(text) if "@" in text else Address("", normalize_domain(text, min_labels=2))
+
+
+def send_as_texts(mailbox: Mailbox) -> list[str]:
+    """The addresses and domains from which a mailbox may send, as `parse_send_as` reads them."""
+    return [entry.text if entry.local_part else entry.domain for entry in mailbox.send_as]
+
+
+def refuse_unmanaged(entries: Sequence[Address], managed: Collection[str]) -> None:
+    """INVALID_FIELD for entries of `send_as` whose domain is not managed here."""
+    faults: list[FieldError] = [
+        {"field": f"send_as[{index}]", "reason": f"{entry.domain} is not a domain of this server"}
+        for index, entry in enumerate(entries)
+        if entry.domain not in managed
+    ]
+    if faults:
+        raise InvalidField(faults)
 
 
 def check_time_zone(name: str) -> None:

@@ -105,10 +105,11 @@ async def create(
     """Create a mailbox and return it; `destinations` are those of its forward, not parsed yet.
 
     INVALID_FIELD, MISSING_FIELDS, WEAK_PASSWORD; then DOMAIN_NOT_FOUND, DOMAIN_INACTIVE, FORBIDDEN; CONFLICT
-    `address_taken`, `limit_reached` or `alias_loop`.
+    `address_taken`, `limit_reached`, `alias_domain` or `alias_loop`.
     """
     local_part = rules.parse_local_part(new.local_part, ascii_only=app.settings.is_full_profile)
     forward = rules.forward_to(rules.parse_destinations(destinations), new.forward.keep_copy)
+    send_as = rules.parse_send_as(new.send_as)
     rules.check_time_zone(new.time_zone)
     _check(new.secret, required=True)
     async with app.db.autocommit() as conn:
@@ -133,12 +134,14 @@ async def create(
             message_count=0,
             protocols=new.protocols,
             forward=forward,
+            send_as=send_as,
             time_zone=new.time_zone,
             require_app_passwords=new.require_app_passwords,
             created_at=at,
             updated_at=at,
         )
         await store.insert(conn, mailbox, password_hash)
+        await _write_send_as(conn, who, mailbox)
         await _refuse_loop(conn, mailbox)
         audit_action = AuditAction("mailbox.create", _target(mailbox), after=wire.audit_fields(mailbox))
         await audit.record(conn, who, at, audit_action)
@@ -189,11 +192,30 @@ async def _write(
     if before == after and password_hash is None:
         return
     await store.update(conn, replace(after, updated_at=at))
+    if after.send_as != before.send_as:
+        await _write_send_as(conn, who, after, before.send_as)
     if password_hash is not None:
         await store.set_password_hash(conn, after.id, password_hash)
     await _refuse_loop(conn, after)
     fields = wire.audit_fields(after) | ({"password": "changed"} if password_hash is not None else {})
     await audit.record_change(conn, who, at, "mailbox.update", _target(after), (wire.audit_fields(before), fields))
+
+
+async def _write_send_as(conn: Conn, who: Principal, mailbox: Mailbox, before: Sequence[Address] = ()) -> None:
+    """Write the addresses from which a mailbox may send. New ones must be in active domains whose mailboxes the caller
+    may change, and must not belong to an administrator of higher rank.
+    """
+    known = {entry.key for entry in before}
+    found = {name: await domains.find_by_name(conn, name) for name in {entry.domain for entry in mailbox.send_as}}
+    managed = {name: domain for name, domain in found.items() if domain is not None}
+    rules.refuse_unmanaged(mailbox.send_as, managed)
+    for entry in mailbox.send_as:
+        if entry.key not in known:
+            allow_on(who, _WRITE, managed[entry.domain].id)
+            domain_rules.refuse_inactive(managed[entry.domain])
+            if entry.local_part:
+                await _refuse_lower_rank(conn, who, entry)
+    await store.set_send_as(conn, mailbox.id, mailbox.send_as, who.role.rank)
 
 
 async def _move(conn: Conn, who: Principal, before: Mailbox, after: Mailbox, domain: Domain) -> Mailbox:
@@ -276,6 +298,8 @@ def _parse(app: App, changes: MailboxChanges) -> MailboxChanges:
     if changes.destinations is not None:
         parsed = rules.parse_destinations(changes.destinations)
         changes = replace(changes, destinations=tuple(address.text for address in parsed))
+    if changes.send_as is not None:
+        rules.parse_send_as(changes.send_as)
     return changes
 
 
@@ -286,6 +310,10 @@ def _apply(before: Mailbox, changes: MailboxChanges) -> Mailbox:
         forward = rules.forward_to(rules.parse_destinations(changes.destinations), forward.keep_copy)
     if changes.keep_copy is not None:
         forward = replace(forward, keep_copy=changes.keep_copy)
+    send_as = before.send_as
+    if changes.send_as is not None:
+        known = {entry.key: entry for entry in before.send_as}
+        send_as = tuple(known.get(entry.key, entry) for entry in rules.parse_send_as(changes.send_as))
     return replace(
         before,
         local_part=before.local_part if changes.local_part is None else changes.local_part,
@@ -294,6 +322,7 @@ def _apply(before: Mailbox, changes: MailboxChanges) -> Mailbox:
         quota_bytes=before.quota_bytes if changes.quota_bytes is None else changes.quota_bytes,
         protocols=Protocols(**(asdict(before.protocols) | (changes.protocols or {}))),
         forward=forward,
+        send_as=send_as,
         time_zone=before.time_zone if changes.time_zone is None else changes.time_zone,
         require_app_passwords=(
             before.require_app_passwords if changes.require_app_passwords is UNSET else changes.require_app_passwords

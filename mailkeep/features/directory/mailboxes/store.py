@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 import psycopg
 
-from mailkeep.core.address import fold_local
+from mailkeep.core.address import Address, fold_local
 from mailkeep.core.errors import Conflict
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.db.listing import fetch_page
@@ -30,6 +31,9 @@ _SELECT = """
            m.last_login_ip, m.created_at, m.updated_at, m.deleted_at, m.time_zone, m.require_app_passwords,
            coalesce(d.require_app_passwords, r.require_app_passwords) AS inherited_requirement,
            d.require_app_passwords IS NOT NULL AS inherits_from_domain,
+           (SELECT coalesce(array_agg(e.local_part || '@' || o.name
+                                      ORDER BY o.name COLLATE "C", e.local_key COLLATE "C"), '{}')
+              FROM send_as e JOIN domains o ON o.id = e.domain_id WHERE e.mailbox_id = m.id) AS send_as,
            s.reason AS suspended_reason, s.by_label AS suspended_by,
            s.by_rank AS suspended_by_rank, s.created_at AS suspended_at
     FROM mailboxes m
@@ -84,6 +88,37 @@ async def set_password_hash(conn: Conn, mailbox_id: UUID, password_hash: str) ->
     await conn.execute(
         "UPDATE mailboxes SET password_hash = %(password_hash)s WHERE id = %(id)s",
         {"id": mailbox_id, "password_hash": password_hash},
+    )
+
+
+async def set_send_as(conn: Conn, mailbox_id: UUID, entries: Sequence[Address], rank: int) -> None:
+    """Replace the addresses from which a mailbox may send. New entries get the rank of the caller; those that stay keep
+    theirs. The domains are managed.
+    """
+    arguments = {
+        "id": mailbox_id,
+        "locals": [entry.local_part for entry in entries],
+        "keys": [fold_local(entry.local_part) for entry in entries],
+        "domains": [entry.domain for entry in entries],
+        "rank": rank,
+    }
+    await conn.execute(
+        """
+        DELETE FROM send_as s USING domains d
+        WHERE s.mailbox_id = %(id)s AND d.id = s.domain_id
+          AND (d.name, s.local_key) NOT IN (SELECT * FROM unnest(%(domains)s::text[], %(keys)s::text[]))
+        """,
+        arguments,
+    )
+    await conn.execute(
+        """
+        INSERT INTO send_as (mailbox_id, domain_id, local_part, local_key, granted_rank)
+        SELECT %(id)s, d.id, e.local_part, e.local_key, %(rank)s
+        FROM unnest(%(domains)s::text[], %(locals)s::text[], %(keys)s::text[]) e (domain, local_part, local_key)
+        JOIN domains d ON d.name = e.domain
+        ON CONFLICT DO NOTHING
+        """,
+        arguments,
     )
 
 
@@ -249,6 +284,7 @@ def _mailbox(row: dict[str, Any]) -> Mailbox:
         message_count=row["message_count"],
         protocols=Protocols(row["imap"], row["pop3"], row["smtp"], row["sieve"]),
         forward=MailboxForward(tuple(destinations), tuple(keys), row["forward_keep_copy"]),
+        send_as=tuple(Address(*text.rsplit("@", 1)) for text in row["send_as"]),
         time_zone=row["time_zone"],
         require_app_passwords=row["require_app_passwords"],
         inherited_requirement=InheritedFlag(

@@ -29,6 +29,8 @@ Bytes = Annotated[int, Meta(ge=0, le=2**53 - 1, description="Bytes; 0 is unlimit
 TimeZone = Annotated[str, Meta(max_length=64, description="IANA name, such as Europe/Berlin")]
 Destination = Annotated[str, Meta(max_length=320, extra_json_schema={"format": "email"})]
 Destinations = Annotated[list[Destination], Meta(max_length=50)]
+Sender = Annotated[str, Meta(max_length=320, description="An address, or a domain: all its addresses")]
+Senders = Annotated[list[Sender], Meta(max_length=rules.MAX_SEND_AS, description="At most 100 addresses and domains")]
 
 
 class ProtocolsRecord(Struct, frozen=True):
@@ -84,7 +86,7 @@ class MailboxRecord(Struct, frozen=True):
     """A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only.
 
     `time_zone`: for display, of its vacation for example. `require_app_passwords`: whether mail clients must use app
-    passwords; null: as `inherited` says.
+    passwords; null: as `inherited` says. `send_as`: from which further addresses, or domains, it may send.
     """
 
     id: UUID
@@ -99,6 +101,7 @@ class MailboxRecord(Struct, frozen=True):
     message_count: int
     protocols: ProtocolsRecord
     forward: ForwardRecord
+    send_as: list[str]
     time_zone: str
     require_app_passwords: bool | None
     inherited: MailboxInherited
@@ -140,6 +143,7 @@ class MailboxCreate(Body, frozen=True):
     active: bool = True
     protocols: ProtocolsRequest = ProtocolsRequest()
     forward: ForwardRequest = ForwardRequest()
+    send_as: Senders = []
     time_zone: TimeZone = UTC
     require_app_passwords: bool | None = None
 
@@ -156,6 +160,7 @@ class MailboxPatch(Patch, frozen=True):
     active: bool | UnsetType = UNSET
     protocols: ProtocolsRequest | UnsetType = UNSET
     forward: ForwardRequest | UnsetType = UNSET
+    send_as: Senders | UnsetType = UNSET
     time_zone: TimeZone | UnsetType = UNSET
     require_app_passwords: bool | UnsetType | None = UNSET
 
@@ -209,6 +214,7 @@ def to_record(mailbox: Mailbox, who: Principal) -> MailboxRecord:
         message_count=mailbox.message_count,
         protocols=_to_protocols(mailbox.protocols),
         forward=ForwardRecord(list(mailbox.forward.destinations), mailbox.forward.keep_copy),
+        send_as=rules.send_as_texts(mailbox),
         time_zone=mailbox.time_zone,
         require_app_passwords=mailbox.require_app_passwords,
         inherited=MailboxInherited(to_inherited(mailbox.inherited_requirement)),
@@ -232,6 +238,7 @@ def audit_fields(mailbox: Mailbox) -> dict[str, Any]:
             "destinations": list(mailbox.forward.destinations),
             "keep_copy": mailbox.forward.keep_copy,
         },
+        "send_as": rules.send_as_texts(mailbox),
         "time_zone": mailbox.time_zone,
         "require_app_passwords": mailbox.require_app_passwords,
     }
@@ -257,6 +264,7 @@ def read_new(body: MailboxCreate) -> tuple[NewMailbox, list[str]]:
         forward=MailboxForward(keep_copy=keep_copy),
         time_zone=body.time_zone,
         require_app_passwords=body.require_app_passwords,
+        send_as=tuple(body.send_as),
     )
     return new, destinations
 
@@ -281,6 +289,7 @@ def read_changes(body: MailboxPatch) -> MailboxChanges:
         keep_copy=keep_copy,
         time_zone=_or_none(body.time_zone),
         require_app_passwords=body.require_app_passwords,
+        send_as=None if body.send_as is UNSET else tuple(body.send_as),
     )
 
 

@@ -10,6 +10,9 @@ In a managed domain that is active and receives mail, the first match in this or
    of their addresses that can receive mail. An inactive mailbox or an alias that leads nowhere does not prevent this
    step. `postmaster` without a domain, and both at `server.hostname`, go to the super_admins.
 
+An address in an alias domain is routed as the same address in its target, at whatever place it occurs; both domains
+must be active and receive mail. So the rules apply to both alike: its postmaster is that of the target.
+
 Local parts are compared folded (`core.address.fold_local`). Mailboxes in the trash and inactive aliases are ignored. An
 inactive mailbox still matches its address and refuses its mail: nobody else gets it.
 

@@ -49,7 +49,7 @@ class Route:
 class RouteStep:
     """One lookup: what was looked up under which address, the result, and the row that matched.
 
-    `step`: domain, mailbox, alias, plus, catch_all, forward, postmaster, reject.
+    `step`: domain_alias, domain, mailbox, alias, plus, catch_all, forward, postmaster, reject.
     """
 
     step: str

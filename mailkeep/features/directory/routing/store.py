@@ -67,10 +67,10 @@ async def apply_settings(conn: Conn, settings: Settings, at: datetime) -> None:
 async def list_sender_logins(conn: Conn, local_part: str, domain: str) -> frozenset[str]:
     """The keys of the mailboxes that may send from an address (A-labels)."""
     cursor = await conn.execute(
-        "SELECT s AS logins FROM sender_logins(%(local_part)s, %(domain)s) s",
+        "SELECT s AS login FROM sender_logins(%(local_part)s, %(domain)s) s",
         {"local_part": local_part, "domain": domain},
     )
-    return frozenset(login for row in await cursor.fetchall() for login in row["logins"].split(","))
+    return frozenset(row["login"] for row in await cursor.fetchall())
 
 
 def _route(row: Mapping[str, Any] | None) -> Route:

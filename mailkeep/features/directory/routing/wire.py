@@ -23,8 +23,8 @@ DecisionField = Annotated[
 
 
 class RouteStepRecord(Struct, frozen=True):
-    """One lookup. `step`: domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, reject; `row`: the
-    matching record.
+    """One lookup. `step`: domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, reject;
+    `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
     """
 
     step: str

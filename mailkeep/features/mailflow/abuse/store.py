@@ -48,7 +48,9 @@ async def upsert(conn: Conn, suspension: SenderSuspension) -> bool:
 async def delete(conn: Conn, address_key: str) -> None:
     """Delete the suspension of an address, and its counts."""
     await conn.execute("DELETE FROM suspensions WHERE address_key = %(key)s", {"key": address_key})
-    await conn.execute("DELETE FROM send_counts WHERE subject = %(key)s", {"key": address_key})
+    await conn.execute(
+        "DELETE FROM send_counts WHERE subject = ANY(counted_senders(ARRAY[%(key)s::text]))", {"key": address_key}
+    )
 
 
 async def find(conn: Conn, address_key: str) -> SenderSuspension | None:
@@ -204,7 +206,7 @@ async def usage(conn: Conn, at: datetime, domain: str) -> HourlyUsage:
         SELECT forwarded_copies(%(at)s, %(domain)s) AS forwarded,
                (SELECT coalesce(sum(c.recipients), 0)::bigint
                   FROM send_counts c
-                 WHERE c.subject = %(domain)s
+                 WHERE c.subject = counted_domain(%(domain)s)
                    AND c.minute > lower(send_minutes(%(at)s)) AND c.minute < upper(send_minutes(%(at)s))) AS sent
         """,
         {"at": at, "domain": domain},

@@ -18,14 +18,16 @@ from mailkeep.features.mailflow.sending.model import OpenSubmission, SenderDomai
 
 async def sender_domains(conn: Conn, names: Collection[str]) -> dict[str, SenderDomain]:
     """The managed domains among `names` (domains and senders' folded addresses), by these names. A sender has the rank
-    of the administrator whose address it is.
+    of the administrator whose address it is. An alias domain is active if its target is too.
     """
     cursor = await conn.execute(
         """
-        SELECT n.name AS requested, d.id, d.name, d.active, d.sending_enabled, d.relay_host IS NOT NULL AS has_relay,
+        SELECT n.name AS requested, d.id, d.name, d.active AND coalesce(t.active, true) AS active, d.sending_enabled,
+               d.relay_host IS NOT NULL AS has_relay,
                CASE WHEN strpos(n.name, '@') > 0 THEN address_rank(n.name) END AS owner_rank
         FROM unnest(%(names)s::text[]) AS n (name)
         JOIN domains d ON d.name = CASE WHEN strpos(n.name, '@') > 0 THEN split_part(n.name, '@', 2) ELSE n.name END
+        LEFT JOIN domains t ON t.id = d.alias_of
         """,
         {"names": list(names)},
     )
