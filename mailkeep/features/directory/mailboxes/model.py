@@ -104,7 +104,9 @@ class PasswordOrHash:
 
 @dataclass(frozen=True, slots=True)
 class NewMailbox:
-    """A mailbox to create; `quota_bytes` None: the domain's default."""
+    """A mailbox to create; `quota_bytes` None: the domain's default. `invite`: without a password, which its owner
+    sets with a link; it is mailed to `invite_to`, or shown (None).
+    """
 
     domain_id: UUID
     local_part: str
@@ -116,6 +118,8 @@ class NewMailbox:
     forward: MailboxForward
     time_zone: str = UTC
     require_app_passwords: bool | None = None
+    invite: bool = False
+    invite_to: Address | None = None
 
 
 @dataclass(frozen=True, slots=True)
