@@ -228,7 +228,7 @@ async def test_a_click_is_not_lost_while_the_routing_preview_arrives(
         await dialog.get_by_role("combobox", name="Domain").click()
         await page.get_by_role("option", name=EXAMPLE, exact=True).click()
         if field == "Forward to":
-            await dialog.get_by_label("Password").fill("a long way to Tipperary")
+            await dialog.get_by_label("Password", exact=True).fill("a long way to Tipperary")
         await dialog.get_by_role("textbox", name=field).fill(f"bob@{EXAMPLE}")
         button = dialog.get_by_role("button", name=label)
         box = await button.bounding_box()

@@ -141,11 +141,13 @@ async def change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, chang
     return await _change(conn, who, at, admin_id, changes, "admin.update")
 
 
-async def set_password(conn: Conn, who: Principal, at: datetime, admin_id: UUID, password_hash: str) -> Admin:
-    """Set an account's password, for its owner or the command line; ends its other sessions and `must_change_password`.
-    NOT_FOUND.
+async def set_password(
+    conn: Conn, who: Principal, at: datetime, admin_id: UUID, password_hash: str, *, must_change: bool = False
+) -> Admin:
+    """Set an account's password, for its owner or the command line; ends its other sessions. `must_change`: it must be
+    changed before anything else. NOT_FOUND.
     """
-    changes = AdminChanges(password_hash=password_hash, must_change_password=False)
+    changes = AdminChanges(password_hash=password_hash, must_change_password=must_change)
     return await _change(conn, who, at, admin_id, changes, "admin.password")
 
 

@@ -54,6 +54,6 @@ ENDPOINTS = (
         data=wire.InvitationAcceptance,
         login=True,
         refusals=(WeakPassword, NotFound),
-        examples=(Example(path={"token": "{mailbox_invitation_token}"}, body={"password": "seven green bottles"}),),
+        examples=(Example(path={"token": "{used_token}"}, body={"password": "seven green bottles"}),),
     ),
 )
