@@ -70,6 +70,7 @@ FORMS = (
     Form("new app password", "/mailboxes/{mailbox_id}?tab=app-passwords", "", ("New app password",)),
     Form("forward", "/mailboxes/{mailbox_id}?tab=vacation", ""),
     Form("suspend", "/mailboxes/{mailbox_id}?tab=settings", "", ("Suspend sending",)),
+    Form("invite", "/mailboxes/{mailbox_id}?tab=settings", "", ("Invite the owner",)),
     Form("delete mailbox", "/mailboxes/{mailbox_id}?tab=settings", "", ("Delete mailbox",)),
     Form("new alias", "/aliases?new=yes", "Create alias"),
     Form("new key", "/api-keys?new=yes", "Create key"),
