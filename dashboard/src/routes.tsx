@@ -52,8 +52,7 @@ const signedIn = createRoute({
       const version = queryClient.ensureQueryData(versionQuery()).catch(() => null)
       const account = await queryClient.ensureQueryData(accountQuery())
       await version
-      if (account.must_change_password)
-        throw redirect({ to: PATHS.password, search: location.href === '/' ? {} : { next: location.href } })
+      if (account.must_change_password) throw redirect({ to: PATHS.password, search: location.href === '/' ? {} : { next: location.href } })
       if (account.second_factor_required && location.pathname !== PATHS.account) throw redirect({ to: PATHS.account })
     } catch (error) {
       if (!isSignedOut(error)) throw error

@@ -40,7 +40,15 @@ export function ChangePassword() {
       <p>An administrator asks you to choose a password of your own before you continue.</p>
       <form onSubmit={submit} className="form" noValidate>
         <div className="form-fields">
-          <input className="visually-hidden" type="text" autoComplete="username" readOnly tabIndex={-1} aria-hidden value={account?.email ?? ''} />
+          <input
+            className="visually-hidden"
+            type="text"
+            autoComplete="username"
+            readOnly
+            tabIndex={-1}
+            aria-hidden
+            value={account?.email ?? ''}
+          />
           <PasswordInput label="Current password" autoComplete="current-password" autoFocus {...form.textField('current_password')} />
           <NewPassword
             label="New password"
