@@ -603,6 +603,16 @@ async def log_in(factory: ObjectFactory, actor: Actor, case: str) -> CallArgumen
     )
 
 
+async def token_in_body(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    token = await factory.api.invitation("mailbox", await create_mailbox(factory, OWN))
+    return CallArguments(body={"token": token})
+
+
+async def token_in_path(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    token = await factory.api.invitation("mailbox", await create_mailbox(factory, OWN))
+    return CallArguments(token, body={"password": "seven green bottles"})
+
+
 def new_admin(factory: ObjectFactory, case: str) -> dict[str, Any]:
     domains = [] if case == NONE else [domain_id_for(case)]
     return {
@@ -856,10 +866,13 @@ ROWS: dict[str, Row] = {
     "GET /auth/oidc/login/{provider}": Row(provider_id, **NO_OBJECT),
     "GET /auth/oidc/callback/{provider}": Row(provider_id, **NO_OBJECT),
     "DELETE /auth/oidc/disconnect": Row(with_identity, **NO_OBJECT),
+    "POST /invitations/lookup": Row(token_in_body, **NO_OBJECT),
+    "POST /invitations/{token}": Row(token_in_path, **NO_OBJECT),
     "GET /admins": Row(no_arguments, **NO_OBJECT, check=shows_accounts),
     "POST /admins": Row(by_body(new_admin), WITH_NONE, **IN_BODY),
     "GET /admins/{id}": Row(by_id(shared_admin), override=account_visibility),
     "PATCH /admins/{id}": Row(by_id(create_admin, {"domain_ids": []})),
+    "POST /admins/{id}/invite": Row(by_id(create_admin, {})),
     "DELETE /admins/{id}": Row(by_id(create_admin)),
     "GET /api-keys": Row(no_arguments, **NO_OBJECT, check=shows_keys),
     "POST /api-keys": Row(by_body(new_key), WITH_NONE, **IN_BODY),
@@ -881,6 +894,7 @@ ROWS: dict[str, Row] = {
     "GET /mailboxes/{id}/folders": Row(by_id(shared_mailbox)),
     "POST /mailboxes/{id}/recalculate": Row(by_id(shared_mailbox)),
     "POST /mailboxes/{id}/restore": Row(by_id(create_trashed_mailbox)),
+    "POST /mailboxes/{id}/invite": Row(by_id(create_mailbox, {})),
     "POST /mailboxes/{id}/suspend": Row(by_id(create_mailbox, {"reason": "spam"})),
     "POST /mailboxes/{id}/unsuspend": Row(by_id(create_suspended_mailbox)),
     "GET /mailboxes/{id}/app-passwords": Row(by_id(shared_mailbox)),
@@ -1083,7 +1097,8 @@ async def count_audit_entries(factory: ObjectFactory) -> Counter[tuple[str, str]
 
 ACTIONS_BY_ROLE = {
     _DOMAIN: {
-        "account.read", "account.change", "admin.list", "api_key.list", "api_key.write", "audit.list", "domain.list",
+        "account.read", "account.change", "account.password", "admin.list", "api_key.list", "api_key.write",
+        "audit.list", "domain.list",
         "domain.read", "dkim.read", "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
         "alias.write", "routing.explain", "message.list", "message.read", "send", "sieve.check",
         "mailbox.bulk", "alias.bulk", "operation.read",
@@ -1106,7 +1121,7 @@ ACTIONS_BY_SCOPE = {
         "queue.list", "queue.write", "health.read", "config.read", "config.write",
         "orchestrator.read", "orchestrator.write", "sign_in_block.list", "sign_in_block.remove",
     },
-    ActionScope.CREDENTIALS: {"account.change", "session.leave", "factor.enrol", "factor.change"},
+    ActionScope.CREDENTIALS: {"account.change", "account.password", "session.leave", "factor.enrol", "factor.change"},
     ActionScope.ACCOUNT: {"account.read", "session.list", "passkey.list"},
     ActionScope.LISTING: {
         "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list", "message.list",

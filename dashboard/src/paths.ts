@@ -2,6 +2,8 @@
 export const PATHS = {
   overview: '/',
   login: '/login',
+  invitation: '/invitation',
+  password: '/password',
   start: '/start',
   domains: '/domains',
   domain: '/domains/$id',

@@ -16,6 +16,30 @@ const login = createRoute({
   component: lazyRouteComponent(() => import('./screens/login/Login'), 'Login'),
 })
 
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: PATHS.invitation,
+  component: lazyRouteComponent(() => import('./screens/invitation/Invitation'), 'Invitation'),
+})
+
+/** For an account that must change its password before anything else. */
+const password = createRoute({
+  getParentRoute: () => root,
+  path: PATHS.password,
+  validateSearch: stringParams('next'),
+  component: lazyRouteComponent(() => import('./screens/password/ChangePassword'), 'ChangePassword'),
+  errorComponent: ScreenError,
+  beforeLoad: async () => {
+    try {
+      const account = await queryClient.ensureQueryData(accountQuery())
+      if (!account.must_change_password) throw redirect({ to: PATHS.account })
+    } catch (error) {
+      if (!isSignedOut(error)) throw error
+      throw redirect({ to: PATHS.login, search: {} })
+    }
+  },
+})
+
 /** All screens that need a session. */
 const signedIn = createRoute({
   getParentRoute: () => root,
@@ -28,6 +52,7 @@ const signedIn = createRoute({
       const version = queryClient.ensureQueryData(versionQuery()).catch(() => null)
       const account = await queryClient.ensureQueryData(accountQuery())
       await version
+      if (account.must_change_password) throw redirect({ to: PATHS.password, search: location.href === '/' ? {} : { next: location.href } })
       if (account.second_factor_required && location.pathname !== PATHS.account) throw redirect({ to: PATHS.account })
     } catch (error) {
       if (!isSignedOut(error)) throw error
@@ -237,6 +262,8 @@ const audit = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     login,
+    invitation,
+    password,
     signedIn.addChildren([
       overview,
       start,

@@ -47,6 +47,7 @@ class BlockReason(StrEnum):
     """Why a call is refused regardless of the caller's rights (`details.reason`)."""
 
     NETWORK = "network"  # the call comes from outside the allowed networks
+    PASSWORD = "password_change_required"  # the account must change its password first
     SECOND_FACTOR = "second_factor_required"  # the role requires one, and the account has none yet
 
 
@@ -64,21 +65,26 @@ class ActionScope(StrEnum):
 class PolicyRule:
     """The lowest role that is allowed, and what the action applies to.
 
-    `without_second_factor`: also allowed while the account lacks a second factor that its role requires.
+    `without_second_factor`: also allowed while the account lacks a second factor that its role requires;
+    `before_password_change`: also while it must change its password.
     """
 
     role: Role
     scope: ActionScope
     without_second_factor: bool = False
+    before_password_change: bool = False
 
 
 _DOMAIN, _ADMIN, _SUPER = Role.DOMAIN_ADMIN, Role.ADMIN, Role.SUPER_ADMIN
 
 POLICY: dict[str, PolicyRule] = {
-    "account.read": PolicyRule(_DOMAIN, ActionScope.ACCOUNT, without_second_factor=True),
+    "account.read": PolicyRule(_DOMAIN, ActionScope.ACCOUNT, without_second_factor=True, before_password_change=True),
+    "account.password": PolicyRule(_DOMAIN, ActionScope.CREDENTIALS, before_password_change=True),
     "account.change": PolicyRule(_DOMAIN, ActionScope.CREDENTIALS),
     "session.list": PolicyRule(_DOMAIN, ActionScope.ACCOUNT),
-    "session.leave": PolicyRule(_DOMAIN, ActionScope.CREDENTIALS, without_second_factor=True),
+    "session.leave": PolicyRule(
+        _DOMAIN, ActionScope.CREDENTIALS, without_second_factor=True, before_password_change=True
+    ),
     "factor.enrol": PolicyRule(_DOMAIN, ActionScope.CREDENTIALS, without_second_factor=True),
     "factor.change": PolicyRule(_DOMAIN, ActionScope.CREDENTIALS),
     "passkey.list": PolicyRule(_DOMAIN, ActionScope.ACCOUNT, without_second_factor=True),
@@ -170,6 +176,8 @@ def allow(who: Principal, action: str) -> None:
             "Calls from this network are not allowed (auth.allowed_networks, or allowed_networks of the API key).",
             reason=who.blocked_by.value,
         )
+    if who.blocked_by is BlockReason.PASSWORD and not rule.before_password_change:
+        raise Forbidden("Change your password first (POST /auth/password).", reason=who.blocked_by.value)
     if who.blocked_by is BlockReason.SECOND_FACTOR and not rule.without_second_factor:
         raise Forbidden("Your role requires a second factor: set one up first.", reason=who.blocked_by.value)
     if who.role.rank < rule.role.rank:

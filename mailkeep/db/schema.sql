@@ -22,6 +22,8 @@ TABLE admins
     role text NOT NULL
     totp_enabled boolean NOT NULL DEFAULT false
     oidc_provider text
+    active boolean NOT NULL DEFAULT true
+    must_change_password boolean NOT NULL DEFAULT false
     credentials_epoch integer NOT NULL DEFAULT 0
     surviving_session_id uuid
     last_login_at timestamp with time zone
@@ -30,6 +32,7 @@ TABLE admins
     CONSTRAINT admins_email_unique UNIQUE (email_key)
     CONSTRAINT admins_pkey PRIMARY KEY (id)
     CONSTRAINT admins_role CHECK ((role = ANY (ARRAY['domain_admin'::text, 'admin'::text, 'super_admin'::text])))
+    CREATE TRIGGER admins_end_invitation AFTER UPDATE OF password_hash, active ON admins FOR EACH ROW WHEN (((old.password_hash IS DISTINCT FROM new.password_hash) OR (old.active AND (NOT new.active)))) EXECUTE FUNCTION end_invitation()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE aliases
@@ -358,6 +361,23 @@ TABLE inbound_claims
     CREATE INDEX inbound_claims_by_age ON inbound_claims USING btree (claimed_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE invitations
+    id uuid NOT NULL
+    admin_id uuid
+    mailbox_id uuid
+    token_hash bytea NOT NULL
+    sent_to text
+    expires_at timestamp with time zone NOT NULL
+    CONSTRAINT invitations_account CHECK ((num_nonnulls(admin_id, mailbox_id) = 1))
+    CONSTRAINT invitations_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
+    CONSTRAINT invitations_admin_unique UNIQUE (admin_id)
+    CONSTRAINT invitations_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT invitations_mailbox_unique UNIQUE (mailbox_id)
+    CONSTRAINT invitations_pkey PRIMARY KEY (id)
+    CONSTRAINT invitations_token_unique UNIQUE (token_hash)
+    CREATE INDEX invitations_by_expiry ON invitations USING btree (expires_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE login_failures UNLOGGED
     email_key text NOT NULL
     window_started_at timestamp with time zone NOT NULL
@@ -451,6 +471,7 @@ TABLE mailboxes
     CREATE INDEX mailboxes_trash ON mailboxes USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
     CREATE INDEX mailboxes_usage_count_due ON mailboxes USING btree (usage_count_due_at) WHERE (usage_count_due_at IS NOT NULL)
     CREATE TRIGGER mailboxes_address_key BEFORE INSERT OR UPDATE OF domain_id, local_key ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_set_address_key()
+    CREATE TRIGGER mailboxes_end_invitation AFTER UPDATE OF password_hash, active, deleted_at ON mailboxes FOR EACH ROW WHEN (((old.password_hash IS DISTINCT FROM new.password_hash) OR (old.active AND (NOT new.active)) OR ((old.deleted_at IS NULL) AND (new.deleted_at IS NOT NULL)))) EXECUTE FUNCTION end_invitation()
     CREATE TRIGGER mailboxes_end_sessions BEFORE UPDATE OF active, deleted_at, password_hash, local_key, domain_id, imap, pop3, sieve, smtp, require_app_passwords ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions()
     CREATE TRIGGER mailboxes_quota_level BEFORE UPDATE OF used_bytes, quota_bytes ON mailboxes FOR EACH ROW WHEN ((NOT new.quota_level_changed)) EXECUTE FUNCTION mailboxes_mark_quota_level()
     CREATE TRIGGER mailboxes_remove_mail AFTER DELETE ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_remove_mail()
@@ -989,6 +1010,7 @@ FUNCTION drop_audit_months() RETURNS integer SECURITY DEFINER; EXECUTE TO mailke
 FUNCTION drop_months(p_parent text, p_before timestamp with time zone) RETURNS integer; owner only
 FUNCTION drop_partitions(p_at timestamp with time zone, p_messages_before timestamp with time zone, p_events_before timestamp with time zone) RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_app
 FUNCTION emit_events(p_at timestamp with time zone, p_events jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION end_invitation() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION end_password_sessions(p_domain uuid, p_at timestamp with time zone) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION ensure_partition(p_parent text, p_month timestamp with time zone) RETURNS void; owner only
 FUNCTION ensure_partitions(p_at timestamp with time zone) RETURNS void SECURITY DEFINER; EXECUTE TO mailkeep_app

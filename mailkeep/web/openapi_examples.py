@@ -137,6 +137,10 @@ BY_STRUCT: dict[str, Any] = {
     "HeaderField.value": "Welcome",
     "CredentialParameters.alg": -7,
     "ApiKeyRecord.is_scoped": False,
+    "InvitationRecord.sent_to": None,
+    "InvitationRecord.url": "https://mail.example.test/invitation#kq0fPZ0S1mJgTn3b7m1Wc2hX5uYtR8vQe6dL4aNsIjo",
+    "InvitedAccountRecord.type": "mailbox",
+    "InvitationAcceptance.type": "mailbox",
     "MailboxRecord.name": "Alice Example",
     "MessageResponse.api_key_id": None,
     "MessageResponse.direction": "outbound",
@@ -192,6 +196,8 @@ _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _BY_PLACEHOLDER = {
     "totp_code": "492039",
     "totp_session": "kq0fPZ0S1mJgTn3b7m1Wc2hX5uYtR8vQe6dL4aNsIjo",
+    "invitation_token": "kq0fPZ0S1mJgTn3b7m1Wc2hX5uYtR8vQe6dL4aNsIjo",
+    "used_token": "kq0fPZ0S1mJgTn3b7m1Wc2hX5uYtR8vQe6dL4aNsIjo",
     # A passkey's responses, shortened.
     "registration_id": "hLmYcXJ6vT2bq9e0Zs1RkA",
     "registration_client_data": "eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIiwiY2hhbGxlbmdlIjoi…",

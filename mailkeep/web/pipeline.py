@@ -161,7 +161,9 @@ class Pipeline:
             # Only the server cancels requests, at the end of its grace period.
             response = self._refusal_response(Unavailable("The server is shutting down."), state)
         except Exception as error:
-            log.exception("request failed", request_id=str(request_id), method=request.method, path=scope["path"])
+            # The endpoint's path: the path itself may contain a token.
+            path = state.endpoint.path if state.endpoint else "other"
+            log.exception("request failed", request_id=str(request_id), method=request.method, path=path)
             response = self._refusal_response(_unexpected_error(error), state)
         finally:
             state.reservation.release()

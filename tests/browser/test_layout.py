@@ -70,6 +70,7 @@ FORMS = (
     Form("new app password", "/mailboxes/{mailbox_id}?tab=app-passwords", "", ("New app password",)),
     Form("forward", "/mailboxes/{mailbox_id}?tab=vacation", ""),
     Form("suspend", "/mailboxes/{mailbox_id}?tab=settings", "", ("Suspend sending",)),
+    Form("invite", "/mailboxes/{mailbox_id}?tab=settings", "", ("Invite the owner",)),
     Form("delete mailbox", "/mailboxes/{mailbox_id}?tab=settings", "", ("Delete mailbox",)),
     Form("new alias", "/aliases?new=yes", "Create alias"),
     Form("new key", "/api-keys?new=yes", "Create key"),
@@ -228,7 +229,7 @@ async def test_a_click_is_not_lost_while_the_routing_preview_arrives(
         await dialog.get_by_role("combobox", name="Domain").click()
         await page.get_by_role("option", name=EXAMPLE, exact=True).click()
         if field == "Forward to":
-            await dialog.get_by_label("Password").fill("a long way to Tipperary")
+            await dialog.get_by_label("Password", exact=True).fill("a long way to Tipperary")
         await dialog.get_by_role("textbox", name=field).fill(f"bob@{EXAMPLE}")
         button = dialog.get_by_role("button", name=label)
         box = await button.bounding_box()

@@ -13,7 +13,7 @@ from base64 import b32decode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, LiteralString
+from typing import Any, Literal, LiteralString
 from urllib.parse import parse_qs, urlencode, urlsplit
 from uuid import UUID
 
@@ -414,6 +414,19 @@ class Api:
         await self._insert("webhook_deliveries", delivery)
         return await self._insert("webhooks", row | columns)
 
+    async def invitation(self, kind: Literal["admin", "mailbox"], account_id: UUID, **columns: Any) -> str:
+        """Insert an invitation of an account that ends in an hour; returns its token."""
+        invitation_id = uuid7(self.clock())
+        token = VAULT.sign("invitation", invitation_id.bytes)
+        row: dict[str, Any] = {
+            "id": invitation_id,
+            f"{kind}_id": account_id,
+            "token_hash": token_hash(token),
+            "expires_at": self.clock() + timedelta(hours=1),
+        }
+        await self._insert("invitations", row | columns)
+        return token
+
     async def placeholders(self) -> dict[str, str]:
         """Create the objects for the endpoints' examples, which Sue calls; return the values of their `{name}`."""
         log_in = await self.nobody.post("/auth/login", {"email": email_of("sue"), "password": PASSWORD})
@@ -441,6 +454,8 @@ class Api:
             "key_id": KEY_IDS["scoped"],
             "session_id": log_in.data["session_id"],
             "totp_session": pending_login.data["totp_session"],
+            "invitation_token": await self.invitation("admin", ADMIN_IDS["dora"]),
+            "used_token": await self.invitation("mailbox", await self.mailbox(f"iris@{EXAMPLE}")),
             "totp_code": authenticator.code(),
         }
         await self.vacation(mailbox_id)

@@ -29,8 +29,13 @@ export function clearCaches(): void {
   clearCalls()
 }
 
-/** Leaves the dashboard if the error says that the session has ended. */
+/** Leaves the screen if the error says that the session has ended, or that the password must be changed first. */
 export function leaveIfSignedOut(error: Error): void {
+  if (error instanceof ApiError && error.details['reason'] === 'password_change_required') {
+    queryClient.removeQueries({ queryKey: accountQuery().queryKey })
+    window.dispatchEvent(new Event('mailkeep:password-change'))
+    return
+  }
   if (!isSignedOut(error)) return
   // The layout loads the account first, which opens the sign-in screen without a session.
   if (queryClient.getQueryData(accountQuery().queryKey)) {

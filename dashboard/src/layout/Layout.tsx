@@ -127,16 +127,19 @@ function AccountMenu() {
   )
 }
 
-/** When the session ended elsewhere, opens the sign-in screen, which returns to this screen afterwards. */
+/** When the session ended elsewhere, or the password must be changed first, opens a screen that returns to this one afterwards. */
 function useLeaveWhenSignedOut() {
   const navigate = useNavigate()
   useEffect(() => {
-    const leave = () => {
+    const leave = (to: typeof PATHS.login | typeof PATHS.password) => () => {
       const next = location.pathname + location.search
       clearCaches()
-      void navigate({ to: PATHS.login, search: { next } })
+      void navigate({ to, search: { next } })
     }
-    window.addEventListener('mailkeep:logged-out', leave)
-    return () => window.removeEventListener('mailkeep:logged-out', leave)
+    const listeners = { 'mailkeep:logged-out': leave(PATHS.login), 'mailkeep:password-change': leave(PATHS.password) }
+    for (const [name, listener] of Object.entries(listeners)) window.addEventListener(name, listener)
+    return () => {
+      for (const [name, listener] of Object.entries(listeners)) window.removeEventListener(name, listener)
+    }
   }, [navigate])
 }

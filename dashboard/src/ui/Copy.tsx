@@ -3,7 +3,8 @@ import { useState } from 'react'
 import { Icon } from './Icon'
 
 /** Copies `text`; `what` names it for screen readers. */
-export function CopyButton({ text, what, size = 'sm' }: { text: string; what: string; size?: 'sm' | 'md' }) {
+export function CopyButton(props: { text: string; what: string; size?: 'sm' | 'md'; isDisabled?: boolean }) {
+  const { text, what, size = 'sm', isDisabled = false } = props
   const [copied, setCopied] = useState(false)
   async function copy() {
     await writeClipboard(text)
@@ -16,6 +17,7 @@ export function CopyButton({ text, what, size = 'sm' }: { text: string; what: st
         variant="subtle"
         color="gray"
         size={size}
+        disabled={isDisabled}
         aria-label={copied ? `Copied ${what}` : `Copy ${what}`}
         onClick={() => void copy()}
       >

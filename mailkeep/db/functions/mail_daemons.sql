@@ -164,7 +164,7 @@ RETURNS TABLE (mailbox mailboxes, access_version bigint, app_passwords_only bool
                            WHEN 'smtp' THEN m.smtp ELSE false END
 $$;
 
--- The mailbox and the hash of its own password for a login; no hash if it requires app passwords.
+-- The mailbox and the hash of its own password for a login; no hash if it has none yet, or requires app passwords.
 -- The login of a submission session has the access appended (`alice@example.org/17`, see session_accesses), because
 -- Postfix passes nothing else on.
 CREATE OR REPLACE FUNCTION mta_login(p_local text, p_domain text, p_protocol text)
@@ -173,7 +173,7 @@ LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN
     RETURN QUERY
         SELECT (l.mailbox).address_key || CASE p_protocol WHEN 'smtp' THEN '/' || v ELSE '' END,
-               CASE WHEN NOT l.app_passwords_only THEN (l.mailbox).password_hash END,
+               CASE WHEN NOT l.app_passwords_only THEN nullif((l.mailbox).password_hash, '') END,
                (l.mailbox).id, (l.mailbox).quota_bytes, v::text
           FROM mta_login_mailbox(p_local, p_domain, p_protocol) l
           CROSS JOIN LATERAL greatest(l.access_version, (l.mailbox).password_version) v;

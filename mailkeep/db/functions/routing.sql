@@ -51,7 +51,8 @@ BEGIN
         keys := '{}';
         FOR candidate IN
             SELECT a.email, a.email_key FROM admins a
-             WHERE CASE WHEN own THEN EXISTS (SELECT FROM admin_domains d WHERE d.admin_id = a.id AND d.domain_id = p_domain_id)
+             WHERE a.active
+               AND CASE WHEN own THEN EXISTS (SELECT FROM admin_domains d WHERE d.admin_id = a.id AND d.domain_id = p_domain_id)
                         ELSE a.role = 'super_admin' END
              ORDER BY a.id
         LOOP

@@ -78,7 +78,7 @@ CREATE TABLE mailboxes (
     local_key            text NOT NULL,                                             -- folded
     address_key          text NOT NULL,                                             -- folded address, set by a trigger
     name                 text NOT NULL,
-    password_hash        text NOT NULL,                                             -- with Dovecot's {SCHEME}
+    password_hash        text NOT NULL,                                             -- with Dovecot's {SCHEME}; empty: none
     active               boolean NOT NULL,
     quota_bytes          bigint NOT NULL CONSTRAINT mailboxes_quota_range CHECK (quota_bytes >= 0),   -- 0: unlimited
     used_bytes           bigint NOT NULL DEFAULT 0,

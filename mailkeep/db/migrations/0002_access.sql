@@ -4,10 +4,12 @@ CREATE TABLE admins (
     id                   uuid PRIMARY KEY,
     email                text NOT NULL,
     email_key            text NOT NULL CONSTRAINT admins_email_unique UNIQUE,       -- folded
-    password_hash        text NOT NULL,
+    password_hash        text NOT NULL,                                             -- empty: no password
     role                 text NOT NULL CONSTRAINT admins_role CHECK (role IN ('domain_admin', 'admin', 'super_admin')),
     totp_enabled         boolean NOT NULL DEFAULT false,
     oidc_provider        text,                                                      -- a provider in the settings
+    active               boolean NOT NULL DEFAULT true,
+    must_change_password boolean NOT NULL DEFAULT false,
     credentials_epoch    integer NOT NULL DEFAULT 0,                                -- raised to end all sessions
     surviving_session_id uuid,                                                      -- the session that raised it last stays valid
     last_login_at        timestamptz,
@@ -34,6 +36,18 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_by_admin ON sessions (admin_id);
 CREATE INDEX sessions_by_expiry ON sessions (expires_at);
+
+-- Links with which a person sets the password of an account: at most one per account. The token is derived from the ID.
+CREATE TABLE invitations (
+    id         uuid PRIMARY KEY,
+    admin_id   uuid CONSTRAINT invitations_admin_unique UNIQUE REFERENCES admins ON DELETE CASCADE,
+    mailbox_id uuid CONSTRAINT invitations_mailbox_unique UNIQUE REFERENCES mailboxes ON DELETE CASCADE,
+    token_hash bytea NOT NULL CONSTRAINT invitations_token_unique UNIQUE,
+    sent_to    text,                                                                -- NULL: the link was shown
+    expires_at timestamptz NOT NULL,
+    CONSTRAINT invitations_account CHECK (num_nonnulls(admin_id, mailbox_id) = 1)
+);
+CREATE INDEX invitations_by_expiry ON invitations (expires_at);
 
 -- Sources (IPv4 address, IPv6 /64 network) from which an administrator has logged in. Failures elsewhere do not block them.
 CREATE TABLE login_sources (

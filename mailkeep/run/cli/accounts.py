@@ -10,6 +10,7 @@ from uuid import UUID
 import typer
 
 from mailkeep.core.principal import ActorType, Principal, Role
+from mailkeep.run.cli import invitations
 from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, open_app, run_command, table
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ FromStdin = Annotated[
     bool, typer.Option("--password-stdin", help="Read the password from standard input instead of generating one.")
 ]
 
+MustChange = Annotated[
+    bool, typer.Option("--must-change-password", help="The account can do nothing until it has changed the password.")
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add these commands."""
@@ -33,11 +38,13 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "mailkeep admin create dora@example.com --role domain_admin --domain example.com",
             "mailkeep admin create sam@example.com --role super_admin --password-stdin < password.txt",
+            "mailkeep admin create nora@example.com --invite-to nora@elsewhere.example",
         ),
     )(create_admin)
     admin.command("password", epilog=examples("mailkeep admin password sam@example.com"))(set_password)
     admin.command("reset-factors", epilog=examples("mailkeep admin reset-factors sam@example.com"))(reset_factors)
     admin.command("disconnect", epilog=examples("mailkeep admin disconnect sam@example.com"))(disconnect)
+    invitations.add_admin_commands(admin)
     admin.command("list", epilog=examples("mailkeep admin list --json"))(list_admins)
     app.add_typer(admin, name="admin")
     key = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="API keys.")
@@ -58,30 +65,48 @@ def create_admin(
         list[str] | None, typer.Option("--domain", metavar="NAME", help="A domain of a domain_admin; may be repeated.")
     ] = None,
     password_stdin: FromStdin = False,
+    invite: Annotated[
+        bool, typer.Option("--invite", help="Instead of a password: show a link with which its owner sets one.")
+    ] = False,
+    invite_to: Annotated[
+        str | None, typer.Option("--invite-to", metavar="ADDRESS", help="The same, but mail the link to this address.")
+    ] = None,
+    must_change: MustChange = False,
     data_dir: DataDir = None,
     as_json: AsJson = False,
 ) -> None:
     """Create an administrator.
 
     An admin may access all domains, a domain_admin only those of --domain. The password is generated and shown
-    once, unless you give one with --password-stdin.
+    once, unless you give one with --password-stdin, or choose an invitation.
     """
     names = domain or []
     role = role or (Role.DOMAIN_ADMIN if names else Role.ADMIN)
     if names and role is not Role.DOMAIN_ADMIN:
         raise typer.BadParameter(f"--domain requires the role domain_admin: {role.value} has access to all domains.")
+    is_invited = invite or invite_to is not None
+    if is_invited and (password_stdin or must_change):
+        raise typer.BadParameter("An invitation excludes --password-stdin and --must-change-password.")
     password = _read_password() if password_stdin else None
-    run_command(as_json, _create_admin(data_dir, email, role, names, password))
+    if is_invited:
+        run_command(as_json, _create_invited(data_dir, email, role, names, invite_to))
+    else:
+        run_command(as_json, _create_admin(data_dir, email, role, names, password, must_change=must_change))
 
 
 def set_password(
-    email: Email, password_stdin: FromStdin = False, data_dir: DataDir = None, as_json: AsJson = False
+    email: Email,
+    password_stdin: FromStdin = False,
+    must_change: MustChange = False,
+    data_dir: DataDir = None,
+    as_json: AsJson = False,
 ) -> None:
     """Set a new password for an administrator.
 
     The password is generated and shown once, unless you give one with --password-stdin. The account's sessions end.
     """
-    run_command(as_json, _set_password(data_dir, email, _read_password() if password_stdin else None))
+    password = _read_password() if password_stdin else None
+    run_command(as_json, _set_password(data_dir, email, password, must_change=must_change))
 
 
 def reset_factors(email: Email, data_dir: DataDir = None, as_json: AsJson = False) -> None:
@@ -137,7 +162,7 @@ def create_key(
 
 
 async def _create_admin(
-    data_dir: Path | None, email: str, role: Role, domain_names: list[str], password: str | None
+    data_dir: Path | None, email: str, role: Role, domain_names: list[str], password: str | None, *, must_change: bool
 ) -> CommandResult:
     from mailkeep.features.access.admins import rules, service
     from mailkeep.features.access.admins.model import NewAdmin
@@ -147,21 +172,41 @@ async def _create_admin(
     async with open_app(data_dir, create=True) as app:
         password_hash = await service.hash_password(password)
         async with app.db.tx() as conn:
-            new = NewAdmin(address, password_hash, role, await _domain_ids(conn, domain_names))
+            domain_ids = await _domain_ids(conn, domain_names)
+            new = NewAdmin(address, password_hash, role, domain_ids, must_change_password=must_change)
             admin = await service.create(conn, cli_principal(), app.clock(), new)
     return _password_result(f"Administrator {admin.email} ({admin.role.value}) was created.", admin, generated)
 
 
-async def _set_password(data_dir: Path | None, email: str, password: str | None) -> CommandResult:
+async def _create_invited(
+    data_dir: Path | None, email: str, role: Role, domain_names: list[str], invite_to: str | None
+) -> CommandResult:
+    from mailkeep.features.access.admins import rules, service
+    from mailkeep.features.access.admins.model import NO_PASSWORD, NewAdmin
+    from mailkeep.features.access.invitations import rules as invitation_rules
+
+    address, send_to = rules.parse_email(email), invitation_rules.parse_recipient(invite_to)
+    async with open_app(data_dir, create=True) as app, app.db.tx() as conn:
+        new = NewAdmin(address, NO_PASSWORD, role, await _domain_ids(conn, domain_names))
+        admin = await service.create(conn, cli_principal(), app.clock(), new)
+        invitation = await service.invite(app, conn, cli_principal(), app.clock(), admin, send_to)
+    line = f"Administrator {admin.email} ({admin.role.value}) was created, without a password."
+    data = {"admin": _admin_json(admin), "password": None, "invitation": invitations.to_json(invitation)}
+    return CommandResult(data, [line, *invitations.to_lines(admin.email, invitation)])
+
+
+async def _set_password(data_dir: Path | None, email: str, password: str | None, *, must_change: bool) -> CommandResult:
     from mailkeep.features.access.admins import service
 
     async with open_app(data_dir) as app:
         async with app.db.autocommit() as conn:
-            admin = await _admin_by_email(conn, email)
+            admin = await find_admin(conn, email)
         password, generated = _check_or_generate(password, admin.email)
         password_hash = await service.hash_password(password)
         async with app.db.tx() as conn:
-            admin = await service.set_password(conn, cli_principal(), app.clock(), admin.id, password_hash)
+            admin = await service.set_password(
+                conn, cli_principal(), app.clock(), admin.id, password_hash, must_change=must_change
+            )
     line = f"Administrator {admin.email} has a new password; all its sessions have ended."
     return _password_result(line, admin, generated)
 
@@ -180,7 +225,7 @@ async def _reset_factors(data_dir: Path | None, email: str) -> CommandResult:
     from mailkeep.features.access.second_factors import service
 
     async with open_app(data_dir) as app, app.db.tx() as conn:
-        admin = await _admin_by_email(conn, email)
+        admin = await find_admin(conn, email)
         removed = await passkeys.delete_all(conn, cli_principal(), app.clock(), admin.id)
         if admin.totp_enabled or not removed:
             await service.reset(conn, cli_principal(), app.clock(), admin.id)
@@ -194,7 +239,7 @@ async def _disconnect(data_dir: Path | None, email: str) -> CommandResult:
     from mailkeep.features.access.oidc import service
 
     async with open_app(data_dir) as app, app.db.tx() as conn:
-        admin = await _admin_by_email(conn, email)
+        admin = await find_admin(conn, email)
         await service.unlink(conn, cli_principal(), app.clock(), admin.id)
     line = f"Administrator {admin.email} is no longer linked to an identity; all its sessions have ended."
     return CommandResult({"id": admin.id, "email": admin.email, "oidc_provider": None}, [line])
@@ -207,9 +252,17 @@ async def _list_admins(data_dir: Path | None) -> CommandResult:
         admins = await service.list_visible(conn, cli_principal())
     data = [_admin_json(admin) for admin in admins]
     rows = [
-        [row["email"], row["role"], len(row["domain_ids"]), row["last_login_at"] or "never", row["id"]] for row in data
+        [
+            row["email"],
+            row["role"],
+            "active" if row["active"] else "disabled",
+            len(row["domain_ids"]),
+            row["last_login_at"] or "never",
+            row["id"],
+        ]
+        for row in data
     ]
-    return CommandResult({"admins": data}, table(["EMAIL", "ROLE", "DOMAINS", "LAST LOGIN", "ID"], rows))
+    return CommandResult({"admins": data}, table(["EMAIL", "ROLE", "STATE", "DOMAINS", "LAST LOGIN", "ID"], rows))
 
 
 async def _create_key(
@@ -224,7 +277,7 @@ async def _create_key(
     rate_limit, days, networks = limits
     allowed_networks = rules.parse_networks(networks)
     async with open_app(data_dir) as app, app.db.tx() as conn:
-        owner = await _admin_by_email(conn, email)
+        owner = await find_admin(conn, email)
         at = app.clock()
         expires_at = at + timedelta(days=days) if days else None
         new = NewApiKey(name, await _domain_ids(conn, domain_names), rate_limit, expires_at, allowed_networks)
@@ -242,7 +295,8 @@ async def _create_key(
     return CommandResult(data, [f"Key of {owner.email}, shown only once:", secret])
 
 
-async def _admin_by_email(conn: Conn, email: str) -> Admin:
+async def find_admin(conn: Conn, email: str) -> Admin:
+    """The administrator with this email; NOT_FOUND."""
     from mailkeep.core.errors import NotFound
     from mailkeep.features.access.admins import rules, service
 
@@ -285,6 +339,8 @@ def _admin_json(admin: Admin) -> dict[str, Any]:
         "id": admin.id,
         "email": admin.email,
         "role": admin.role.value,
+        "active": admin.active,
+        "must_change_password": admin.must_change_password,
         "domain_ids": admin.domain_ids,
         "totp_enabled": admin.totp_enabled,
         "passkeys": admin.passkeys,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mailkeep.run.cli import bulk, folders
+from mailkeep.run.cli import bulk, folders, invitations
 from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, open_app, run_command
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def register(app: typer.Typer) -> None:
         ),
     )(set_send_as)
     mailbox.add_typer(send_as, name="send-as")
+    invitations.add_mailbox_commands(mailbox)
     app.add_typer(mailbox, name="mailbox")
 
 
@@ -190,7 +191,8 @@ def _parse_time(option: str, text: str | None) -> datetime | None:
         raise typer.BadParameter(f"{option} must be a time such as 2027-08-01T18:00 or 2027-08-01.") from None
 
 
-async def _find_mailbox(conn: Conn, address: str) -> Mailbox:
+async def find_mailbox(conn: Conn, address: str) -> Mailbox:
+    """The mailbox with this address, not from the trash."""
     from mailkeep.core.address import AddressError, parse_address
     from mailkeep.core.errors import Failure
     from mailkeep.features.directory.mailboxes import service
@@ -209,7 +211,7 @@ async def _show_vacation(data_dir: Path | None, address: str) -> CommandResult:
     from mailkeep.run.cli.accounts import cli_principal
 
     async with open_app(data_dir) as app, app.db.autocommit() as conn:
-        mailbox = await _find_mailbox(conn, address)
+        mailbox = await find_mailbox(conn, address)
         _, vacation = await service.find(conn, cli_principal(), mailbox.id)
     return _vacation_result(mailbox, vacation, [])
 
@@ -223,7 +225,7 @@ async def _set_vacation(
 
     async with open_app(data_dir) as app:
         async with app.db.autocommit() as conn:
-            mailbox = await _find_mailbox(conn, address)
+            mailbox = await find_mailbox(conn, address)
         start_at, end_at = (_in_zone_of(mailbox, each) for each in times)
         vacation = Vacation(**body, start_at=start_at, end_at=end_at)
         stored, warnings = await service.write(app, cli_principal(), mailbox.id, vacation)
@@ -240,7 +242,7 @@ async def _switch_vacation(data_dir: Path | None, address: str, *, active: bool)
 
     async with open_app(data_dir) as app:
         async with app.db.autocommit() as conn:
-            mailbox = await _find_mailbox(conn, address)
+            mailbox = await find_mailbox(conn, address)
             _, vacation = await service.find(conn, cli_principal(), mailbox.id)
         if vacation is None or vacation.updated_at is None:
             raise Failure(f"{mailbox.address} has no vacation: use `mailkeep mailbox vacation set`.", permanent=True)
@@ -255,7 +257,7 @@ async def _delete_vacation(data_dir: Path | None, address: str) -> CommandResult
 
     async with open_app(data_dir) as app:
         async with app.db.autocommit() as conn:
-            mailbox = await _find_mailbox(conn, address)
+            mailbox = await find_mailbox(conn, address)
         await service.delete(app, cli_principal(), mailbox.id)
     return _vacation_result(mailbox, None, [])
 
@@ -306,7 +308,7 @@ def _vacation_result(mailbox: Mailbox, vacation: Vacation | None, warnings: Sequ
 
 async def _show_forward(data_dir: Path | None, address: str) -> CommandResult:
     async with open_app(data_dir) as app, app.db.autocommit() as conn:
-        return _forward_result(await _find_mailbox(conn, address))
+        return _forward_result(await find_mailbox(conn, address))
 
 
 async def _set_forward(
@@ -318,7 +320,7 @@ async def _set_forward(
 
     async with open_app(data_dir) as app:
         async with app.db.autocommit() as conn:
-            mailbox = await _find_mailbox(conn, address)
+            mailbox = await find_mailbox(conn, address)
         changes = MailboxChanges(destinations=tuple(destinations), keep_copy=keep_copy)
         return _forward_result(await service.change(app, cli_principal(), mailbox.id, changes))
 

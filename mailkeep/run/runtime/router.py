@@ -17,6 +17,7 @@ from mailkeep.features.directory.app_passwords.routes import ENDPOINTS as APP_PA
 from mailkeep.features.directory.bulk.routes import ENDPOINTS as BULK
 from mailkeep.features.directory.dns.routes import ENDPOINTS as DNS
 from mailkeep.features.directory.domains.routes import ENDPOINTS as DOMAINS
+from mailkeep.features.directory.invitation_acceptance.routes import ENDPOINTS as INVITATION_ACCEPTANCE
 from mailkeep.features.directory.mailbox_usage.routes import ENDPOINTS as MAILBOX_USAGE
 from mailkeep.features.directory.mailboxes.routes import ENDPOINTS as MAILBOXES
 from mailkeep.features.directory.routing.routes import ENDPOINTS as ROUTING
@@ -46,6 +47,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *SECOND_FACTORS,
     *PASSKEYS,
     *OIDC,
+    *INVITATION_ACCEPTANCE,
     *ADMINS,
     *API_KEYS,
     *DOMAINS,

@@ -41,6 +41,8 @@ async def test_a_record_has_the_documented_fields_and_no_password(shared_api: Ap
         "id",
         "email",
         "role",
+        "active",
+        "must_change_password",
         "totp_enabled",
         "passkeys",
         "oidc_provider",
@@ -63,7 +65,9 @@ async def test_a_super_admin_creates_an_admin_who_can_log_in(api: Api):
     assert (await nora.get("/auth/me")).data["id"] == answer.data["id"]
     assert (await api.sue.get(f"/admins/{answer.data['id']}")).data["last_login_at"] is not None
     (entry,) = await api.audit_entries("admin.create")
-    assert entry["details"]["after"] == {"email": "nora@example.test", "role": "admin", "domain_ids": []}
+    assert entry["details"]["after"] == {
+        "email": "nora@example.test", "role": "admin", "active": True, "must_change_password": False, "domain_ids": [],
+    }  # fmt: skip
     assert (entry["admin_id"], entry["resource_id"]) == (ADMIN_IDS["sue"], answer.data["id"])
 
 

@@ -31,7 +31,12 @@ async def delete(client: Client, **fields: Any) -> Answer:
     return await client("DELETE", f"/admins/{ADMIN_IDS['dora']}", fields or None)
 
 
+async def invite(client: Client, **fields: Any) -> Answer:
+    return await client.post(f"/admins/{ADMIN_IDS['dora']}/invite", fields)
+
+
 CHANGES: dict[str, Change] = {
+    "invite": invite,
     "delete": delete,
     "create": create,
     "role": change_dora(role="admin"),

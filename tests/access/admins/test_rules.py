@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -72,17 +73,28 @@ def test_domains_the_caller_may_not_see_are_not_shown():
     assert rules.visible_domains(caller("dan", frozenset({OTHER})), ACCOUNTS["dan"]) == [OTHER]
 
 
-@pytest.mark.parametrize("role", [None, Role.ADMIN, Role.DOMAIN_ADMIN])
-def test_the_last_super_admin_is_kept(role: Role | None):
+def test_the_last_active_super_admin_is_kept():
+    sue, adam = ACCOUNTS["sue"], ACCOUNTS["adam"]
     with pytest.raises(Conflict) as refused:
-        rules.refuse_last_super_admin(ACCOUNTS["sue"], 0, role)
+        rules.refuse_last_super_admin(sue, 0, stays=False)
     assert refused.value.details == {"reason": "last_super_admin"}
-    rules.refuse_last_super_admin(ACCOUNTS["sue"], 1, role)
-    rules.refuse_last_super_admin(ACCOUNTS["adam"], 0, role)
+    rules.refuse_last_super_admin(sue, 1, stays=False)
+    rules.refuse_last_super_admin(sue, 0, stays=True)
+    rules.refuse_last_super_admin(adam, 0, stays=False)
+    rules.refuse_last_super_admin(replace(sue, active=False), 0, stays=False)
 
 
-def test_other_changes_of_the_last_super_admin_are_allowed():
-    rules.refuse_last_super_admin(ACCOUNTS["sue"], 0, Role.SUPER_ADMIN)
+@pytest.mark.parametrize(
+    "changes, stays",
+    [
+        (AdminChanges(password_hash="any"), True),
+        (AdminChanges(role=Role.SUPER_ADMIN, active=True), True),
+        (AdminChanges(role=Role.ADMIN), False),
+        (AdminChanges(active=False), False),
+    ],
+)
+def test_a_super_admin_stays_one_unless_demoted_or_disabled(changes: AdminChanges, stays: bool):
+    assert rules.stays_super_admin(ACCOUNTS["sue"], changes) is stays
 
 
 @pytest.mark.parametrize(
@@ -96,6 +108,9 @@ def test_other_changes_of_the_last_super_admin_are_allowed():
         (AdminChanges(role=Role.ADMIN), True),
         (AdminChanges(domain_ids=(OTHER, EXAMPLE)), False),
         (AdminChanges(domain_ids=()), True),
+        (AdminChanges(active=True, must_change_password=False), False),
+        (AdminChanges(active=False), True),
+        (AdminChanges(must_change_password=True), True),
     ],
 )
 def test_has_changes_compares_each_field(changes: AdminChanges, differs: bool):

@@ -5,6 +5,11 @@ export const POLICY = {
     "reach": "credentials",
     "unenrolled": false
   },
+  "account.password": {
+    "role": "domain_admin",
+    "reach": "credentials",
+    "unenrolled": false
+  },
   "account.read": {
     "role": "domain_admin",
     "reach": "account",

@@ -8,6 +8,7 @@ export const account: Schema['OwnAccount'] = {
   email: 'sue@example.test',
   role: 'super_admin',
   totp_enabled: false,
+  must_change_password: false,
   second_factor_required: false,
   oidc_provider: null,
   last_login_at: at(3),

@@ -1,6 +1,7 @@
 import { Button, PasswordInput } from '@mantine/core'
 import { fetchData, client } from '../../api/client'
 import { Form } from '../../ui/Form'
+import { NewPassword } from '../../ui/NewPassword'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { pluralize } from '../../units'
 import { Section } from '../../ui/Page'
@@ -31,10 +32,9 @@ export function Password() {
       >
         <div className="pair">
           <PasswordInput label="Current password" autoComplete="current-password" {...form.textField('current_password')} />
-          <PasswordInput
+          <NewPassword
             label="New password"
             description="8 to 256 characters, not a common password"
-            autoComplete="new-password"
             {...form.textField('new_password')}
             error={weak}
             aria-invalid={Boolean(weak)}

@@ -1,25 +1,36 @@
-import { Button, Group, PasswordInput, Select, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, PasswordInput, Select, Switch, TextInput } from '@mantine/core'
 import { useEffect } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
 import { type Role, ROLE_NAMES, ROLES } from '../../access/policy'
 import { useAccount } from '../../access/Allowed'
+import { FirstPassword } from '../invitation/FirstPassword'
+import { FIRST_PASSWORD, firstPasswordBody } from '../invitation/firstPasswordValues'
+import type { CreatedInvitation } from '../invitation/InvitationLink'
 import { DomainName, useOnlyDomain } from '../domains/DomainSelect'
 import { DomainMultiSelect } from '../domains/DomainMultiSelect'
 import { ConflictDialog, useVersion } from '../../ui/ConflictDialog'
 import { Form } from '../../ui/Form'
+import { NewPassword } from '../../ui/NewPassword'
 import { RecentSignIn, useRecentSignIn } from '../../ui/RecentSignIn'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { RequestButton } from '../../ui/RequestSnippet'
 
 type Admin = Schema['AdminRecord']
 
-const LABELS = { email: 'Email', role: 'Role', domain_ids: 'Domains' }
+const LABELS = {
+  email: 'Email',
+  role: 'Role',
+  domain_ids: 'Domains',
+  active: 'Active',
+  must_change_password: 'Must change the password',
+}
 
-/** Creates or edits an administrator. */
-export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void }) {
+/** Creates or edits an administrator. `onInvited`: when the new account has an invitation. */
+export function AdminForm(props: { admin?: Admin; onDone: () => void; onInvited?: (created: CreatedInvitation) => void }) {
+  const { admin, onDone } = props
   const version = useVersion(admin && `/admins/${admin.id}`)
   const save = useApiMutation({
-    request: (values: ReturnType<typeof initial>) =>
+    request: (values: ReturnType<typeof initial>): Promise<Admin | Schema['AdminCreated']> =>
       admin
         ? fetchData(
             client.PATCH('/admins/{id}', {
@@ -30,9 +41,10 @@ export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void
         : fetchData(client.POST('/admins', { body: { ...createBody(values), ...signIn.body } })),
     invalidates: ['admins', 'me'],
     message: (answer) => (admin ? `Saved ${answer.email}.` : `Created ${answer.email}.`),
-    onSuccess: () => {
+    onSuccess: (answer) => {
       form.markSaved()
       onDone()
+      if ('invitation' in answer && answer.invitation) props.onInvited?.({ address: answer.email, invitation: answer.invitation })
     },
   })
   const signIn = useRecentSignIn(save.error)
@@ -103,16 +115,18 @@ export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void
         data-autofocus
         {...form.textField('email')}
       />
-      <PasswordInput
-        label={admin ? 'New password' : 'Password'}
-        description={
-          admin
-            ? 'Leave blank to keep the current password. A new password ends the other sessions of the account.'
-            : 'At least 8 characters, not a common password. Ask the person to change it after the first sign-in.'
-        }
-        autoComplete="new-password"
-        {...form.textField('password')}
-      />
+      {admin ? (
+        <NewPassword
+          label="New password"
+          description="Leave blank to keep the current password. A new password ends the other sessions of the account."
+          {...form.textField('password')}
+        />
+      ) : (
+        <FirstPassword form={form}>
+          <MustChangePassword form={form} />
+        </FirstPassword>
+      )}
+      {admin && !isOwn && <MustChangePassword form={form} />}
       {isOwn && (
         <PasswordInput
           label="Current password"
@@ -136,6 +150,13 @@ export function AdminForm({ admin, onDone }: { admin?: Admin; onDone: () => void
         {...form.field('domain_ids')}
         {...(!isDomainAdmin && { value: [], placeholder: 'All domains' })}
       />
+      {admin && (
+        <Switch
+          label="Active"
+          description="An inactive administrator can't sign in, and the API keys of the account are rejected."
+          {...form.checkbox('active')}
+        />
+      )}
       {admin && (
         <ConflictDialog
           error={save.error}
@@ -165,23 +186,49 @@ function DomainNames({ ids }: { ids: readonly string[] }) {
   )
 }
 
+function MustChangePassword({ form }: { form: { checkbox: (name: 'must_change_password') => object } }) {
+  return (
+    <Checkbox
+      label={LABELS.must_change_password}
+      description="The account can do nothing else before, and its API keys are rejected."
+      {...form.checkbox('must_change_password')}
+    />
+  )
+}
+
 function initial(admin: Admin | undefined) {
   return {
     email: admin?.email ?? '',
-    password: '',
+    ...FIRST_PASSWORD,
     current_password: '',
     role: (admin?.role ?? 'domain_admin') as Role,
     domain_ids: admin?.domain_ids ?? [],
+    active: admin?.active ?? true,
+    must_change_password: admin?.must_change_password ?? true,
   }
 }
 
 function createBody(values: ReturnType<typeof initial>): Schema['AdminCreate'] {
-  const { email, password, role, domain_ids } = values
-  return { email: email.trim(), password, role, ...(role === 'domain_admin' && { domain_ids }) }
+  const { email, role, domain_ids, invite, must_change_password } = values
+  return {
+    email: email.trim(),
+    ...firstPasswordBody(values),
+    role,
+    ...(role === 'domain_admin' && { domain_ids }),
+    ...(!invite && { must_change_password }),
+  }
 }
 
 function patchBody(values: ReturnType<typeof initial>, admin: Admin): Schema['AdminPatch'] {
-  const { email, password, ...rest } = createBody(values)
-  const { current_password } = values
-  return { ...rest, ...(email !== admin.email && { email }), ...(password && { password }), ...(current_password && { current_password }) }
+  const { password, current_password, role, domain_ids, active, must_change_password } = values
+  const email = values.email.trim()
+  return {
+    role,
+    ...(role === 'domain_admin' && { domain_ids }),
+    ...(email !== admin.email && { email }),
+    ...(password && { password }),
+    ...(current_password && { current_password }),
+    ...(active !== admin.active && { active }),
+    ...(must_change_password !== admin.must_change_password && { must_change_password }),
+  }
 }

@@ -8,6 +8,8 @@ import { ROLE_NAMES } from '../../access/policy'
 import { useSearchParams } from '../../search'
 import { AdminForm } from './AdminForm'
 import { Allowed, useAccount, useDenialReason } from '../../access/Allowed'
+import { type CreatedInvitation, InvitationDialog } from '../invitation/InvitationLink'
+import { InviteDialog } from '../invitation/InviteForm'
 import { Badge } from '../../ui/Badge'
 import { ConfirmDelete } from '../../ui/Confirm'
 import { type Column, DataList } from '../../ui/DataList'
@@ -31,6 +33,8 @@ export function Admins() {
     enabled: edit !== undefined,
   }).data
   const [deleted, setDeleted] = useState<Admin | null>(null)
+  const [invitee, setInvitee] = useState<Admin | null>(null)
+  const [invited, setInvited] = useState<CreatedInvitation | null>(null)
   const account = useAccount()
   const columns: readonly Column<Admin>[] = [
     {
@@ -45,7 +49,7 @@ export function Admins() {
           ) : (
             <span className="strong">{row.email}</span>
           )}
-          {row.id === account.id && <span className="muted"> (you)</span>}
+          {row.id === account.id && <span className="muted"> (you)</span>} <AdminState admin={row} />
         </span>
       ),
     },
@@ -61,6 +65,11 @@ export function Admins() {
           <Allowed action="admin.write">
             <Button variant="subtle" size="compact-sm" aria-label={`Edit ${row.email}`} onClick={() => change({ edit: row.id })}>
               Edit
+            </Button>
+          </Allowed>
+          <Allowed action="admin.write" disabledReason={row.id === account.id ? 'Change your own password under Account.' : null}>
+            <Button variant="subtle" size="compact-sm" aria-label={`Invite ${row.email}`} onClick={() => setInvitee(row)}>
+              Invite
             </Button>
           </Allowed>
           <Allowed action="admin.write" disabledReason={row.id === account.id ? "You can't delete your own account." : null}>
@@ -91,7 +100,7 @@ export function Admins() {
         }
       />
       <Modal opened={isNew !== undefined} onClose={() => change({ new: undefined })} title="New administrator" size="lg">
-        {isNew !== undefined && <AdminForm onDone={() => change({ new: undefined })} />}
+        {isNew !== undefined && <AdminForm onDone={() => change({ new: undefined })} onInvited={setInvited} />}
       </Modal>
       <Modal
         opened={mayEdit && edited !== undefined}
@@ -101,9 +110,20 @@ export function Admins() {
       >
         {edited && <AdminForm admin={edited} onDone={() => change({ edit: undefined })} />}
       </Modal>
+      <InvitationDialog created={invited} onClose={() => setInvited(null)} />
+      <InviteDialog
+        address={invitee?.email ?? null}
+        onClose={() => setInvitee(null)}
+        request={(body) => fetchData(client.POST('/admins/{id}/invite', { params: { path: { id: invitee?.id ?? '' } }, body }))}
+      />
       <DeleteAdmin admin={deleted} onClose={() => setDeleted(null)} />
     </Page>
   )
+}
+
+function AdminState({ admin }: { admin: Admin }) {
+  if (!admin.active) return <Badge tone="warn">inactive</Badge>
+  return admin.must_change_password ? <Badge tone="info">must change the password</Badge> : null
 }
 
 function AssignedDomains({ admin }: { admin: Admin }) {

@@ -9,8 +9,8 @@ import { clearCaches, providersQuery } from '../../api/queries'
 import { PATHS } from '../../paths'
 import { describeSignInError } from './errors'
 import { ErrorBar } from '../../ui/ErrorBar'
-import { Icon, Logo } from '../../ui/Icon'
-import { ThemeSwitch } from '../../layout/Layout'
+import { Icon } from '../../ui/Icon'
+import { SignInPage } from '../../layout/SignInPage'
 
 const route = getRouteApi('/login')
 
@@ -27,31 +27,24 @@ export function Login() {
     else openDashboard()
   }
   return (
-    <main className="sign-in">
-      <title>Sign in · Mailkeep</title>
-      <div className="card sign-in-card">
-        <header className="sign-in-head">
-          <Logo size={40} />
-          <h1>{pending ? 'Two-factor authentication' : 'Sign in to Mailkeep'}</h1>
-        </header>
-        {!window.isSecureContext && (
-          <Warning>
-            This page was loaded over plain HTTP, so the browser rejects the session cookie. Use HTTPS, or open the dashboard at localhost
-            on the server.
-          </Warning>
-        )}
-        {error && !pending && <Warning>{describeSignInError(error, reason)}</Warning>}
-        {pending ? (
-          <SecondFactorStep pending={pending} onDone={proceed} onBack={() => setPending(null)} />
-        ) : (
-          <PasswordStep onDone={proceed} />
-        )}
-        <div className="between small">
-          <a href="/docs">API documentation</a>
-          <ThemeSwitch />
-        </div>
-      </div>
-    </main>
+    <SignInPage
+      title="Sign in"
+      heading={pending ? 'Two-factor authentication' : 'Sign in to Mailkeep'}
+      footer={<a href="/docs">API documentation</a>}
+    >
+      {!window.isSecureContext && (
+        <Warning>
+          This page was loaded over plain HTTP, so the browser rejects the session cookie. Use HTTPS, or open the dashboard at localhost on
+          the server.
+        </Warning>
+      )}
+      {error && !pending && <Warning>{describeSignInError(error, reason)}</Warning>}
+      {pending ? (
+        <SecondFactorStep pending={pending} onDone={proceed} onBack={() => setPending(null)} />
+      ) : (
+        <PasswordStep onDone={proceed} />
+      )}
+    </SignInPage>
   )
 }
 
@@ -78,7 +71,7 @@ function Warning({ children }: { children: ReactNode }) {
 }
 
 /** Opens the `next` path, if it belongs to the dashboard. */
-function useOpenDashboard(): () => void {
+export function useOpenDashboard(): () => void {
   const router = useRouter()
   const navigate = useNavigate()
   return () => {

@@ -8,6 +8,7 @@ const EXPIRED = 'The sign-in expired or was started in another window. Try again
 const REASONS: Readonly<Record<string, string>> = {
   no_account:
     'No account on this server is linked to that identity. Ask an administrator to create one, or sign in and link it under Account.',
+  disabled: 'Your account is disabled. Ask an administrator to enable it.',
   not_linked: 'Sign in another way first, then link this identity to your account.',
   login_again: 'Your sign-in is older than 15 minutes. Sign in again, then link the identity.',
   identity_taken: 'That identity is linked to another account.',

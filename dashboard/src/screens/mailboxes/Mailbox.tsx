@@ -18,6 +18,7 @@ import { Form } from '../../ui/Form'
 import { useApiMutation } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
 import { LinkButton } from '../../ui/links'
+import { InviteDialog } from '../invitation/InviteForm'
 import { AppPasswords } from './AppPasswords'
 import { Folders } from './Folders'
 import { MailboxForm } from './MailboxForm'
@@ -145,8 +146,34 @@ function Settings({ mailbox }: { mailbox: MailboxRecord }) {
       <Section title="Settings">
         <MailboxForm mailbox={mailbox} />
       </Section>
+      <Invite mailbox={mailbox} />
       <DangerZone mailbox={mailbox} />
     </>
+  )
+}
+
+function Invite({ mailbox }: { mailbox: MailboxRecord }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <Section title="Invitation">
+      <div className="between">
+        <p className="muted">A link with which the owner sets a new password, so that nobody else knows it.</p>
+        <Allowed action="mailbox.write">
+          <Button variant="default" onClick={() => setOpen(true)}>
+            Invite the owner
+          </Button>
+        </Allowed>
+      </div>
+      <InviteDialog
+        address={isOpen ? mailbox.address : null}
+        onClose={() => setOpen(false)}
+        request={({ invite_to }) =>
+          fetchData(
+            client.POST('/mailboxes/{id}/invite', { params: { path: { id: mailbox.id } }, body: { ...(invite_to && { invite_to }) } }),
+          )
+        }
+      />
+    </Section>
   )
 }
 

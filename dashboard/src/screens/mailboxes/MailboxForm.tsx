@@ -1,16 +1,18 @@
-import { Button, Checkbox, Fieldset, Group, NumberInput, PasswordInput, Select, Switch, TextInput } from '@mantine/core'
+import { Button, Checkbox, Fieldset, Group, NumberInput, Select, Switch, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
 import { listZones } from '../../timeZone'
 import { pickUnit } from '../../units'
 import { Addresses } from '../../ui/Addresses'
 import { DomainSelect, useOnlyDomain } from '../domains/DomainSelect'
+import { FirstPassword } from '../invitation/FirstPassword'
 import { ForwardFields } from './ForwardForm'
 import { createBody, initialValues, patchBody, PROTOCOLS, type Values } from './mailboxValues'
 import { formatRequirement, REQUIREMENT_LABEL, RequireAppPasswords } from './RequireAppPasswords'
 import { ConflictDialog, useVersion } from '../../ui/ConflictDialog'
 import { formatValue } from '../../ui/conflict'
 import { Form } from '../../ui/Form'
+import { NewPassword } from '../../ui/NewPassword'
 import { useApiMutation, useForm } from '../../ui/useForm'
 
 type Mailbox = Schema['MailboxRecord']
@@ -26,12 +28,17 @@ const LABELS = {
 }
 
 /** Creates or edits a mailbox. */
-export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDone?: (mailbox: Mailbox) => void; onCancel?: () => void }) {
+export function MailboxForm(props: {
+  mailbox?: Mailbox
+  domainId?: string
+  onDone?: (mailbox: Mailbox, invitation: Schema['InvitationRecord'] | null) => void
+  onCancel?: () => void
+}) {
   const { mailbox } = props
   const version = useVersion(mailbox && `/mailboxes/${mailbox.id}`)
   const [unit] = useState(() => pickUnit(mailbox?.quota_bytes))
   const save = useApiMutation({
-    request: (values: Values): Promise<Mailbox> =>
+    request: (values: Values): Promise<Mailbox | Schema['MailboxCreated']> =>
       mailbox
         ? fetchData(
             client.PATCH('/mailboxes/{id}', {
@@ -46,7 +53,7 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
       form.set('password', '')
       form.markSaved()
       version.refresh()
-      props.onDone?.(answer)
+      props.onDone?.(answer, 'invitation' in answer ? answer.invitation : null)
     },
   })
   const form = useForm(initialValues(mailbox, props.domainId, unit), save.error)
@@ -87,12 +94,11 @@ export function MailboxForm(props: { mailbox?: Mailbox; domainId?: string; onDon
         </div>
       )}
       <TextInput label="Owner's name" placeholder="Alice Example" autoComplete="off" {...form.textField('name')} />
-      <PasswordInput
-        label={mailbox ? 'New password' : 'Password'}
-        description={mailbox ? 'Leave blank to keep the current password.' : 'At least 8 characters, not a common password.'}
-        autoComplete="new-password"
-        {...form.textField('password')}
-      />
+      {mailbox ? (
+        <NewPassword label="New password" description="Leave blank to keep the current password." {...form.textField('password')} />
+      ) : (
+        <FirstPassword form={form} />
+      )}
       <NumberInput
         label="Quota"
         description={mailbox ? '0 = unlimited; blank = unchanged' : '0 = unlimited; blank = domain default'}

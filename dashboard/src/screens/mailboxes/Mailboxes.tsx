@@ -1,5 +1,6 @@
 import { Button, Modal, Progress } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { fetchData, fetchPage, client, type Schema } from '../../api/client'
 import { formatNumber } from '../../locale'
 import { PATHS } from '../../paths'
@@ -14,6 +15,7 @@ import { ErrorNote } from '../../ui/ErrorNote'
 import { DomainFilter } from '../domains/DomainFilter'
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
 import { useApiMutation } from '../../ui/useForm'
+import { type CreatedInvitation, InvitationDialog } from '../invitation/InvitationLink'
 import { MailboxForm } from './MailboxForm'
 import { NewButton } from '../../ui/NewButton'
 import { ListActions } from '../bulk/ListActions'
@@ -125,6 +127,8 @@ export function Mailboxes() {
     ...(trashed && { trashed: true }),
   }
   const selection = useSelection()
+  const [invited, setInvited] = useState<(CreatedInvitation & { id: string }) | null>(null)
+  const open = (id: string) => void navigate({ to: PATHS.mailbox, params: { id } })
   const columns = trashed || isReadOnly ? COLUMNS : [selectColumn<Mailbox>(selection, (row) => row.address), ...COLUMNS]
   return (
     <Page
@@ -179,10 +183,21 @@ export function Mailboxes() {
       <Modal opened={isNew !== undefined && !isReadOnly} onClose={() => change({ new: undefined })} title="New mailbox" size="lg">
         <MailboxForm
           {...(domain && { domainId: domain })}
-          onDone={(mailbox) => void navigate({ to: PATHS.mailbox, params: { id: mailbox.id } })}
+          onDone={({ id, address }, invitation) => {
+            if (!invitation) return open(id)
+            change({ new: undefined })
+            setInvited({ id, address, invitation })
+          }}
           onCancel={() => change({ new: undefined })}
         />
       </Modal>
+      <InvitationDialog
+        created={invited}
+        onClose={() => {
+          if (invited) open(invited.id)
+          setInvited(null)
+        }}
+      />
     </Page>
   )
 }

@@ -1,6 +1,7 @@
 import type { Schema } from '../../api/client'
 import type { Unit } from '../../units'
 import { knownZone, OWN_ZONE } from '../../timeZone'
+import { FIRST_PASSWORD, firstPasswordBody } from '../invitation/firstPasswordValues'
 import { fromRequirement, toRequirement } from './RequireAppPasswords'
 
 type Mailbox = Schema['MailboxRecord']
@@ -17,7 +18,7 @@ export function initialValues(mailbox: Mailbox | undefined, domainId: string | u
     local_part: '',
     domain_id: domainId ?? null,
     name: mailbox?.name ?? '',
-    password: '',
+    ...FIRST_PASSWORD,
     quota: (mailbox ? mailbox.quota_bytes / unit.size : '') as number | string,
     ...forwardValues(mailbox),
     send_as: mailbox?.send_as ?? ([] as string[]),
@@ -48,7 +49,8 @@ export function patchBody(values: Values, unit: Unit): Schema['MailboxPatch'] {
 
 export function createBody(values: Values, unit: Unit): Schema['MailboxCreate'] {
   return {
-    ...patchBody(values, unit),
+    ...patchBody({ ...values, password: '' }, unit),
+    ...firstPasswordBody(values),
     local_part: values.local_part.trim(),
     domain_id: values.domain_id ?? '',
     forward: { destinations: values.forward_to, keep_copy: values.keep_copy },

@@ -31,6 +31,8 @@ class Admin:
     updated_at: datetime
     domain_ids: tuple[UUID, ...]
     passkeys: int = 0
+    active: bool = True
+    must_change_password: bool = False
 
     @property
     def second_factor(self) -> bool:
@@ -46,6 +48,8 @@ class NewAdmin:
     password_hash: str
     role: Role = Role.ADMIN
     domain_ids: tuple[UUID, ...] = ()
+    active: bool = True
+    must_change_password: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,8 @@ class AdminChanges:
     password_hash: str | None = None
     role: Role | None = None
     domain_ids: tuple[UUID, ...] | None = None
+    active: bool | None = None
+    must_change_password: bool | None = None
     if_match: IfMatch = ANY_VERSION
 
 

@@ -49,14 +49,26 @@ def refuse_own_change(who: Principal, *, has_password: bool) -> None:
         raise MissingFields(["current_password"])
 
 
-def refuse_last_super_admin(admin: Admin, others: int, role: Role | None) -> None:
-    """CONFLICT `last_super_admin` if the account is the only super_admin (`others`: number of the others) and would get
-    another `role`, or None: be deleted.
+def refuse_own_password_rule(who: Principal, admin_id: UUID) -> None:
+    """FORBIDDEN if the account is the caller's own: `must_change_password` and invitations are for others."""
+    if who.admin_id == admin_id:
+        raise Forbidden("This is your own account: change its password with POST /auth/password.")
+
+
+def refuse_last_super_admin(admin: Admin, others: int, *, stays: bool) -> None:
+    """CONFLICT `last_super_admin` if the account is the only active super_admin (`others`: number of the other ones)
+    and not `stays` one: it would be deleted, demoted or disabled.
     """
-    if admin.role is Role.SUPER_ADMIN and role is not Role.SUPER_ADMIN and others == 0:
+    if admin.active and admin.role is Role.SUPER_ADMIN and not stays and others == 0:
         raise Conflict(
-            "The last super_admin can't be deleted or demoted: create another one first.", reason="last_super_admin"
+            "The last active super_admin can't be deleted, demoted or disabled: create another one first.",
+            reason="last_super_admin",
         )
+
+
+def stays_super_admin(admin: Admin, changes: AdminChanges) -> bool:
+    """Whether a super_admin is an active one after the changes."""
+    return changes.role in (None, Role.SUPER_ADMIN) and (admin.active if changes.active is None else changes.active)
 
 
 def has_changes(admin: Admin, changes: AdminChanges) -> bool:
@@ -66,6 +78,8 @@ def has_changes(admin: Admin, changes: AdminChanges) -> bool:
         or (changes.email is not None and changes.email.text != admin.email)
         or changes.role not in (None, admin.role)
         or (changes.domain_ids is not None and set(changes.domain_ids) != set(admin.domain_ids))
+        or changes.active not in (None, admin.active)
+        or changes.must_change_password not in (None, admin.must_change_password)
     )
 
 
@@ -75,13 +89,17 @@ def has_all_domains(admin: Admin) -> bool:
 
 
 def notable_changes(before: Admin, after: Admin, changes: AdminChanges) -> list[str]:
-    """Which of role, email and password were changed of an account that had or has access to all domains."""
+    """Which of role, email, password and `active` (as disabled or enabled) were changed of an account that had or has
+    access to all domains.
+    """
     if not (has_all_domains(before) or has_all_domains(after)):
         return []
     notable = {
         "role": before.role is not after.role,
         "email": before.email != after.email,
         "password": changes.password_hash is not None,
+        "disabled": before.active and not after.active,
+        "enabled": after.active and not before.active,
     }
     return [name for name, is_changed in notable.items() if is_changed]
 

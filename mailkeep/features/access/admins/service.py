@@ -33,6 +33,8 @@ from mailkeep.features.access.admins.model import (
     FirstAdmin,
     NewAdmin,
 )
+from mailkeep.features.access.invitations import service as invitations
+from mailkeep.features.access.invitations.model import Invitation, NewInvitation, StoredInvitation
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.system_mail import service as system_mail
@@ -131,17 +133,62 @@ async def create(conn: Conn, who: Principal, at: datetime, new: NewAdmin) -> Adm
 
 
 async def change(conn: Conn, who: Principal, at: datetime, admin_id: UUID, changes: AdminChanges) -> Admin:
-    """Change an account and return the result. A new password or role ends its other sessions.
+    """Change an account and return the result. A new password or role ends its other sessions, `active` false all.
 
     NOT_FOUND, PRECONDITION_FAILED, DOMAIN_NOT_FOUND, CONFLICT `email_taken` or `last_super_admin`. All super_admins get
-    mail about a new role, email or password of another admin or super_admin.
+    mail about a new role, email or password of another admin or super_admin, and when it is disabled or enabled.
     """
     return await _change(conn, who, at, admin_id, changes, "admin.update")
 
 
-async def set_password(conn: Conn, who: Principal, at: datetime, admin_id: UUID, password_hash: str) -> Admin:
-    """Set an account's password, for its owner or the command line; ends its other sessions. NOT_FOUND."""
-    return await _change(conn, who, at, admin_id, AdminChanges(password_hash=password_hash), "admin.password")
+async def set_password(
+    conn: Conn, who: Principal, at: datetime, admin_id: UUID, password_hash: str, *, must_change: bool = False
+) -> Admin:
+    """Set an account's password, for its owner or the command line; ends its other sessions. `must_change`: it must be
+    changed before anything else. NOT_FOUND.
+    """
+    changes = AdminChanges(password_hash=password_hash, must_change_password=must_change)
+    return await _change(conn, who, at, admin_id, changes, "admin.password")
+
+
+async def accept_invitation(
+    conn: Conn, who: Principal, at: datetime, invitation: StoredInvitation, password_hash: str
+) -> Admin:
+    """Set the password of an invited account; ends its sessions. NOT_FOUND if the invitation has ended meanwhile."""
+    await store.lock_roles(conn)
+    await invitations.claim(conn, invitation, at)
+    changes = AdminChanges(password_hash=password_hash, must_change_password=False)
+    return await _change(conn, who, at, invitation.target.id, changes, "invitation.accept")
+
+
+async def invite(
+    app: App, conn: Conn, who: Principal, at: datetime, admin: Admin, send_to: Address | None
+) -> Invitation:
+    """The link with which the owner of an account sets a password; refusals of `invitations.create`."""
+    domain = admin.email.rpartition("@")[2]
+    return await invitations.create(app, conn, who, at, NewInvitation(_target(admin), domain, send_to))
+
+
+async def replace_invitation(
+    app: App, conn: Conn, who: Principal, at: datetime, admin_id: UUID, send_to: Address | None
+) -> Invitation:
+    """A new link for an account that exists; the previous one ends. NOT_FOUND; FORBIDDEN for the caller's own account;
+    refusals of `invitations.create`. All super_admins get mail about a link for another admin or super_admin.
+    """
+    await store.lock_roles(conn)
+    admin = await _require(conn, admin_id)
+    rules.refuse_own_password_rule(who, admin_id)
+    invitation = await invite(app, conn, who, at, admin, send_to)
+    if rules.has_all_domains(admin):
+        item = {"changes": ["invited"], "email": admin.email, "role": admin.role.value}
+        await system_mail.notify_super_admins(conn, who, at, SuperAdminNotice("admin_changed", item))
+    return invitation
+
+
+async def find_email(conn: Conn, admin_id: UUID) -> str | None:
+    """The email of an account, None if it was deleted."""
+    admin = await store.find(conn, admin_id)
+    return admin and admin.email
 
 
 async def _change(
@@ -155,18 +202,18 @@ async def _change(
     await store.lock_roles(conn)
     before = await _require(conn, admin_id)
     changes.if_match.check(before.updated_at)
-    if changes.role is not None:
-        rules.refuse_last_super_admin(before, await store.count_other_super_admins(conn, admin_id), changes.role)
+    if not rules.stays_super_admin(before, changes):
+        rules.refuse_last_super_admin(before, await store.count_other_super_admins(conn, admin_id), stays=False)
     if changes.domain_ids is not None:
         await refuse_unknown_domains(conn, changes.domain_ids)
     if not rules.has_changes(before, changes):
         return before
     if changes.domain_ids is not None:
         await store.assign(conn, admin_id, changes.domain_ids)
-    ends_sessions = changes.password_hash is not None or changes.role not in (None, before.role)
-    await store.update(
-        conn, admin_id, changes, at, ends_sessions=ends_sessions, survivor=_surviving_session(who, admin_id)
-    )
+    is_disabled = before.active and changes.active is False
+    ends_sessions = is_disabled or changes.password_hash is not None or changes.role not in (None, before.role)
+    survivor = None if is_disabled else _surviving_session(who, admin_id)
+    await store.update(conn, admin_id, changes, at, ends_sessions=ends_sessions, survivor=survivor)
     after = await _require(conn, admin_id)
     fields_before, fields_after = wire.audit_fields(before), wire.audit_fields(after)
     if changes.password_hash is not None:
@@ -221,7 +268,7 @@ async def delete(conn: Conn, who: Principal, at: datetime, admin_id: UUID, if_ma
     await store.lock_roles(conn)
     admin = await _require(conn, admin_id)
     if_match.check(admin.updated_at)
-    rules.refuse_last_super_admin(admin, await store.count_other_super_admins(conn, admin_id), None)
+    rules.refuse_last_super_admin(admin, await store.count_other_super_admins(conn, admin_id), stays=False)
     keys = await store.delete(conn, admin_id)
     details = {"revoked_with_it": [str(key_id) for key_id in keys]} if keys else {}
     await audit.record(

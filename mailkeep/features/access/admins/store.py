@@ -15,7 +15,8 @@ from mailkeep.db.pool import Conn, constraint_of
 from mailkeep.features.access.admins.model import Admin, AdminChanges, NewAdmin
 
 _SELECT = """
-    SELECT a.id, a.email, a.role, a.totp_enabled, a.oidc_provider, a.last_login_at, a.created_at, a.updated_at,
+    SELECT a.id, a.email, a.role, a.active, a.must_change_password, a.totp_enabled, a.oidc_provider, a.last_login_at,
+           a.created_at, a.updated_at,
            (SELECT count(*) FROM passkeys p WHERE p.admin_id = a.id) AS passkeys,
            ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = a.id ORDER BY d.domain_id) AS domain_ids
     FROM admins a
@@ -46,9 +47,9 @@ async def list_all(conn: Conn) -> list[Admin]:
 
 
 async def count_other_super_admins(conn: Conn, admin_id: UUID) -> int:
-    """Number of super_admins besides this account."""
+    """Number of active super_admins besides this account."""
     cursor = await conn.execute(
-        "SELECT count(*) AS others FROM admins WHERE role = 'super_admin' AND id <> %(id)s", {"id": admin_id}
+        "SELECT count(*) AS others FROM admins WHERE role = 'super_admin' AND active AND id <> %(id)s", {"id": admin_id}
     )
     row = await cursor.fetchone()
     return row["others"] if row else 0
@@ -65,8 +66,10 @@ async def insert(conn: Conn, admin_id: UUID, new: NewAdmin, at: datetime) -> Non
     try:
         await conn.execute(
             """
-            INSERT INTO admins (id, email, email_key, password_hash, role, created_at, updated_at)
-            VALUES (%(id)s, %(email)s, %(email_key)s, %(password_hash)s, %(role)s, %(at)s, %(at)s)
+            INSERT INTO admins (id, email, email_key, password_hash, role, active, must_change_password, created_at,
+                                updated_at)
+            VALUES (%(id)s, %(email)s, %(email_key)s, %(password_hash)s, %(role)s, %(active)s,
+                    %(must_change_password)s, %(at)s, %(at)s)
             """,
             {
                 "id": admin_id,
@@ -74,6 +77,8 @@ async def insert(conn: Conn, admin_id: UUID, new: NewAdmin, at: datetime) -> Non
                 "email_key": new.email.key,
                 "password_hash": new.password_hash,
                 "role": new.role.value,
+                "active": new.active,
+                "must_change_password": new.must_change_password,
                 "at": at,
             },
         )
@@ -97,6 +102,8 @@ async def update(
                 email_key = coalesce(%(email_key)s, email_key),
                 password_hash = coalesce(%(password_hash)s, password_hash),
                 role = coalesce(%(role)s, role),
+                active = coalesce(%(active)s, active),
+                must_change_password = coalesce(%(must_change_password)s, must_change_password),
                 credentials_epoch = credentials_epoch + %(ends_sessions)s::int,
                 surviving_session_id = CASE WHEN %(ends_sessions)s THEN %(survivor)s::uuid
                                             ELSE surviving_session_id END,
@@ -109,6 +116,8 @@ async def update(
                 "email_key": changes.email.key if changes.email else None,
                 "password_hash": changes.password_hash,
                 "role": changes.role.value if changes.role else None,
+                "active": changes.active,
+                "must_change_password": changes.must_change_password,
                 "ends_sessions": ends_sessions,
                 "survivor": survivor,
                 "at": at,
@@ -198,11 +207,11 @@ async def lock_domains(conn: Conn, domain_ids: Sequence[UUID]) -> set[UUID]:
 
 
 async def record_login(conn: Conn, admin_id: UUID, credentials_epoch: int, at: datetime) -> bool:
-    """Store the time of a login; False if the account is deleted or its credentials have changed meanwhile."""
+    """Store the time of a login; False if the account was deleted or disabled, or its credentials have changed."""
     cursor = await conn.execute(
         """
         UPDATE admins SET last_login_at = %(at)s
-        WHERE id = %(id)s AND credentials_epoch = %(credentials_epoch)s
+        WHERE id = %(id)s AND credentials_epoch = %(credentials_epoch)s AND active
         """,
         {"id": admin_id, "credentials_epoch": credentials_epoch, "at": at},
     )

@@ -75,6 +75,7 @@ class AuthenticatedKey:
     admin_id: UUID
     role: Role
     second_factor: bool
+    must_change_password: bool
     assigned: frozenset[UUID]
     scope: frozenset[UUID] | None
     rate_limit: int

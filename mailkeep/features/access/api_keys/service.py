@@ -107,7 +107,7 @@ async def authenticate(conn: Conn, raw_key: str, at: datetime, address: str, *, 
         raise ApiKeyInvalid
     key = await store.authenticate(conn, token_hash(raw_key), at, rules.strip_zone(address), count)
     if key is None:
-        reason = await store.find_invalid_reason(conn, token_hash(raw_key))
+        reason = await store.find_invalid_reason(conn, token_hash(raw_key), at)
         raise ApiKeyInvalid(f"The API key is {reason}: create a new one.", reason=reason) if reason else ApiKeyInvalid
     return key
 

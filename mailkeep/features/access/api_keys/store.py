@@ -113,8 +113,8 @@ async def delete_old_rates(conn: Conn, before: datetime) -> None:
 async def authenticate(
     conn: Conn, token_hash: bytes, at: datetime, address: str | None, count: bool
 ) -> AuthenticatedKey | None:
-    """The valid key with this hash; None if it is unknown or expired. The request is counted if `count` is set and the
-    key is allowed from `address` (None: an invalid address, in no network).
+    """The valid key with this hash; None if it is unknown or expired, or its owner is disabled. The request is counted
+    if `count` is set and the key is allowed from `address` (None: an invalid address, in no network).
 
     One statement, to run in autocommit.
     """
@@ -122,9 +122,10 @@ async def authenticate(
         """
         WITH valid_key AS (
             SELECT k.id, k.name, k.admin_id, k.is_scoped, k.rate_limit, k.allowed_networks, k.last_used_at,
-                   a.role, a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor
+                   a.role, a.must_change_password,
+                   a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor
             FROM api_keys k JOIN admins a ON a.id = k.admin_id
-            WHERE k.token_hash = %(token_hash)s AND (k.expires_at IS NULL OR k.expires_at > %(at)s)
+            WHERE k.token_hash = %(token_hash)s AND (k.expires_at IS NULL OR k.expires_at > %(at)s) AND a.active
         ), counted AS MATERIALIZED (
             SELECT usage.accepted, usage.used, usage.wait
             FROM valid_key v CROSS JOIN LATERAL count_api_call(v.id, v.rate_limit, %(at)s) usage
@@ -138,7 +139,8 @@ async def authenticate(
             FROM valid_key v
             WHERE k.id = v.id AND (v.last_used_at IS NULL OR v.last_used_at <= %(stale_before)s)
         )
-        SELECT v.id, v.name, v.admin_id, v.role, v.second_factor, v.is_scoped, v.rate_limit, v.allowed_networks,
+        SELECT v.id, v.name, v.admin_id, v.role, v.second_factor, v.must_change_password, v.is_scoped,
+               v.rate_limit, v.allowed_networks,
                counted.accepted, counted.used, counted.wait,
                ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = v.admin_id) AS assigned,
                ARRAY(SELECT d.domain_id FROM api_key_domains d WHERE d.key_id = v.id) AS scope
@@ -156,15 +158,16 @@ async def authenticate(
     return _to_authenticated_key(row) if row else None
 
 
-async def find_invalid_reason(conn: Conn, token_hash: bytes) -> Literal["expired", "revoked"] | None:
-    """Why the key with this hash is no longer valid; None if there never was one."""
+async def find_invalid_reason(conn: Conn, token_hash: bytes, at: datetime) -> Literal["expired", "revoked"] | None:
+    """Why the key with this hash is no longer valid; None if there never was one, or its owner is disabled."""
     cursor = await conn.execute(
         """
-        SELECT CASE WHEN EXISTS (SELECT FROM api_keys k WHERE k.token_hash = %(token_hash)s) THEN 'expired'
+        SELECT CASE WHEN EXISTS (SELECT FROM api_keys k WHERE k.token_hash = %(token_hash)s AND k.expires_at <= %(at)s)
+                         THEN 'expired'
                     WHEN EXISTS (SELECT FROM revoked_api_keys r WHERE r.token_hash = %(token_hash)s) THEN 'revoked' END
                AS reason
         """,
-        {"token_hash": token_hash},
+        {"token_hash": token_hash, "at": at},
     )
     row = await cursor.fetchone()
     return row["reason"] if row else None
@@ -183,6 +186,7 @@ def _to_authenticated_key(row: dict[str, Any]) -> AuthenticatedKey:
         admin_id=row["admin_id"],
         role=Role(row["role"]),
         second_factor=row["second_factor"],
+        must_change_password=row["must_change_password"],
         assigned=frozenset(row["assigned"]),
         scope=frozenset(row["scope"]) if row["is_scoped"] else None,
         rate_limit=row["rate_limit"],

@@ -76,9 +76,12 @@ ENDPOINTS = (
         method="POST",
         path="/auth/password",
         handler=_change_password,
-        action="account.change",
+        action="account.password",
         summary="Change the own password",
-        description="Ends the other sessions, not the current one.",
+        description=(
+            "Ends the other sessions, not the current one. It ends `must_change_password`, which refuses the current "
+            "password as the new one (WEAK_PASSWORD, `details.reason` unchanged)."
+        ),
         tag=_TAG,
         body=wire.PasswordChange,
         data=wire.PasswordChangeResponse,

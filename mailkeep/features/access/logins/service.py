@@ -6,10 +6,18 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from mailkeep.app import App
-from mailkeep.core.errors import Forbidden, InvalidCredentials, RateLimitExceeded, Refusal, SessionInvalid, TotpInvalid
+from mailkeep.core.errors import (
+    Forbidden,
+    InvalidCredentials,
+    RateLimitExceeded,
+    Refusal,
+    SessionInvalid,
+    TotpInvalid,
+    WeakPassword,
+)
 from mailkeep.core.network import source_of
 from mailkeep.core.password import MAX_LENGTH, check_password, prepare_password
-from mailkeep.core.principal import Role
+from mailkeep.core.principal import BlockReason, Role
 from mailkeep.core.secret import new_token, token_hash
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import rules as admin_rules, service as admins
@@ -37,8 +45,8 @@ EXPIRED_SIGN_IN = f"The sign-in has expired or used up its {PENDING_ATTEMPTS} at
 async def login(app: App, call: Call, email: str, password: str) -> CompletedLogin | SecondFactorChallenge:
     """Open a session with a password, or require the account's second factor first.
 
-    INVALID_CREDENTIALS for an unknown email and a wrong password alike; RATE_LIMIT_EXCEEDED for an unknown source after
-    many failures of the account; FORBIDDEN `network` outside `auth.allowed_networks`.
+    INVALID_CREDENTIALS for an unknown email, a disabled account and a wrong password alike; RATE_LIMIT_EXCEEDED for an
+    unknown source after many failures of the account; FORBIDDEN `network` outside `auth.allowed_networks`.
     """
     refuse_network(app, call)
     _, label = rules.account_key(email)
@@ -128,7 +136,7 @@ async def end_pending(conn: Conn, token: str) -> bool:
 
 
 async def find_account(conn: Conn, call: Call, admin_id: UUID) -> LoginAccount | None:
-    """The account with this id, for a login from the call's source."""
+    """The account with this id, for a login from the call's source; None if it is disabled."""
     return await store.find_account(conn, admin_id, source_of(call.ip_address))
 
 
@@ -265,11 +273,14 @@ async def verify_own_password(app: App, call: Call, current: str, action: str) -
 async def change_password(app: App, call: Call, current: str, new: str) -> int:
     """Change the caller's own password and end its other sessions; returns how many.
 
-    WEAK_PASSWORD; INVALID_CREDENTIALS if `current` is wrong, RATE_LIMIT_EXCEEDED after many of them.
+    WEAK_PASSWORD, also for the current password if the account must change it; INVALID_CREDENTIALS if `current` is
+    wrong, RATE_LIMIT_EXCEEDED after many of them.
     """
     who = call.caller()
     admin_id = admin_rules.own_id(who)
     prepared = check_password(new, who.label)
+    if who.blocked_by is BlockReason.PASSWORD and prepared == prepare_password(current):
+        raise WeakPassword("Choose a password other than the current one.", reason="unchanged")
     await verify_own_password(app, call, current, "admin.password")
     password_hash = await admins.hash_password(prepared)
     at = app.clock()

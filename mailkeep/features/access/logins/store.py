@@ -18,16 +18,16 @@ _ACCOUNT = """
 
 
 async def find_account_by_email(conn: Conn, email_key: str, source: str) -> LoginAccount | None:
-    """The account with this email, for a login from `source`."""
+    """The active account with this email, for a login from `source`."""
     cursor = await conn.execute(
-        _ACCOUNT + " WHERE a.email_key = %(email_key)s", {"email_key": email_key, "source": source}
+        _ACCOUNT + " WHERE a.email_key = %(email_key)s AND a.active", {"email_key": email_key, "source": source}
     )
     return _to_account(await cursor.fetchone())
 
 
 async def find_account(conn: Conn, admin_id: UUID, source: str) -> LoginAccount | None:
-    """The account with this id, for a login from `source`."""
-    cursor = await conn.execute(_ACCOUNT + " WHERE a.id = %(id)s", {"id": admin_id, "source": source})
+    """The active account with this id, for a login from `source`."""
+    cursor = await conn.execute(_ACCOUNT + " WHERE a.id = %(id)s AND a.active", {"id": admin_id, "source": source})
     return _to_account(await cursor.fetchone())
 
 

@@ -22,8 +22,8 @@ Password = Annotated[str, Meta(extra_json_schema={"format": "password"})]
 class OwnAccount(Struct, frozen=True):
     """The caller's own account.
 
-    `passkeys` is their number. `second_factor_required`: no other call is allowed until it has enrolled a second
-    factor.
+    `passkeys` is their number. `must_change_password`: only POST /auth/password and /auth/logout are allowed besides
+    this call. `second_factor_required`: no other call is allowed until it has enrolled a second factor.
     """
 
     id: UUID
@@ -31,6 +31,7 @@ class OwnAccount(Struct, frozen=True):
     role: Role
     totp_enabled: bool
     passkeys: int
+    must_change_password: bool
     second_factor_required: bool
     oidc_provider: str | None
     last_login_at: Timestamp | None
@@ -100,6 +101,7 @@ def to_account(admin: Admin, required: Collection[str]) -> OwnAccount:
         role=admin.role,
         totp_enabled=admin.totp_enabled,
         passkeys=admin.passkeys,
+        must_change_password=admin.must_change_password,
         second_factor_required=rules.second_factor_block(admin.role, admin.second_factor, required) is not None,
         oidc_provider=admin.oidc_provider,
         last_login_at=iso_or_none(admin.last_login_at),

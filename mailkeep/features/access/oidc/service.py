@@ -209,7 +209,7 @@ async def _log_in(
         admin_id = await _link_by_email_or_create(conn, call, provider, identity, at)
     account = await logins.find_account(conn, call, admin_id)
     if account is None:
-        raise Forbidden("No account is linked to this identity.", reason="no_account")
+        raise Forbidden("The account is disabled.", reason="disabled")
     attempt.label, attempt.admin_id = account.email, account.id
     continue_with = logins.open_session if rules.skips_second_factor(provider, identity) else logins.continue_login
     result = await continue_with(app, conn, call, account, at, f"oidc:{provider.id}")

@@ -10,5 +10,7 @@ never changed.
 
 Roles in `auth.require_second_factor` need a second factor. Until such an account has enrolled one, it may only enrol
 one, read `/auth/me` and log out; other calls are FORBIDDEN (`second_factor_required`), with a session and with a key.
+An account with `must_change_password` may only read `/auth/me`, change its password and log out, also with its keys:
+FORBIDDEN (`password_change_required`). A disabled account has no sessions, and its keys answer API_KEY_INVALID.
 `auth.allowed_networks` and a key's own `allowed_networks` restrict where calls may come from: FORBIDDEN (`network`).
 """

@@ -25,10 +25,13 @@ class AdminSession:
 
 @dataclass(frozen=True, slots=True)
 class CallerRights:
-    """What an account may do now: its role, its domains, and whether it has a second factor."""
+    """What an account may do now: its role, its domains, whether it has a second factor, and whether it must change its
+    password first.
+    """
 
     role: Role
     second_factor: bool
+    must_change_password: bool
     assigned: frozenset[UUID]
 
 
@@ -42,4 +45,5 @@ class ActiveSession:
     email: str
     role: Role
     second_factor: bool
+    must_change_password: bool
     assigned: frozenset[UUID]

@@ -17,6 +17,13 @@ def network_block(address: str, *allowed: Sequence[str]) -> BlockReason | None:
     return None if all(not networks or is_within(address, networks) for networks in allowed) else BlockReason.NETWORK
 
 
+def account_block(
+    role: Role, *, must_change_password: bool, second_factor: bool, required: Collection[str]
+) -> BlockReason | None:
+    """PASSWORD if the account must change its password, else as `second_factor_block`."""
+    return BlockReason.PASSWORD if must_change_password else second_factor_block(role, second_factor, required)
+
+
 def second_factor_block(role: Role, second_factor: bool, required: Collection[str]) -> BlockReason | None:
     """SECOND_FACTOR if the role is in `required` and the account has no second factor, else None."""
     return BlockReason.SECOND_FACTOR if role.value in required and not second_factor else None

@@ -9,7 +9,7 @@ from uuid import UUID
 from mailkeep.app import App
 from mailkeep.core.errors import AuthRequired, NotFound, RateLimitExceeded, SessionInvalid
 from mailkeep.core.ids import uuid7
-from mailkeep.core.principal import ActorType, Principal, Role
+from mailkeep.core.principal import ActorType, BlockReason, Principal, Role
 from mailkeep.core.secret import new_token, token_hash
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import rules as admin_rules, service as admins
@@ -17,7 +17,7 @@ from mailkeep.features.access.admins.model import Admin
 from mailkeep.features.access.api_keys import service as api_keys
 from mailkeep.features.access.api_keys.model import AuthenticatedKey
 from mailkeep.features.access.sessions import rules, store
-from mailkeep.features.access.sessions.model import COOKIE, AdminSession
+from mailkeep.features.access.sessions.model import COOKIE, ActiveSession, AdminSession, CallerRights
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.endpoint import Call, Rate
@@ -50,8 +50,7 @@ async def _authenticate_session(app: App, call: Call, cookie: str) -> None:
         caller_principal(call, session.email, session.role, session.admin_id, session.session_id),
         assigned=session.assigned,
         signed_in_at=session.signed_in_at,
-        blocked_by=rules.network_block(call.ip_address, auth.allowed_networks)
-        or rules.second_factor_block(session.role, session.second_factor, auth.require_second_factor),
+        blocked_by=rules.network_block(call.ip_address, auth.allowed_networks) or _block(app, session),
     )
 
 
@@ -68,7 +67,7 @@ async def _authenticate_key(app: App, call: Call, raw_key: str) -> None:
         assigned=key.assigned,
         scope=key.scope,
         blocked_by=rules.network_block(call.ip_address, auth.allowed_networks, key.allowed_networks)
-        or rules.second_factor_block(key.role, key.second_factor, auth.require_second_factor),
+        or _block(app, key),
         key_id=key.id,
     )
 
@@ -85,8 +84,8 @@ def _apply_rate(call: Call, key: AuthenticatedKey) -> None:
 
 
 async def refresh(app: App, conn: Conn, who: Principal) -> Principal | None:
-    """The caller of an earlier request with its present permissions; None if its account was deleted, or its API key
-    was revoked or has expired. The end of a session changes nothing.
+    """The caller of an earlier request with its present permissions; None if its account was deleted or disabled, or
+    its API key was revoked or has expired. The end of a session changes nothing.
     """
     if who.admin_id is None:
         return who  # the command line
@@ -97,14 +96,21 @@ async def refresh(app: App, conn: Conn, who: Principal) -> Principal | None:
         who,
         role=rights.role,
         assigned=rights.assigned,
-        blocked_by=rules.second_factor_block(
-            rights.role, rights.second_factor, app.settings.auth.require_second_factor
-        ),
+        blocked_by=_block(app, rights),
     )
     if who.key_id is None:
         return who
     key = await api_keys.find_valid(conn, who.key_id, app.clock())
     return key and replace(who, scope=frozenset(key.scoped_domain_ids) if key.is_scoped else None)
+
+
+def _block(app: App, account: ActiveSession | AuthenticatedKey | CallerRights) -> BlockReason | None:
+    return rules.account_block(
+        account.role,
+        must_change_password=account.must_change_password,
+        second_factor=account.second_factor,
+        required=app.settings.auth.require_second_factor,
+    )
 
 
 def caller_principal(call: Call, label: str, role: Role, admin_id: UUID | None, session_id: UUID | None) -> Principal:

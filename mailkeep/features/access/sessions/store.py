@@ -15,10 +15,11 @@ async def find_active(conn: Conn, token_hash: bytes, at: datetime) -> ActiveSess
     cursor = await conn.execute(
         """
         SELECT s.id AS session_id, s.created_at AS signed_in_at, a.id AS admin_id, a.email, a.role,
+               a.must_change_password,
                a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor,
                ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = a.id) AS assigned
         FROM sessions s JOIN admins a ON a.id = s.admin_id
-        WHERE s.token_hash = %(token_hash)s AND s.expires_at > %(at)s
+        WHERE s.token_hash = %(token_hash)s AND s.expires_at > %(at)s AND a.active
           AND (s.credentials_epoch = a.credentials_epoch OR s.id = a.surviving_session_id)
         """,
         {"token_hash": token_hash, "at": at},
@@ -31,17 +32,22 @@ async def find_active(conn: Conn, token_hash: bytes, at: datetime) -> ActiveSess
 
 
 async def find_rights(conn: Conn, admin_id: UUID) -> CallerRights | None:
-    """What an account may do now; None if it was deleted."""
+    """What an account may do now; None if it was deleted or disabled."""
     cursor = await conn.execute(
         """
-        SELECT a.role, a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor,
+        SELECT a.role, a.must_change_password,
+               a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor,
                ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = a.id) AS assigned
-        FROM admins a WHERE a.id = %(admin_id)s
+        FROM admins a WHERE a.id = %(admin_id)s AND a.active
         """,
         {"admin_id": admin_id},
     )
     row = await cursor.fetchone()
-    return CallerRights(Role(row["role"]), row["second_factor"], frozenset(row["assigned"])) if row else None
+    if row is None:
+        return None
+    return CallerRights(
+        Role(row["role"]), row["second_factor"], row["must_change_password"], frozenset(row["assigned"])
+    )
 
 
 async def list_active(conn: Conn, admin_id: UUID, at: datetime) -> list[AdminSession]:

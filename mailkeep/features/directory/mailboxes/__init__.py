@@ -6,7 +6,8 @@ address, which then is not a tag of the shorter name. Mail is stored under the m
 mailbox with a reused or changed address (`local_part`, `domain_id`) contains only its own mail.
 
 A password is stored as Argon2id in Dovecot's format; `password_hash` accepts any scheme of Dovecot 2.3, for migrations.
-Neither is ever returned. `quota_bytes` 0 is unlimited; a mailbox created without it gets the domain's default.
+Neither is ever returned. A mailbox created with an invitation (`access/invitations`) has no password, and nobody can
+sign in, until its owner sets one. `quota_bytes` 0 is unlimited; a mailbox created without it gets the domain's default.
 
 `forward` sends mail on to at most ten addresses; with `keep_copy` the mailbox gets it too. A forward that leads back to
 its mailbox is refused (`alias_loop`), under the lock that all writers of aliases and forwards take.

@@ -106,7 +106,9 @@ class PasswordOrHash:
 
 @dataclass(frozen=True, slots=True)
 class NewMailbox:
-    """A mailbox to create; `quota_bytes` None: the domain's default."""
+    """A mailbox to create; `quota_bytes` None: the domain's default. `invite`: without a password, which its owner
+    sets with a link; it is mailed to `invite_to`, or shown (None).
+    """
 
     domain_id: UUID
     local_part: str
@@ -119,6 +121,8 @@ class NewMailbox:
     time_zone: str = UTC
     require_app_passwords: bool | None = None
     send_as: tuple[str, ...] = ()
+    invite: bool = False
+    invite_to: Address | None = None
 
 
 @dataclass(frozen=True, slots=True)

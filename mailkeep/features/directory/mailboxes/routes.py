@@ -16,6 +16,7 @@ from mailkeep.core.errors import (
     WeakPassword,
 )
 from mailkeep.core.principal import Principal
+from mailkeep.features.access.invitations import service as invitations
 from mailkeep.features.directory.mailboxes import jobs, service, wire
 from mailkeep.features.directory.mailboxes.model import TRASH_RETENTION, Mailbox, MailboxFilter
 from mailkeep.features.record.audit import service as audit
@@ -34,7 +35,21 @@ async def _list(app: App, call: Call) -> HttpResponse:
 async def _create(app: App, call: Call) -> HttpResponse:
     new, destinations = wire.read_new(call.body)
     who = call.caller()
-    return _detail(await service.create(app, who, new, destinations), who)
+    mailbox, invitation = await service.create_invited(app, who, new, destinations)
+    return HttpResponse(wire.to_created(mailbox, who, invitation), changed_at=mailbox.updated_at)
+
+
+async def _invite(app: App, call: Call) -> HttpResponse:
+    who, send_to = call.caller(), wire.read_invite_to(call.body)
+    async with app.db.tx() as conn:
+        mailbox = await service.get_for_credential_change(conn, who, call.id())
+        invitation = await service.invite(app, conn, who, mailbox, send_to)
+    return HttpResponse(invitations.to_record(invitation))
+
+
+async def _repeat_invite(app: App, call: Call) -> HttpResponse:
+    async with app.db.autocommit() as conn:
+        return HttpResponse(invitations.to_record(await invitations.find_of_account(conn, call.id())))
 
 
 async def _get(app: App, call: Call) -> HttpResponse:
@@ -101,16 +116,25 @@ ENDPOINTS = (
         handler=_create,
         action="mailbox.write",
         summary="Create a mailbox",
-        description="With `password`, or with `password_hash` in any scheme of Dovecot.",
+        description=(
+            "With `password`, with `password_hash` in any scheme of Dovecot, or with `invite`: then the response has a "
+            "link with which the mailbox's owner sets a password, or the link is mailed to `invite_to`. "
+            + invitations.DESCRIPTION
+            + " Until then nobody can sign in to the mailbox."
+        ),
         tag="Mailboxes",
         versioned=True,
         body=wire.MailboxCreate,
-        data=wire.MailboxRecord,
+        data=wire.MailboxCreated,
         status=201,
         recover=audit.answer_from_audit(_get),
+        secrets=("invitation",),
         audit="mailbox.create",
         refusals=(WeakPassword, DomainNotFound, DomainInactive, ApiKeyDomainScope, Conflict),
-        examples=(Example(body=_NEW),),
+        examples=(
+            Example(body=_NEW),
+            Example(body={"domain_id": "{domain_id}", "local_part": "ivan", "invite": True}),
+        ),
     ),
     Endpoint(
         method="GET",
@@ -166,5 +190,27 @@ ENDPOINTS = (
         audit="mailbox.restore",
         refusals=(NotFound, DomainInactive, ApiKeyDomainScope, Conflict),
         examples=(Example(path={"id": "{trashed_mailbox_id}"}),),
+    ),
+    Endpoint(
+        method="POST",
+        path="/mailboxes/{id}/invite",
+        handler=_invite,
+        action="mailbox.write",
+        summary="Invite a mailbox's owner",
+        description=(
+            "A new link with which the owner sets a password; it is in the response, or mailed to `invite_to`. The "
+            "previous link ends. A password that the mailbox has stays valid until the link is used. "
+            + invitations.DESCRIPTION
+        ),
+        tag="Mailboxes",
+        body=wire.MailboxInvite,
+        data=invitations.InvitationRecord,
+        status=201,
+        recover=audit.answer_from_audit(_repeat_invite),
+        secrets=("url",),
+        audit="invitation.create",
+        resource="mailbox",
+        refusals=(NotFound, ApiKeyDomainScope, Conflict),
+        examples=(Example(path={"id": "{mailbox_id}"}, body={}),),
     ),
 )

@@ -128,7 +128,7 @@ def forward_to(addresses: Sequence[Address], keep_copy: bool) -> MailboxForward:
 
 def check_secret(secret: PasswordOrHash, *, required: bool) -> None:
     """INVALID_FIELD if there are both a password and a hash, or the hash is malformed or too expensive to verify;
-    MISSING_FIELDS if there is neither and one is `required`.
+    MISSING_FIELDS if there is neither and one is `required`: it is not for a change, and for an invitation.
     """
     if secret.password is not None and secret.password_hash is not None:
         raise invalid_field("password_hash", "can't be given together with password")

@@ -23,6 +23,8 @@ from mailkeep.core.password import check_password
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.admins import service as admins
+from mailkeep.features.access.invitations import rules as invitation_rules, service as invitations
+from mailkeep.features.access.invitations.model import Invitation, NewInvitation, StoredInvitation
 from mailkeep.features.directory.domains import rules as domain_rules, service as domains
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.directory.mailboxes import rules, store, wire
@@ -40,6 +42,7 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.decode import decode_body
 
+_SCHEME = "{ARGON2ID}"
 _READ, _WRITE = "mailbox.read", "mailbox.write"
 
 
@@ -111,7 +114,7 @@ async def create(
     forward = rules.forward_to(rules.parse_destinations(destinations), new.forward.keep_copy)
     send_as = rules.parse_send_as(new.send_as)
     rules.check_time_zone(new.time_zone)
-    _check(new.secret, required=True)
+    _check(new.secret, required=not new.invite)
     async with app.db.autocommit() as conn:
         domain = await domains.get_active(conn, who, _WRITE, new.domain_id)
     password_hash = await _hash(new.secret, rules.address_in(local_part, domain.name), write)
@@ -147,6 +150,39 @@ async def create(
         await audit.record(conn, who, at, audit_action)
         await write.before_commit(conn, mailbox)
         return await _reload(conn, mailbox.id)
+
+
+async def create_invited(
+    app: App, who: Principal, new: NewMailbox, destinations: Sequence[str]
+) -> tuple[Mailbox, Invitation | None]:
+    """`create` a mailbox; with `invite` also the link with which its owner sets a password. Refusals of
+    `invitations.create`.
+    """
+    invitation: Invitation | None = None
+
+    async def invite_owner(conn: Conn, mailbox: Mailbox) -> None:
+        nonlocal invitation
+        invitation = await invite(app, conn, who, mailbox, new.invite_to) if new.invite else None
+
+    mailbox = await create(app, who, new, destinations, MailboxWrite(invite_owner))
+    return mailbox, invitation
+
+
+async def invite(app: App, conn: Conn, who: Principal, mailbox: Mailbox, send_to: Address | None) -> Invitation:
+    """A link with which the owner of a locked mailbox sets a password; refusals of `invitations.create`."""
+    new = NewInvitation(_target(mailbox), mailbox.domain_name, send_to)
+    return await invitations.create(app, conn, who, app.clock(), new)
+
+
+async def accept_invitation(
+    conn: Conn, who: Principal, at: datetime, invitation: StoredInvitation, password_hash: str
+) -> None:
+    """Set the password of an invited mailbox; ends its sessions. NOT_FOUND if the invitation has ended meanwhile."""
+    mailbox = await store.find_for_update(conn, invitation.target.id)
+    if mailbox is None:
+        raise NotFound
+    await invitations.claim(conn, invitation, at)
+    await _write(conn, who, at, (mailbox, mailbox), _SCHEME + password_hash, "invitation.accept")
 
 
 async def change(
@@ -186,7 +222,12 @@ async def change(
 
 
 async def _write(
-    conn: Conn, who: Principal, at: datetime, states: tuple[Mailbox, Mailbox], password_hash: str | None
+    conn: Conn,
+    who: Principal,
+    at: datetime,
+    states: tuple[Mailbox, Mailbox],
+    password_hash: str | None,
+    action: str = "mailbox.update",
 ) -> None:
     before, after = states
     if before == after and password_hash is None:
@@ -198,7 +239,7 @@ async def _write(
         await store.set_password_hash(conn, after.id, password_hash)
     await _refuse_loop(conn, after)
     fields = wire.audit_fields(after) | ({"password": "changed"} if password_hash is not None else {})
-    await audit.record_change(conn, who, at, "mailbox.update", _target(after), (wire.audit_fields(before), fields))
+    await audit.record_change(conn, who, at, action, _target(after), (wire.audit_fields(before), fields))
 
 
 async def _write_send_as(conn: Conn, who: Principal, mailbox: Mailbox, before: Sequence[Address] = ()) -> None:
@@ -273,8 +314,12 @@ async def restore(app: App, who: Principal, mailbox_id: UUID) -> Mailbox:
 
 
 async def create_item(app: App, who: Principal, item: Mapping[str, Any], write: MailboxWrite) -> None:
-    """Create a mailbox from the body of POST /mailboxes, as an item of a bulk operation; refuses what that refuses."""
-    new, destinations = wire.read_new(decode_body(item, wire.MailboxCreate))
+    """Create a mailbox from the body of POST /mailboxes, as an item of a bulk operation; refuses what that refuses, and
+    `invite`: nobody would see the link.
+    """
+    body = decode_body(item, wire.MailboxCreate)
+    invitation_rules.refuse_in_bulk(invite=body.invite or body.invite_to is not UNSET)
+    new, destinations = wire.read_new(body)
     await create(app, who, new, destinations, write)
 
 
@@ -341,7 +386,7 @@ async def _hash(secret: PasswordOrHash, address: Address, write: MailboxWrite) -
     if secret.password is None:
         return secret.password_hash or ""
     hash_password = write.hash_password or admins.hash_password
-    return "{ARGON2ID}" + await hash_password(check_password(secret.password, address.text))
+    return _SCHEME + await hash_password(check_password(secret.password, address.text))
 
 
 async def _refuse_lower_rank(conn: Conn, who: Principal, address: Address) -> None:

@@ -7,8 +7,11 @@ from uuid import UUID
 
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
+from mailkeep.core.address import Address
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.core.principal import Principal
+from mailkeep.features.access.invitations import rules as invitation_rules, service as invitations
+from mailkeep.features.access.invitations.model import Invitation, Invite, InviteTo
 from mailkeep.features.directory.domains.model import InheritedFlag
 from mailkeep.features.directory.mailboxes import rules
 from mailkeep.features.directory.mailboxes.model import (
@@ -111,6 +114,18 @@ class MailboxRecord(Struct, frozen=True):
     deleted_at: Timestamp | None
 
 
+class MailboxCreated(MailboxRecord, frozen=True):
+    """A mailbox. `invitation`: null without `invite`, and in a response that is repeated for an Idempotency-Key."""
+
+    invitation: invitations.InvitationRecord | None
+
+
+class MailboxInvite(Body, frozen=True):
+    """`invite_to`: where to mail the link."""
+
+    invite_to: InviteTo | UnsetType = UNSET
+
+
 class ProtocolsRequest(Patch, frozen=True):
     """Protocols to enable or disable. Those without a value stay unchanged; in a new mailbox they are enabled."""
 
@@ -128,17 +143,19 @@ class ForwardRequest(Patch, frozen=True):
 
 
 class MailboxCreate(Body, frozen=True):
-    """A mailbox to create, with `password` or, for a migration, `password_hash` in Dovecot's format ({SCHEME}…). Null
-    for `require_app_passwords`: as the domain.
+    """A mailbox to create, with `password`, `invite` or, for a migration, `password_hash` in Dovecot's format
+    ({SCHEME}…). Null for `require_app_passwords`: as the domain.
     """
 
-    one_of: ClassVar[tuple[str, ...]] = ("password", "password_hash")
+    one_of: ClassVar[tuple[str, ...]] = ("password", "password_hash", "invite")
 
     domain_id: UUID
     local_part: LocalPart
     name: Name = ""
     password: Password | UnsetType = UNSET
     password_hash: Password | UnsetType = UNSET
+    invite: Invite = False
+    invite_to: InviteTo | UnsetType = UNSET
     quota_bytes: Bytes | UnsetType = UNSET
     active: bool = True
     protocols: ProtocolsRequest = ProtocolsRequest()
@@ -225,6 +242,20 @@ def to_record(mailbox: Mailbox, who: Principal) -> MailboxRecord:
     )
 
 
+def to_created(mailbox: Mailbox, who: Principal, invitation: Invitation | None) -> MailboxCreated:
+    """The response for a new mailbox, to this caller."""
+    record = to_record(mailbox, who)
+    return MailboxCreated(
+        **{name: getattr(record, name) for name in record.__struct_fields__},
+        invitation=invitation and invitations.to_record(invitation),
+    )
+
+
+def read_invite_to(body: MailboxCreate | MailboxInvite) -> Address | None:
+    """Where to mail the link of an invitation; None: it is shown. INVALID_FIELD."""
+    return invitation_rules.parse_recipient(_or_none(body.invite_to))
+
+
 def audit_fields(mailbox: Mailbox) -> dict[str, Any]:
     """The audit log's fields of a mailbox: its writable fields, without the password."""
     return {
@@ -251,6 +282,8 @@ def read_password(body: MailboxCreate | MailboxPatch) -> PasswordOrHash:
 
 def read_new(body: MailboxCreate) -> tuple[NewMailbox, list[str]]:
     """The new mailbox of a body, and the destinations of its forward, not parsed yet."""
+    has_password = bool(_or_none(body.password) or _or_none(body.password_hash))
+    invitation_rules.check_request(invite=body.invite, is_mailed=body.invite_to is not UNSET, has_password=has_password)
     destinations = [] if body.forward.destinations is UNSET else body.forward.destinations
     keep_copy = True if body.forward.keep_copy is UNSET else body.forward.keep_copy
     new = NewMailbox(
@@ -265,6 +298,8 @@ def read_new(body: MailboxCreate) -> tuple[NewMailbox, list[str]]:
         time_zone=body.time_zone,
         require_app_passwords=body.require_app_passwords,
         send_as=tuple(body.send_as),
+        invite=body.invite,
+        invite_to=read_invite_to(body),
     )
     return new, destinations
 

@@ -209,7 +209,12 @@ async def _authenticate(app: App, raw: str) -> Principal:
         assigned=key.assigned,
         scope=key.scope,
         blocked_by=auth_rules.network_block(_CLIENT_ADDRESS, networks, key.allowed_networks)
-        or auth_rules.second_factor_block(key.role, key.second_factor, app.settings.auth.require_second_factor),
+        or auth_rules.account_block(
+            key.role,
+            must_change_password=key.must_change_password,
+            second_factor=key.second_factor,
+            required=app.settings.auth.require_second_factor,
+        ),
         key_id=key.id,
         ip_address=_CLIENT_ADDRESS,
     )

@@ -14,6 +14,7 @@ import structlog
 from mailkeep.app import App
 from mailkeep.core import failpoint
 from mailkeep.core.errors import Unavailable
+from mailkeep.features.access.invitations import service as invitations
 from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.mailflow.sending import rules as sending_rules, service as sending
@@ -82,7 +83,11 @@ class SystemMailWorker:
             await self._finish(mail)
             return True
         at, host = self._app.clock(), self._app.settings.server.mail_domain
-        outgoing = rules.outgoing(mail, host, at)
+        link = await self._find_link(mail) if mail.kind == "invitation" else ""
+        if link is None:
+            await self._finish(mail)
+            return True
+        outgoing = rules.outgoing(mail, host, at, link)
         composed = compose(outgoing)
         signature = await self._sign(host, composed)
         row = rules.history_row(mail, outgoing, len(signature) + composed.size, at)
@@ -97,6 +102,12 @@ class SystemMailWorker:
             await self._record_acceptance(mail, row, result, chain((signature,), composed.chunks()))
             return True
         return await self._record_failure(mail, result)
+
+    async def _find_link(self, mail: SystemMail) -> str | None:
+        """The link of the invitation; None if it has ended before its mail was sent."""
+        async with self._app.db.autocommit() as conn:
+            invitation_id = UUID(mail.items[-1]["invitation_id"])
+            return await invitations.find_link(self._app, conn, invitation_id, self._app.clock())
 
     async def _sign(self, host: str, composed: ComposedMessage) -> bytes:
         async with self._app.db.autocommit() as conn:
@@ -134,7 +145,9 @@ class SystemMailWorker:
         self, mail: SystemMail, row: Message, result: AcceptedSubmission, content: Iterable[bytes]
     ) -> None:
         mode = self._app.settings.mta.mode
-        if mode != "sandbox":  # which stores the content itself
+        if mail.kind == "invitation":  # its link is nobody else's
+            await asyncio.to_thread(content_files.delete_content, self._app.data_dir, row.id)
+        elif mode != "sandbox":  # which stores the content itself
             await asyncio.to_thread(content_files.save_contents, self._app.data_dir, [(row.id, content)])
         async with self._app.db.tx() as conn:
             at, status = self._app.clock(), sending_rules.first_status(mode)

@@ -17,9 +17,9 @@ _FIRST_PAUSE, _LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=15)
 _MAX_DOUBLINGS = 8
 
 
-def outgoing(mail: SystemMail, host: str, at: datetime) -> OutgoingMessage:
-    """The message to compose. Raises AddressError for an invalid address."""
-    text = texts.write(mail, host)
+def outgoing(mail: SystemMail, host: str, at: datetime, link: str = "") -> OutgoingMessage:
+    """The message to compose, with the `link` of an invitation. Raises AddressError for an invalid address."""
+    text = texts.write(mail, host, link)
     return OutgoingMessage(
         sender=MailboxAddress(parse_address(f"postmaster@{host}"), "Mailkeep"),
         to=[MailboxAddress(parse_address(mail.recipient))],

@@ -31,7 +31,7 @@ _LEAF_BYTES = 48
 _MAX_STORED_FAULTS = 10_000
 
 _SECRET_WORDS = ("password", "secret", "token", "private_key", "raw_key")
-_NO_SECRET = "require_app_passwords"
+_NO_SECRETS = ("require_app_passwords", "must_change_password")
 
 
 def redact_secrets(details: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -42,7 +42,7 @@ def redact_secrets(details: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _redact(name: str, value: Any) -> Any:
-    if any(word in name.lower() for word in _SECRET_WORDS) and not name.endswith(_NO_SECRET):
+    if any(word in name.lower() for word in _SECRET_WORDS) and not name.endswith(_NO_SECRETS):
         return "(secret)"
     return redact_secrets(value) if isinstance(value, Mapping) else value  # pyright: ignore[reportUnknownArgumentType]
 

@@ -70,6 +70,11 @@ def link_content(data_dir: Path, message_id: UUID, file: Path) -> None:
         log.warning("message content not saved", message=str(message_id), error=str(error))
 
 
+def delete_content(data_dir: Path, message_id: UUID) -> None:
+    """Delete the content of a message, if it was saved. Blocks."""
+    content_path(data_dir, message_id).unlink(missing_ok=True)
+
+
 def prune_content(data_dir: Path, before: datetime) -> int:
     """Delete the directories of days that ended before `before`, and return their number. Blocks."""
     folder, last = content_folder(data_dir), f"{before:%Y-%m-%d}"

@@ -9,5 +9,8 @@ leave as one mail, which lists the first 50 and says how many more there were. S
 mailbox nor hides a change. Super administrators get mail about changes (`notify_super_admins`), owners of mailboxes
 when theirs are almost full (`notify_owner`).
 
+The mail with an invitation has limits of its own: 20 an hour for the accounts of a domain, 3 a day to a recipient; more
+are refused. Its row has the invitation's ID; the link is only in the mail, whose content the history does not keep.
+
 The texts are in `texts`: plain text, which contains no text of users except addresses.
 """

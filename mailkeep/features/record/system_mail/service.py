@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from mailkeep.core.address import Address
 from mailkeep.core.clock import iso
+from mailkeep.core.errors import RateLimitExceeded
 from mailkeep.core.principal import Principal
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.system_mail import store
@@ -40,6 +43,23 @@ async def notify_owner(conn: Conn, at: datetime, kind: SystemMailKind, address: 
     owners does so in the order of their addresses, which are locked.
     """
     await store.queue(conn, at, kind, [address], {**item, "at": iso(at)})
+
+
+async def send_invitation(conn: Conn, at: datetime, recipient: Address, domain: str, item: SystemMailItem) -> None:
+    """Mail an invitation for an account whose address is in `domain`, after the commit of the caller's transaction.
+    RATE_LIMIT_EXCEEDED after 3 to the recipient within a day, or 20 for the domain within an hour.
+    """
+    await store.lock_invitations(conn)
+    until = await store.find_invitation_limit(conn, at, recipient.key, domain)
+    if until is not None:
+        raise RateLimitExceeded(
+            "Too many invitations were mailed: at most 20 an hour for the accounts of a domain, and 3 a day to an "
+            "address. Without invite_to, the response has the link.",
+            retry_after=max(1, math.ceil((until - at).total_seconds())),
+        )
+    await store.queue(
+        conn, at, "invitation", [recipient.text], {**item, "recipient_key": recipient.key, "domain": domain}
+    )
 
 
 async def claim(conn: Conn, at: datetime, until: datetime, limit: int) -> Sequence[SystemMail]:

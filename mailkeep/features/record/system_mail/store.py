@@ -15,11 +15,12 @@ from mailkeep.features.record.system_mail.model import SystemMail, SystemMailIte
 _MAX_PER_HOUR = 5
 _COLLECTING = timedelta(minutes=10)
 _MAX_ITEMS = 50
+_INVITATIONS_PER_RECIPIENT, _INVITATIONS_PER_DOMAIN = 3, 20
 
 
 async def list_super_admins(conn: Conn) -> list[str]:
-    """The emails of all super_admins."""
-    cursor = await conn.execute("SELECT email FROM admins WHERE role = 'super_admin'")
+    """The emails of all active super_admins."""
+    cursor = await conn.execute("SELECT email FROM admins WHERE role = 'super_admin' AND active")
     return [row["email"] for row in await cursor.fetchall()]
 
 
@@ -40,6 +41,37 @@ async def queue(
             "max_items": _MAX_ITEMS,
         },
     )
+
+
+async def lock_invitations(conn: Conn) -> None:
+    """Serialize the mailing of invitations until the transaction ends, so that counts stay correct."""
+    await conn.execute("SELECT pg_advisory_xact_lock(hashtext('mailkeep.invitation_mail'))")
+
+
+async def find_invitation_limit(conn: Conn, at: datetime, recipient_key: str, domain: str) -> datetime | None:
+    """When the next invitation may be mailed to this recipient, for an account of this domain; None: now."""
+    cursor = await conn.execute(
+        """
+        SELECT greatest(
+            (SELECT s.created_at + interval '1 day' FROM system_mail s
+              WHERE s.kind = 'invitation' AND s.items -> 0 ->> 'recipient_key' = %(recipient_key)s
+                AND s.created_at > %(at)s - interval '1 day'
+              ORDER BY s.created_at DESC OFFSET %(per_recipient)s LIMIT 1),
+            (SELECT s.created_at + interval '1 hour' FROM system_mail s
+              WHERE s.kind = 'invitation' AND s.items -> 0 ->> 'domain' = %(domain)s
+                AND s.created_at > %(at)s - interval '1 hour'
+              ORDER BY s.created_at DESC OFFSET %(per_domain)s LIMIT 1)) AS until
+        """,
+        {
+            "at": at,
+            "recipient_key": recipient_key,
+            "domain": domain,
+            "per_recipient": _INVITATIONS_PER_RECIPIENT - 1,
+            "per_domain": _INVITATIONS_PER_DOMAIN - 1,
+        },
+    )
+    row = await cursor.fetchone()
+    return row["until"] if row else None
 
 
 async def claim(conn: Conn, at: datetime, until: datetime, limit: int) -> list[SystemMail]:

@@ -8,11 +8,13 @@ _SUBJECTS = {
     "settings_changed": "Settings of {host} were changed",
     "admin_changed": "Administrators of {host} were changed",
     "quota_warning": "Your mailbox is almost full",
+    "invitation": "Set your password on {host}",
 }
 _FIRST_LINES = {
     "settings_changed": "Settings that decide who has access, or what the server connects to, were changed on {host}.",
     "admin_changed": "Accounts of administrators were changed on {host}.",
     "quota_warning": "Your mailbox on {host} is almost full. When it is full, new mail is not accepted.",
+    "invitation": "An administrator of the mail server {host} invites you to set the password of your account there.",
 }
 _ADVICE = {
     "settings_changed": (
@@ -25,27 +27,38 @@ _ADVICE = {
         "Delete mail that you do not need, and empty the trash. If you need more space, ask the administrator of your "
         "mail domain."
     ),
+    "invitation": (
+        "The link works once. If you do not expect this mail, ignore it, and do not pass the link on: whoever opens it "
+        "can set the password."
+    ),
 }
 _TO_SUPER_ADMINS = "This mail was written by the mail server {host} and sent to all its super administrators."
+_NO_REPLIES = "This mail was written by the mail server {host}. Nobody reads replies to it."
 _SIGNATURES = {
     "settings_changed": _TO_SUPER_ADMINS,
     "admin_changed": _TO_SUPER_ADMINS,
-    "quota_warning": "This mail was written by the mail server {host}. Nobody reads replies to it.",
+    "quota_warning": _NO_REPLIES,
+    "invitation": _NO_REPLIES,
 }
 _ACCOUNT_CHANGES = {
     "created": "The account {email} was created with the role {role}.",
     "role": "The role of the account {email} was changed from {old_role} to {role}.",
     "email": "The email of the account {old_email} was changed to {email}.",
     "password": "The account {email} got a new password.",
+    "disabled": "The account {email} was disabled.",
+    "enabled": "The account {email} was enabled again.",
+    "invited": "A link to set a new password was created for the account {email}.",
     "deleted": "The account {email} with the role {role} was deleted.",
 }
 
 
-def write(mail: SystemMail, host: str) -> SystemMailText:
-    """The text of a mail of the server with this host name."""
+def write(mail: SystemMail, host: str, link: str = "") -> SystemMailText:
+    """The text of a mail of the server with this host name; `link` is that of an invitation."""
     lines = [_FIRST_LINES[mail.kind].format(host=host)]
     if mail.kind == "quota_warning":
         lines += _quota_lines(mail)
+    elif mail.kind == "invitation":
+        lines += ["", f"Open this link until {mail.items[-1]['expires_at']}:", "", link]
     else:
         lines += _change_lines(mail)
     lines += ["", _ADVICE[mail.kind], "", "--", _SIGNATURES[mail.kind].format(host=host)]

@@ -1,0 +1,60 @@
+"""An invitation to set the password of an account."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated
+from uuid import UUID
+
+from msgspec import Meta
+
+from mailkeep.core.address import Address
+from mailkeep.features.record.audit.model import AuditTarget
+
+LIFETIME = timedelta(hours=72)
+"""How long a link works."""
+PAGE = "/invitation"
+"""The page of the link."""
+
+Invite = Annotated[
+    bool, Meta(description="Instead of a password: create a link with which the account's owner sets one.")
+]
+InviteTo = Annotated[
+    str,
+    Meta(
+        max_length=320,
+        extra_json_schema={"format": "email"},
+        description="Mail the link to this address instead of showing it.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class NewInvitation:
+    """An invitation to create for the account `target` (of type `admin` or `mailbox`), whose address is in `domain`.
+    `send_to`: where to mail the link; None: it is shown.
+    """
+
+    target: AuditTarget
+    domain: str
+    send_to: Address | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredInvitation:
+    """An invitation without its link. The type of `target` is `admin` or `mailbox`."""
+
+    id: UUID
+    target: AuditTarget
+    sent_to: str | None
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """An invitation for the response to its creation; `url` is None if it was mailed to `sent_to`, or shown before."""
+
+    url: str | None
+    sent_to: str | None
+    expires_at: datetime
