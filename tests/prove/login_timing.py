@@ -1,7 +1,8 @@
 """`make prove-login-timing`: how long a login with a wrong password takes, known against unknown accounts.
 
 A whole instance over HTTP, each account tried once, in a random order, on a connection with an address of its own, so
-that sign-in protection blocks none; Mann-Whitney's U test says whether they can be distinguished. `ARGS=N` for N accounts of each kind (500).
+that sign-in protection blocks none; Mann-Whitney's U test says whether they can be distinguished. `ARGS=N` for N
+accounts of each kind (500).
 """
 
 from __future__ import annotations

@@ -336,7 +336,7 @@ def _forward_result(mailbox: Mailbox) -> CommandResult:
 
 async def _show_send_as(data_dir: Path | None, address: str) -> CommandResult:
     async with open_app(data_dir) as app, app.db.autocommit() as conn:
-        return _send_as_result(await _find_mailbox(conn, address))
+        return _send_as_result(await find_mailbox(conn, address))
 
 
 async def _set_send_as(data_dir: Path | None, address: str, senders: Sequence[str]) -> CommandResult:
@@ -346,7 +346,7 @@ async def _set_send_as(data_dir: Path | None, address: str, senders: Sequence[st
 
     async with open_app(data_dir) as app:
         async with app.db.autocommit() as conn:
-            mailbox = await _find_mailbox(conn, address)
+            mailbox = await find_mailbox(conn, address)
         changes = MailboxChanges(send_as=tuple(senders))
         return _send_as_result(await service.change(app, cli_principal(), mailbox.id, changes))
 

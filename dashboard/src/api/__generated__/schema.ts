@@ -3634,6 +3634,7 @@ export interface components {
             protocols: components["schemas"]["ProtocolsRecord"];
             quota_bytes: number;
             require_app_passwords: boolean | null;
+            send_as: string[];
             suspended: components["schemas"]["SuspendedRecord"] | null;
             time_zone: string;
             /**
