@@ -281,7 +281,7 @@ def _had_no_effect(refusal: Refusal) -> bool:
 def _without_secrets(call: Call, data: Any) -> Any:
     if not call.endpoint.secrets:
         return data
-    return {**msgspec.to_builtins(data), **dict.fromkeys(call.endpoint.secrets)}
+    return {name: None if name in call.endpoint.secrets else value for name, value in msgspec.to_builtins(data).items()}
 
 
 def _replay(status: int, answer: bytes) -> HttpResponse:

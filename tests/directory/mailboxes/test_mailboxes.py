@@ -56,7 +56,7 @@ async def test_all_missing_fields_are_reported_together(api: Api):
     assert answer.json["error"]["details"]["fields"] == [
         {"field": "domain_id", "reason": "is required"},
         {"field": "local_part", "reason": "is required"},
-        {"field": "password", "reason": "one of password, password_hash is required"},
+        {"field": "password", "reason": "one of password, password_hash, invite is required"},
     ]
 
 

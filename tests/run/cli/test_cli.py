@@ -210,12 +210,13 @@ COMMANDS = dict(commands(get_command(app)))
 
 def test_the_list_of_commands():
     assert sorted(COMMANDS) == [
-        "admin create", "admin disconnect", "admin list", "admin password", "admin reset-factors", "alias export",
-        "alias import", "alias list", "audit verify", "config history", "config rollback", "config set", "config show",
-        "config unset", "dns", "doctor", "domain alias", "domain list", "down", "install", "key create", "listen",
-        "mailbox export", "mailbox folders", "mailbox forward off", "mailbox forward set", "mailbox forward show",
-        "mailbox import", "mailbox recalculate", "mailbox send-as set", "mailbox send-as show",
-        "mailbox vacation delete", "mailbox vacation off", "mailbox vacation on",
+        "admin create", "admin disable", "admin disconnect", "admin enable", "admin invite", "admin list",
+        "admin password", "admin reset-factors", "alias export", "alias import", "alias list", "audit verify",
+        "config history", "config rollback", "config set", "config show", "config unset", "dns", "doctor",
+        "domain alias", "domain list", "down", "install", "key create", "listen", "mailbox export", "mailbox folders",
+        "mailbox forward off", "mailbox forward set", "mailbox forward show", "mailbox import", "mailbox invite",
+        "mailbox recalculate", "mailbox send-as set", "mailbox send-as show", "mailbox vacation delete",
+        "mailbox vacation off", "mailbox vacation on",
         "mailbox vacation set", "mailbox vacation show", "migrate", "openapi", "orchestrator apply",
         "orchestrator confirm", "orchestrator drift", "orchestrator operations", "orchestrator plan",
         "orchestrator rollback", "orchestrator service", "orchestrator status", "queue act", "queue list",
@@ -267,6 +268,7 @@ def test_help_imports_no_large_library():
         "admin create a@b.test --role king",
         "admin create a@b.test --role admin --domain b.test",
         "admin create a@b.test --role super_admin --domain b.test",
+        "admin create a@b.test --invite --password-stdin",
         "admin password",
         "key create",
         "key create name",
@@ -679,6 +681,37 @@ def test_a_new_password_replaces_the_old_one(running: Running):
     assert running.call("POST", "/auth/login", login)[0] == 401
 
 
+def test_an_invited_administrator_is_disabled_and_enabled(running: Running):
+    result = inside("admin", "create", "ines@example.test", "--invite", "--json", data=running.data)
+    assert (result.code, result.json["password"], result.json["invitation"]["sent_to"]) == (0, None, None)
+    again = inside("admin", "invite", "ines@example.test", "--json", data=running.data).json["invitation"]
+    old, new = (urlsplit(each["url"]).fragment for each in (result.json["invitation"], again))
+    password = {"password": "seven green bottles"}
+    assert running.call("POST", f"/invitations/{old}", password)[0] == 404
+    assert running.call("POST", f"/invitations/{new}", password)[0] == 200
+    login = {"email": "ines@example.test"} | password
+    for command, status in (("disable", 401), ("enable", 200)):
+        assert inside("admin", command, "ines@example.test", data=running.data).code == 0
+        assert running.call("POST", "/auth/login", login)[0] == status
+    assert inside("admin", "password", "ines@example.test", "--must-change-password", data=running.data).code == 0
+    [row] = [
+        each for each in inside("admin", "list", "--json", data=running.data).json["admins"]
+        if each["email"] == "ines@example.test"
+    ]  # fmt: skip
+    assert (row["active"], row["must_change_password"]) == (True, True)
+
+
+def test_the_owner_of_a_mailbox_is_invited(running: Running, root_key: str, domain_id: str):
+    body = {"domain_id": domain_id, "local_part": "ivan", "password": "seven green bottles"}
+    assert running.call("POST", "/mailboxes", body, root_key)[0] == 201
+    result = inside("mailbox", "invite", "ivan@example.test", data=running.data)
+    assert result.code == 0
+    shown, link = result.out.splitlines()
+    assert shown.startswith("Link for ivan@example.test, shown only once. It works once, until 20")
+    status, data = running.call("POST", "/invitations/lookup", {"token": urlsplit(link).fragment})
+    assert (status, data["type"], data["address"]) == (200, "mailbox", "ivan@example.test")
+
+
 @pytest.mark.parametrize(
     "line, stdin, code",
     [
@@ -688,6 +721,10 @@ def test_a_new_password_replaces_the_old_one(running: Running):
         ("admin create new@example.test --domain nodots", "", "INVALID_FIELD"),
         ("admin create new@example.test --password-stdin", "short", "WEAK_PASSWORD"),
         ("admin create new@example.test --password-stdin", "", "WEAK_PASSWORD"),
+        ("admin create new@example.test --invite-to nobody", "", "INVALID_FIELD"),
+        ("admin create new@example.test --invite-to n@elsewhere.test", "", "CONFLICT"),  # there is no server.hostname
+        ("admin invite nobody@example.test", "", "NOT_FOUND"),
+        ("admin disable admin@localhost", "", "CONFLICT"),
         ("admin password nobody@example.test", "", "NOT_FOUND"),
         ("admin password admin@localhost --password-stdin", "password123", "WEAK_PASSWORD"),
         ("key create name --admin nobody@example.test", "", "NOT_FOUND"),

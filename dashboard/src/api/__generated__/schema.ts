@@ -2559,7 +2559,7 @@ export interface components {
             role?: "domain_admin" | "admin" | "super_admin";
         };
         /**
-         * @description A new administrator. `invitation` is null without `invite`, and when the response is repeated for an
+         * @description A new administrator, with `invitation` if it was invited; that is null when the response is repeated for an
          *         Idempotency-Key.
          */
         AdminCreated: {
@@ -2573,7 +2573,7 @@ export interface components {
             email: string;
             /** Format: uuid */
             id: string;
-            invitation: components["schemas"]["InvitationRecord"] | null;
+            invitation?: components["schemas"]["InvitationRecord"] | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -3606,7 +3606,10 @@ export interface components {
              */
             time_zone?: string;
         };
-        /** @description A mailbox. `invitation`: null without `invite`, and in a response that is repeated for an Idempotency-Key. */
+        /**
+         * @description A new mailbox, with `invitation` if its owner was invited; that is null when the response is repeated for an
+         *         Idempotency-Key.
+         */
         MailboxCreated: {
             active: boolean;
             address: string;
@@ -3626,7 +3629,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             inherited: components["schemas"]["MailboxInherited"];
-            invitation: components["schemas"]["InvitationRecord"] | null;
+            invitation?: components["schemas"]["InvitationRecord"] | null;
             last_login: components["schemas"]["LastLoginRecord"];
             local_part: string;
             message_count: number;

@@ -53,7 +53,7 @@ export function MailboxForm(props: {
       form.set('password', '')
       form.markSaved()
       version.refresh()
-      props.onDone?.(answer, 'invitation' in answer ? answer.invitation : null)
+      props.onDone?.(answer, 'invitation' in answer ? (answer.invitation ?? null) : null)
     },
   })
   const form = useForm(initialValues(mailbox, props.domainId, unit), save.error)

@@ -86,10 +86,18 @@ async def _create(app: App, call: Call) -> HttpResponse:
         must_change_password=body.must_change_password,
     )
     async with app.db.tx() as conn:
-        admin, invitation = await service.create(conn, who, app.clock(), new), None
+        admin, invitation = await service.create(conn, who, app.clock(), new), UNSET
         if body.invite:
             invitation = await service.invite(app, conn, who, app.clock(), admin, invite_to)
     return HttpResponse(wire.to_created(_record(who, admin), invitation), changed_at=admin.updated_at)
+
+
+async def _repeat_create(app: App, call: Call) -> HttpResponse:
+    who = call.caller()
+    async with app.db.autocommit() as conn:
+        admin = await service.get(conn, who, call.id())
+    created = wire.to_created(_record(who, admin), None if call.body.invite else UNSET)
+    return HttpResponse(created, changed_at=admin.updated_at)
 
 
 async def _change(app: App, call: Call) -> HttpResponse:
@@ -180,7 +188,7 @@ ENDPOINTS = (
         body=wire.AdminCreate,
         data=wire.AdminCreated,
         status=201,
-        recover=audit.answer_from_audit(_get),
+        recover=audit.answer_from_audit(_repeat_create),
         secrets=("invitation",),
         audit="admin.create",
         resource="admin",

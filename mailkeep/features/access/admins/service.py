@@ -158,7 +158,7 @@ async def accept_invitation(
     await store.lock_roles(conn)
     await invitations.claim(conn, invitation, at)
     changes = AdminChanges(password_hash=password_hash, must_change_password=False)
-    return await _change(conn, who, at, invitation.target.id, changes, "invitation.accept")
+    return await _change(conn, who, at, invitation.account_id, changes, "invitation.accept")
 
 
 async def invite(
@@ -166,7 +166,9 @@ async def invite(
 ) -> Invitation:
     """The link with which the owner of an account sets a password; refusals of `invitations.create`."""
     domain = admin.email.rpartition("@")[2]
-    return await invitations.create(app, conn, who, at, NewInvitation(_target(admin), domain, send_to))
+    return await invitations.create(
+        app, conn, who, at, NewInvitation("admin", admin.id, _target(admin), domain, send_to)
+    )
 
 
 async def replace_invitation(

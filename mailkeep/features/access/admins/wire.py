@@ -48,11 +48,11 @@ class AdminRecord(Struct, frozen=True):
 
 
 class AdminCreated(AdminRecord, frozen=True):
-    """A new administrator. `invitation` is null without `invite`, and when the response is repeated for an
+    """A new administrator, with `invitation` if it was invited; that is null when the response is repeated for an
     Idempotency-Key.
     """
 
-    invitation: invitations.InvitationRecord | None
+    invitation: invitations.InvitationRecord | UnsetType | None = UNSET
 
 
 class AdminCreate(Body, frozen=True):
@@ -130,9 +130,10 @@ def to_record(admin: Admin, domain_ids: Sequence[UUID]) -> AdminRecord:
     )
 
 
-def to_created(record: AdminRecord, invitation: Invitation | None) -> AdminCreated:
-    """The response for a new administrator."""
-    return AdminCreated(**structs.asdict(record), invitation=invitation and invitations.to_record(invitation))
+def to_created(record: AdminRecord, invitation: Invitation | UnsetType | None) -> AdminCreated:
+    """The response for a new administrator; `invitation` UNSET: not invited, None: the link was shown before."""
+    shown = invitations.to_record(invitation) if isinstance(invitation, Invitation) else invitation
+    return AdminCreated(**structs.asdict(record), invitation=shown)
 
 
 def audit_fields(admin: Admin) -> dict[str, Any]:

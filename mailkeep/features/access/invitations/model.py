@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 from msgspec import Meta
@@ -17,6 +17,8 @@ LIFETIME = timedelta(hours=72)
 PAGE = "/invitation"
 """The page of the link."""
 
+AccountKind = Literal["admin", "mailbox"]
+"""The kinds of accounts that have invitations."""
 Invite = Annotated[
     bool, Meta(description="Instead of a password: create a link with which the account's owner sets one.")
 ]
@@ -32,10 +34,12 @@ InviteTo = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class NewInvitation:
-    """An invitation to create for the account `target` (of type `admin` or `mailbox`), whose address is in `domain`.
-    `send_to`: where to mail the link; None: it is shown.
+    """An invitation to create for an account, whose address is in `domain`. `target`: the account in the audit log;
+    `send_to`: where to mail the link, None: it is shown.
     """
 
+    kind: AccountKind
+    account_id: UUID
     target: AuditTarget
     domain: str
     send_to: Address | None
@@ -43,10 +47,11 @@ class NewInvitation:
 
 @dataclass(frozen=True, slots=True)
 class StoredInvitation:
-    """An invitation without its link. The type of `target` is `admin` or `mailbox`."""
+    """An invitation without its link, of an administrator or a mailbox."""
 
     id: UUID
-    target: AuditTarget
+    kind: AccountKind
+    account_id: UUID
     sent_to: str | None
     expires_at: datetime
 

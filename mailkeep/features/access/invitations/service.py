@@ -39,7 +39,7 @@ async def create(app: App, conn: Conn, who: Principal, at: datetime, new: NewInv
         rules.refuse_without_hostname(app.settings.server.hostname)
     await store.delete_expired(conn, at)
     sent_to = new.send_to.text if new.send_to else None
-    invitation = StoredInvitation(uuid7(at), new.target, sent_to, at + LIFETIME)
+    invitation = StoredInvitation(uuid7(at), new.kind, new.account_id, sent_to, at + LIFETIME)
     token = rules.derive_token(app.vault, invitation.id)
     await store.replace(conn, invitation, token_hash(token))
     details = {"sent_to": sent_to, "expires_at": iso(invitation.expires_at)}

@@ -8,17 +8,17 @@ from uuid import UUID
 
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.invitations.model import StoredInvitation
-from mailkeep.features.record.audit.model import AuditTarget
 
 _SELECT = """
-    SELECT i.id, i.admin_id, i.mailbox_id, i.sent_to, i.expires_at, m.domain_id, d.name AS domain_name
-    FROM invitations i LEFT JOIN mailboxes m ON m.id = i.mailbox_id LEFT JOIN domains d ON d.id = m.domain_id
+    SELECT i.id, CASE WHEN i.admin_id IS NULL THEN 'mailbox' ELSE 'admin' END AS kind,
+           coalesce(i.admin_id, i.mailbox_id) AS account_id, i.sent_to, i.expires_at
+    FROM invitations i
 """
 
 
 async def replace(conn: Conn, invitation: StoredInvitation, token_hash: bytes) -> None:
     """Insert an invitation, instead of the one that its account has."""
-    account = {"admin_id": None, "mailbox_id": None} | {f"{invitation.target.type}_id": invitation.target.id}
+    account = {"admin_id": None, "mailbox_id": None} | {f"{invitation.kind}_id": invitation.account_id}
     await conn.execute(
         """
         DELETE FROM invitations
@@ -84,10 +84,4 @@ async def delete_expired(conn: Conn, at: datetime) -> None:
 
 
 def _to_invitation(row: dict[str, Any] | None) -> StoredInvitation | None:
-    if row is None:
-        return None
-    if row["admin_id"] is not None:
-        target = AuditTarget("admin", row["admin_id"])
-    else:
-        target = AuditTarget("mailbox", row["mailbox_id"], row["domain_id"], row["domain_name"])
-    return StoredInvitation(row["id"], target, row["sent_to"], row["expires_at"])
+    return StoredInvitation(**row) if row else None

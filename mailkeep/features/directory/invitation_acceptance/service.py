@@ -39,24 +39,21 @@ async def accept(app: App, call: Call, token: str, password: str) -> InvitedAcco
 
 async def _find(app: App, conn: Conn, call: Call, token: str) -> tuple[StoredInvitation, InvitedAccount]:
     invitation = await invitations.find_by_token(conn, token, app.clock())
-    target = invitation.target
-    assert target.id is not None
-    if target.type == "admin":
+    if invitation.kind == "admin":
         logins.refuse_network(app, call)
-        address = await admins.find_email(conn, target.id)
+        address = await admins.find_email(conn, invitation.account_id)
     else:
-        mailbox = await mailboxes.find(conn, target.id)
+        mailbox = await mailboxes.find(conn, invitation.account_id)
         address = mailbox and str(mailbox.address)
     if address is None:  # deleted meanwhile
         raise NotFound
-    kind = "admin" if target.type == "admin" else "mailbox"
-    return invitation, InvitedAccount(kind, address, invitation.expires_at)
+    return invitation, InvitedAccount(invitation.kind, address, invitation.expires_at)
 
 
 def _principal(call: Call, invitation: StoredInvitation) -> Principal:
     """The invited person, who is an administrator only if the account is one."""
     return Principal(
-        invitation.target.id if invitation.target.type == "admin" else None,
+        invitation.account_id if invitation.kind == "admin" else None,
         "invitation",
         Role.DOMAIN_ADMIN,
         ActorType.SYSTEM,

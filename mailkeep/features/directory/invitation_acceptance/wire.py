@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
 from mailkeep.core.clock import iso
+from mailkeep.features.access.invitations.model import AccountKind
 from mailkeep.features.directory.invitation_acceptance.model import InvitedAccount
 from mailkeep.web.fields import Body, Text, Timestamp
 
-AccountType = Literal["admin", "mailbox"]
 # Not validated here: a bad password is WEAK_PASSWORD.
 Password = Annotated[
     str,
@@ -36,7 +36,7 @@ class InvitationPassword(Body, frozen=True):
 class InvitedAccountRecord(Struct, frozen=True):
     """The account of an invitation: an administrator, who signs in to the dashboard with `address`, or a mailbox."""
 
-    type: AccountType
+    type: AccountKind
     address: str
     expires_at: Timestamp
 
@@ -45,7 +45,7 @@ class InvitationAcceptance(Struct, frozen=True):
     """The password was set; the link works no more."""
 
     message: str
-    type: AccountType
+    type: AccountKind
     address: str
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import UNSET
+
 from mailkeep.app import App
 from mailkeep.core.clock import iso
 from mailkeep.core.errors import (
@@ -36,7 +38,15 @@ async def _create(app: App, call: Call) -> HttpResponse:
     new, destinations = wire.read_new(call.body)
     who = call.caller()
     mailbox, invitation = await service.create_invited(app, who, new, destinations)
-    return HttpResponse(wire.to_created(mailbox, who, invitation), changed_at=mailbox.updated_at)
+    return HttpResponse(wire.to_created(mailbox, who, invitation or UNSET), changed_at=mailbox.updated_at)
+
+
+async def _repeat_create(app: App, call: Call) -> HttpResponse:
+    who = call.caller()
+    async with app.db.autocommit() as conn:
+        mailbox = await service.get(conn, who, call.id())
+    created = wire.to_created(mailbox, who, None if call.body.invite else UNSET)
+    return HttpResponse(created, changed_at=mailbox.updated_at)
 
 
 async def _invite(app: App, call: Call) -> HttpResponse:
@@ -127,7 +137,7 @@ ENDPOINTS = (
         body=wire.MailboxCreate,
         data=wire.MailboxCreated,
         status=201,
-        recover=audit.answer_from_audit(_get),
+        recover=audit.answer_from_audit(_repeat_create),
         secrets=("invitation",),
         audit="mailbox.create",
         refusals=(WeakPassword, DomainNotFound, DomainInactive, ApiKeyDomainScope, Conflict),

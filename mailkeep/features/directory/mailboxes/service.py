@@ -170,7 +170,7 @@ async def create_invited(
 
 async def invite(app: App, conn: Conn, who: Principal, mailbox: Mailbox, send_to: Address | None) -> Invitation:
     """A link with which the owner of a locked mailbox sets a password; refusals of `invitations.create`."""
-    new = NewInvitation(_target(mailbox), mailbox.domain_name, send_to)
+    new = NewInvitation("mailbox", mailbox.id, _target(mailbox), mailbox.domain_name, send_to)
     return await invitations.create(app, conn, who, app.clock(), new)
 
 
@@ -178,7 +178,7 @@ async def accept_invitation(
     conn: Conn, who: Principal, at: datetime, invitation: StoredInvitation, password_hash: str
 ) -> None:
     """Set the password of an invited mailbox; ends its sessions. NOT_FOUND if the invitation has ended meanwhile."""
-    mailbox = await store.find_for_update(conn, invitation.target.id)
+    mailbox = await store.find_for_update(conn, invitation.account_id)
     if mailbox is None:
         raise NotFound
     await invitations.claim(conn, invitation, at)

@@ -115,9 +115,11 @@ class MailboxRecord(Struct, frozen=True):
 
 
 class MailboxCreated(MailboxRecord, frozen=True):
-    """A mailbox. `invitation`: null without `invite`, and in a response that is repeated for an Idempotency-Key."""
+    """A new mailbox, with `invitation` if its owner was invited; that is null when the response is repeated for an
+    Idempotency-Key.
+    """
 
-    invitation: invitations.InvitationRecord | None
+    invitation: invitations.InvitationRecord | UnsetType | None = UNSET
 
 
 class MailboxInvite(Body, frozen=True):
@@ -242,12 +244,12 @@ def to_record(mailbox: Mailbox, who: Principal) -> MailboxRecord:
     )
 
 
-def to_created(mailbox: Mailbox, who: Principal, invitation: Invitation | None) -> MailboxCreated:
-    """The response for a new mailbox, to this caller."""
+def to_created(mailbox: Mailbox, who: Principal, invitation: Invitation | UnsetType | None) -> MailboxCreated:
+    """The response for a new mailbox; `invitation` UNSET: not invited, None: the link was shown before."""
     record = to_record(mailbox, who)
     return MailboxCreated(
         **{name: getattr(record, name) for name in record.__struct_fields__},
-        invitation=invitation and invitations.to_record(invitation),
+        invitation=invitations.to_record(invitation) if isinstance(invitation, Invitation) else invitation,
     )
 
 
