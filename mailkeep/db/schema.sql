@@ -30,6 +30,7 @@ TABLE admins
     CONSTRAINT admins_email_unique UNIQUE (email_key)
     CONSTRAINT admins_pkey PRIMARY KEY (id)
     CONSTRAINT admins_role CHECK ((role = ANY (ARRAY['domain_admin'::text, 'admin'::text, 'super_admin'::text])))
+    CREATE INDEX admins_by_domain ON admins USING btree (split_part(email_key, '@'::text, 2))
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE aliases
