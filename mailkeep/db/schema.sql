@@ -32,6 +32,7 @@ TABLE admins
     CONSTRAINT admins_email_unique UNIQUE (email_key)
     CONSTRAINT admins_pkey PRIMARY KEY (id)
     CONSTRAINT admins_role CHECK ((role = ANY (ARRAY['domain_admin'::text, 'admin'::text, 'super_admin'::text])))
+    CREATE INDEX admins_by_domain ON admins USING btree (split_part(email_key, '@'::text, 2))
     CREATE TRIGGER admins_end_invitation AFTER UPDATE OF password_hash, active ON admins FOR EACH ROW WHEN (((old.password_hash IS DISTINCT FROM new.password_hash) OR (old.active AND (NOT new.active)))) EXECUTE FUNCTION end_invitation()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 

@@ -18,6 +18,8 @@ describe('errorFromResponse', () => {
 
 test('field errors come from a list, a single field or the code', () => {
   expect(fieldErrors(error('INVALID_FIELD', { fields: [{ field: 'name', reason: 'is too long' }] }))).toEqual({ name: 'Is too long.' })
+  const faults = [3, 5].map((index) => ({ field: `send_as[${index}]`, reason: `is wrong ${index}` }))
+  expect(fieldErrors(error('INVALID_FIELD', { fields: faults }))).toEqual({ send_as: 'Is wrong 3.' })
   expect(fieldErrors(error('CONFLICT', { field: 'email' }))).toEqual({ email: 'CONFLICT!' })
   expect(fieldErrors(error('WEAK_PASSWORD'))).toEqual({ password: 'WEAK_PASSWORD!' })
   expect(fieldErrors(error('INVALID_URL'))).toEqual({ url: 'INVALID_URL!' })

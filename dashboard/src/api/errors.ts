@@ -46,13 +46,19 @@ export function isSignedOut(error: unknown): boolean {
   return error instanceof ApiError && (error.code === 'AUTH_REQUIRED' || error.code === 'SESSION_INVALID')
 }
 
-/** Errors by field name of the request body: from MISSING_FIELDS, INVALID_FIELD and codes that belong to one field. */
+/**
+ * Errors by field name of the request body: from MISSING_FIELDS, INVALID_FIELD and codes that belong to one field. Those
+ * of a list's elements belong to the list.
+ */
 export function fieldErrors(error: unknown): Record<string, string> {
   if (!(error instanceof ApiError)) return {}
   const { code, details, message } = error
   if (Array.isArray(details['fields']))
     return Object.fromEntries(
-      details['fields'].filter(isRecord).map((fault) => [asText(fault['field']) ?? '', toSentence(asText(fault['reason']))]),
+      details['fields']
+        .filter(isRecord)
+        .reverse() // the first fault of a list remains
+        .map((fault) => [(asText(fault['field']) ?? '').replace(/\[\d+\]$/, ''), toSentence(asText(fault['reason']))]),
     )
   // The message names the setting that can allow the URL, and `mailkeep listen`.
   if (code === 'INVALID_URL') return { url: message }

@@ -78,17 +78,26 @@ $$;
 -- The rank of the administrator with this folded address (0 domain_admin, 1 admin, 2 super_admin): the highest if there
 -- are several, NULL if there is none. Tags are ignored on both sides, because x@ receives the mail for x+tag@ too. For the
 -- same reason an address is one with the same address in an alias domain of its domain, and in that one's target.
-CREATE OR REPLACE FUNCTION address_rank(p_key text) RETURNS integer LANGUAGE sql STABLE PARALLEL SAFE AS $$
-    SELECT max(CASE a.role WHEN 'domain_admin' THEN 0 WHEN 'admin' THEN 1 ELSE 2 END)
-      FROM (SELECT split_part(p_key, '@', 1) AS local, split_part(p_key, '@', 2) AS domain) p
-      LEFT JOIN domains n ON n.name = p.domain
-      LEFT JOIN domains d ON d.id = coalesce(n.alias_of, n.id)
-     CROSS JOIN LATERAL (SELECT p.domain AS name UNION SELECT d.name WHERE d.id IS NOT NULL
-                         UNION SELECT s.name FROM domains s WHERE s.alias_of = d.id) same
-      JOIN admins a ON a.email_key = p.local || '@' || same.name
-                    OR a.email_key = route_base(p.local, d.plus_delimiter) || '@' || same.name
-                    OR (right(a.email_key, length(same.name) + 1) = '@' || same.name
-                        AND route_base(split_part(a.email_key, '@', 1), d.plus_delimiter) = p.local)
+CREATE OR REPLACE FUNCTION address_rank(p_key text) RETURNS integer LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+DECLARE
+    local  text := split_part(p_key, '@', 1);
+    names  text[] := ARRAY[split_part(p_key, '@', 2)];
+    domain record;
+BEGIN
+    SELECT d.id, d.plus_delimiter INTO domain
+      FROM domains n JOIN domains d ON d.id = coalesce(n.alias_of, n.id)
+     WHERE n.name = names[1];
+    IF domain.id IS NOT NULL THEN
+        names := ARRAY(SELECT d.name FROM domains d WHERE d.id = domain.id OR d.alias_of = domain.id);
+    END IF;
+    RETURN (
+        SELECT max(CASE a.role WHEN 'domain_admin' THEN 0 WHEN 'admin' THEN 1 ELSE 2 END)
+          FROM admins a
+         CROSS JOIN LATERAL split_part(a.email_key, '@', 1) own
+         WHERE split_part(a.email_key, '@', 2) = ANY (names)
+           AND (own = local OR own = route_base(local, domain.plus_delimiter)
+                OR route_base(own, domain.plus_delimiter) = local));
+END
 $$;
 
 -- The name of a domain, or of its target if it is an alias domain: limits of sent and forwarded mail count for that one.

@@ -16,6 +16,7 @@ CREATE TABLE admins (
     created_at           timestamptz NOT NULL,
     updated_at           timestamptz NOT NULL
 );
+CREATE INDEX admins_by_domain ON admins (split_part(email_key, '@', 2));  -- of their address
 
 CREATE TABLE admin_domains (
     admin_id  uuid NOT NULL REFERENCES admins ON DELETE CASCADE,

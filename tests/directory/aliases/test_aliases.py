@@ -31,6 +31,7 @@ async def test_an_alias_is_created_read_changed_and_deleted(api: Api) -> None:
         "source_local_part": "Info",
         "destination": "x@else.test,y@else.test",
         "active": True,
+        "status": {"state": "ok", "text": ""},
         "created_at": "2026-03-01T12:00:00.000Z",
         "updated_at": "2026-03-01T12:00:00.000Z",
         "warnings": [],
@@ -42,6 +43,7 @@ async def test_an_alias_is_created_read_changed_and_deleted(api: Api) -> None:
     assert changed.data == alias | {
         "destination": "z@else.test",
         "active": False,
+        "status": {"state": "inactive", "text": "Inactive: mail is routed as if the alias did not exist."},
         "updated_at": "2026-03-01T12:01:00.000Z",
     }
     deleted = await api.dora.delete(f"/aliases/{alias['id']}")

@@ -16,7 +16,7 @@ async def test_a_domain_is_created_with_the_given_values(api: Api):
     assert domain["unicode_name"] == "bücher.test"
     assert domain["plus_delimiter"] == "+"
     assert (domain["max_mailboxes"], domain["max_aliases"]) == (None, 0)
-    assert domain["usage"] == {"mailboxes": 0, "aliases": 0, "bytes": 0}
+    assert domain["usage"] == {"mailboxes": 0, "aliases": 0, "bytes": 0, "alias_domains": 0}
     assert domain["dns"] == {"status": "unchecked", "checked_at": None}
     assert domain["active"]
     assert domain["sending_enabled"]
@@ -95,10 +95,11 @@ async def test_a_domain_in_use_can_not_be_deleted(api: Api):
     )
     answer = await api.adam.delete(f"/domains/{DOMAIN_ID}")
     assert (answer.status, answer.code) == (409, "CONFLICT")
-    assert answer.json["error"]["details"] == {"reason": "has_dependents", "mailboxes": 1, "aliases": 1}
+    counts = {"mailboxes": 1, "aliases": 1, "alias_domains": 0}
+    assert answer.json["error"]["details"] == {"reason": "has_dependents", **counts}
     assert answer.json["error"]["message"] == "Delete the domain's mailboxes (1) and aliases (1) first."
     usage = (await api.adam.get(f"/domains/{DOMAIN_ID}")).data["usage"]
-    assert usage == {"mailboxes": 1, "aliases": 1, "bytes": 0}
+    assert usage == {"bytes": 0, **counts}
 
 
 async def test_a_domain_is_deleted_with_its_keys_and_its_trash(api: Api):

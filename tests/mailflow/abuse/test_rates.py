@@ -283,6 +283,8 @@ async def test_a_concurrently_deleted_domain_leaves_no_counts(api: Api):
     ghost = SendCharge(parse_address("a@gone.test"), await api.domain("gone.test"), SENDER)
     assert await count(api, ghost) == [None]
     await api.sql("DELETE FROM domains WHERE name = 'gone.test'")
+    assert await api.sql("SELECT FROM send_counts") == []
+    assert await count(api, ghost) == [None]  # checked before the deletion
     [refusal] = await count(api, ghost)
     assert isinstance(refusal, RateLimitExceeded)
     assert await api.audit_entries("sender.suspend") == []

@@ -105,3 +105,21 @@ def test_a_vacation_replies_from_the_address_in_the_alias_domain(stack: Stack, d
     (reply,) = eventually(lambda: stack.caught(asker))
     assert f"vera@{ALIAS}".encode() in reply
     assert f"d={ALIAS}".encode() in reply
+
+
+def test_a_change_applies_to_the_next_message(stack: Stack, domains: dict[str, str]):
+    late, dora = f"late-{os.getpid()}.test", f"dora@{NAME}"
+    path = f"/domains/{stack.make_domain(late)}"
+    stack.make_mailbox(domains[NAME], "dora")
+
+    def reply() -> int:
+        with stack.smtp() as client:
+            client.ehlo("mx.remote.test")
+            client.mail("x@remote.test")
+            return client.rcpt(f"dora@{late}")[0]
+
+    for target, code in ((None, 550), (domains[NAME], 250), (None, 550), (domains[NAME], 250)):
+        stack.do("PATCH", path, {"alias_of": target})
+        assert reply() == code, target
+    stack.deliver(f"dora@{late}", "A late name")
+    assert b"A late name" in eventually(lambda: b"".join(stack.mail_of(dora)))

@@ -95,15 +95,10 @@ def refuse_inactive(domain: Domain) -> None:
 
 def refuse_in_use(usage: DomainUsage) -> None:
     """CONFLICT while the domain has mailboxes, aliases or alias domains."""
-    if usage.mailboxes or usage.aliases or usage.alias_domains:
-        raise Conflict(
-            f"Delete the domain's mailboxes ({usage.mailboxes}), aliases ({usage.aliases}) and alias domains "
-            f"({usage.alias_domains}) first.",
-            reason="has_dependents",
-            mailboxes=usage.mailboxes,
-            aliases=usage.aliases,
-            alias_domains=usage.alias_domains,
-        )
+    counts = {"mailboxes": usage.mailboxes, "aliases": usage.aliases, "alias_domains": usage.alias_domains}
+    present = [f"{kind.replace('_', ' ')} ({count})" for kind, count in counts.items() if count]
+    if present:
+        raise Conflict(f"Delete the domain's {' and '.join(present)} first.", reason="has_dependents", **counts)
 
 
 def refuse_alias_domain(domain: Domain) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import asdict, replace
 from functools import cache
 from unicodedata import normalize
 from zoneinfo import available_timezones
+
+from msgspec import UNSET
 
 from mailkeep.core.address import (
     Address,
@@ -18,7 +21,14 @@ from mailkeep.core.address import (
 from mailkeep.core.errors import Conflict, FieldError, Forbidden, InvalidField, MissingFields, invalid_field
 from mailkeep.core.password_hash import check_password_hash
 from mailkeep.core.principal import ActorType, Principal, Role
-from mailkeep.features.directory.mailboxes.model import UTC, Mailbox, MailboxForward, PasswordOrHash
+from mailkeep.features.directory.mailboxes.model import (
+    UTC,
+    Mailbox,
+    MailboxChanges,
+    MailboxForward,
+    PasswordOrHash,
+    Protocols,
+)
 
 MAX_DESTINATIONS = 10
 MAX_SEND_AS = 100
@@ -171,3 +181,30 @@ def display_suspender(who: Principal, label: str, rank: int | None) -> str:
     if rank is None or sees_all or is_suspender:
         return label
     return next((role.value for role in Role if role.rank == rank), "administrator")
+
+
+def apply_changes(before: Mailbox, changes: MailboxChanges) -> Mailbox:
+    """The mailbox with the changes, except domain and password."""
+    forward = before.forward
+    if changes.destinations is not None:
+        forward = forward_to(parse_destinations(changes.destinations), forward.keep_copy)
+    if changes.keep_copy is not None:
+        forward = replace(forward, keep_copy=changes.keep_copy)
+    send_as = before.send_as
+    if changes.send_as is not None:
+        known = {entry.key: entry for entry in before.send_as}
+        send_as = tuple(known.get(entry.key, entry) for entry in parse_send_as(changes.send_as))
+    return replace(
+        before,
+        local_part=before.local_part if changes.local_part is None else changes.local_part,
+        name=before.name if changes.name is None else changes.name,
+        active=before.active if changes.active is None else changes.active,
+        quota_bytes=before.quota_bytes if changes.quota_bytes is None else changes.quota_bytes,
+        protocols=Protocols(**(asdict(before.protocols) | (changes.protocols or {}))),
+        forward=forward,
+        send_as=send_as,
+        time_zone=before.time_zone if changes.time_zone is None else changes.time_zone,
+        require_app_passwords=(
+            before.require_app_passwords if changes.require_app_passwords is UNSET else changes.require_app_passwords
+        ),
+    )

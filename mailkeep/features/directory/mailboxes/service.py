@@ -6,7 +6,7 @@ Locks are taken in one order: routes, domain, mailbox.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -36,7 +36,6 @@ from mailkeep.features.directory.mailboxes.model import (
     MailboxWrite,
     NewMailbox,
     PasswordOrHash,
-    Protocols,
 )
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
@@ -213,7 +212,7 @@ async def change(
         if changes.needs_owner_rank:
             await _refuse_lower_rank(conn, who, before.address)
         if_match.check(before.updated_at)
-        after = _apply(before, changes)
+        after = rules.apply_changes(before, changes)
         if domain is not None:
             after = await _move(conn, who, before, after, domain)
         await _write(conn, who, at, (before, after), password_hash)
@@ -346,33 +345,6 @@ def _parse(app: App, changes: MailboxChanges) -> MailboxChanges:
     if changes.send_as is not None:
         rules.parse_send_as(changes.send_as)
     return changes
-
-
-def _apply(before: Mailbox, changes: MailboxChanges) -> Mailbox:
-    """The mailbox with the changes, except domain and password."""
-    forward = before.forward
-    if changes.destinations is not None:
-        forward = rules.forward_to(rules.parse_destinations(changes.destinations), forward.keep_copy)
-    if changes.keep_copy is not None:
-        forward = replace(forward, keep_copy=changes.keep_copy)
-    send_as = before.send_as
-    if changes.send_as is not None:
-        known = {entry.key: entry for entry in before.send_as}
-        send_as = tuple(known.get(entry.key, entry) for entry in rules.parse_send_as(changes.send_as))
-    return replace(
-        before,
-        local_part=before.local_part if changes.local_part is None else changes.local_part,
-        name=before.name if changes.name is None else changes.name,
-        active=before.active if changes.active is None else changes.active,
-        quota_bytes=before.quota_bytes if changes.quota_bytes is None else changes.quota_bytes,
-        protocols=Protocols(**(asdict(before.protocols) | (changes.protocols or {}))),
-        forward=forward,
-        send_as=send_as,
-        time_zone=before.time_zone if changes.time_zone is None else changes.time_zone,
-        require_app_passwords=(
-            before.require_app_passwords if changes.require_app_passwords is UNSET else changes.require_app_passwords
-        ),
-    )
 
 
 def _check(secret: PasswordOrHash, *, required: bool) -> None:
