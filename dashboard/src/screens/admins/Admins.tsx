@@ -49,7 +49,7 @@ export function Admins() {
           ) : (
             <span className="strong">{row.email}</span>
           )}
-          {row.id === account.id && <span className="muted"> (you)</span>} <AdminState admin={row} />
+          {row.id === account.id && <span className="muted"> (you)</span>} {!row.active && <Badge tone="warn">inactive</Badge>}
         </span>
       ),
     },
@@ -119,11 +119,6 @@ export function Admins() {
       <DeleteAdmin admin={deleted} onClose={() => setDeleted(null)} />
     </Page>
   )
-}
-
-function AdminState({ admin }: { admin: Admin }) {
-  if (!admin.active) return <Badge tone="warn">inactive</Badge>
-  return admin.must_change_password ? <Badge tone="info">must change the password</Badge> : null
 }
 
 function AssignedDomains({ admin }: { admin: Admin }) {
