@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import re
@@ -27,6 +28,10 @@ async def add_mailboxes(scene: Scene, page: Page, names: list[str]) -> None:
     items = [{"address": f"{name}@example.test", "password_hash": HASH} for name in names]
     answer = await page.request.post(f"{scene.http}/api/v1/mailboxes/bulk", data={"action": "create", "items": items})
     assert answer.status == 202, await answer.text()
+    operation = f"{scene.http}/api/v1/operations/{(await answer.json())['data']['operation_id']}"
+    async with asyncio.timeout(SERVER_SECONDS / 1000):
+        while (await (await page.request.get(operation)).json())["data"]["state"] == "running":
+            await asyncio.sleep(0.2)
 
 
 async def test_a_table_is_mapped_checked_and_imported(browser: Browser, scene: Scene):

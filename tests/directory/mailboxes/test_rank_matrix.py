@@ -18,6 +18,7 @@ ROUTES: Mapping[str, Any] = {
     "DELETE /mailboxes/{id}": None,
     "POST /mailboxes/{id}/restore": None,
     "POST /mailboxes/{id}/recalculate": None,
+    "POST /mailboxes/{id}/invite": {},
     "POST /mailboxes/{id}/suspend": {"reason": "spam"},
     "POST /mailboxes/{id}/unsuspend": None,
     "POST /mailboxes/{id}/app-passwords": {"name": "Phone"},
