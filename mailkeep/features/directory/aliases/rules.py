@@ -15,8 +15,8 @@ _MAX_LISTED = 3  # addresses in the message of an error; its details list all
 
 _STATES: Mapping[AliasState, str] = {
     "ok": "",
-    "partial": "Some destinations get no mail",
-    "nowhere": "Leads nowhere",
+    "partial": "Some destinations get no mail: ",
+    "nowhere": "",
     "unused": "Not used: a mailbox has this address and gets its mail.",
     "inactive": "Inactive: mail is routed as if the alias did not exist.",
     "domain_inactive": "Its domain is inactive: mail is deferred.",
@@ -138,7 +138,7 @@ def status_text(status: AliasStatus) -> str:
         return text
     warnings = [warning.rstrip(".") for warning in status.warnings]
     more = f", and {len(warnings) - _MAX_LISTED} more" if len(warnings) > _MAX_LISTED else ""
-    return f"{text}: {'; '.join(warnings[:_MAX_LISTED])}{more}." if warnings else f"{text}."
+    return f"{text}{'; '.join(warnings[:_MAX_LISTED]) or 'It leads nowhere'}{more}."
 
 
 def _describe(source: str, domain_name: str) -> str:
