@@ -380,7 +380,7 @@ async def test_the_first_steps_are_completed_automatically(browser: Browser, fre
         await dialog.get_by_label("Local part").fill("alice")
         await dialog.get_by_role("combobox", name="Domain", exact=True).click()
         await page.get_by_role("option", name=EXAMPLE).click()
-        await dialog.get_by_label("Password").fill(PASSWORD)
+        await dialog.get_by_label("Password", exact=True).fill(PASSWORD)
         await dialog.get_by_role("button", name="Create mailbox").click()
         await (await find_link(page, "First steps")).click()
         await expect(next_step).to_contain_text("Create an API key")

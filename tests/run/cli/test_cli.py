@@ -724,7 +724,7 @@ def test_the_owner_of_a_mailbox_is_invited(running: Running, root_key: str, doma
         ("admin create new@example.test --invite-to nobody", "", "INVALID_FIELD"),
         ("admin create new@example.test --invite-to n@elsewhere.test", "", "CONFLICT"),  # there is no server.hostname
         ("admin invite nobody@example.test", "", "NOT_FOUND"),
-        ("admin disable admin@localhost", "", "CONFLICT"),
+        ("admin disable nobody@example.test", "", "NOT_FOUND"),
         ("admin password nobody@example.test", "", "NOT_FOUND"),
         ("admin password admin@localhost --password-stdin", "password123", "WEAK_PASSWORD"),
         ("key create name --admin nobody@example.test", "", "NOT_FOUND"),
