@@ -18,8 +18,9 @@ from PIL import Image, ImageChops, ImageStat
 from playwright.async_api import Browser, Page
 
 from mailkeep.run.cli import install
+from tests.browser import owners
 from tests.browser.front import Front, run_front
-from tests.browser.scene import Scene, log_in, run_scene
+from tests.browser.scene import EXAMPLE, Scene, log_in, run_scene
 from tests.browser.screens import PHONE, ROOT, SCREENS, WIDE, Screen, navigate, open_context, visit
 from tests.plugins.browser import PROGRAMS, launch, program
 from tests.stack import harness
@@ -85,6 +86,15 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             await save_screenshot(page, f"sieve-{form}")
             await show_vacation(page, front)
             await save_screenshot(page, f"vacation-{form}")
+        async with open_context(browser, None, reduced_motion="reduce", **options) as browser_context:
+            page = await browser_context.new_page()
+            await visit(page, front.http, owners.LOGIN)
+            await save_screenshot(page, f"own-login-{form}")
+            await browser_context.add_cookies([await owners.sign_in(front.http, f"alice@{EXAMPLE}")])
+            for screen in owners.SCREENS:
+                await visit(page, front.http, screen.path + ("?script=main" if screen.name == "own-filters" else ""))
+                await page.wait_for_timeout(150)
+                await save_screenshot(page, f"{screen.name}-{form}")
     return written
 
 

@@ -1,6 +1,6 @@
 import { Button, PasswordInput } from '@mantine/core'
 import { useState } from 'react'
-import { client, fetchData } from '../api/client'
+import { useCredentials } from '../api/credentials'
 import { ApiError } from '../api/errors'
 import { useApiMutation } from './useForm'
 
@@ -42,8 +42,9 @@ interface Props {
 
 /** Asks for the password, or to sign in again. */
 export function RecentSignIn({ password, setPassword, error, consequence }: Props) {
+  const credentials = useCredentials()
   const signOut = useApiMutation({
-    request: () => fetchData(client.POST('/auth/logout')),
+    request: credentials.signOut,
     invalidates: [],
     onSuccess: () => window.dispatchEvent(new Event('mailkeep:logged-out')),
   })

@@ -35,7 +35,7 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.routes import ENDPOINTS as AUDIT
 from mailkeep.features.record.events.routes import ENDPOINTS as EVENTS
 from mailkeep.features.record.history.routes import ENDPOINTS as HISTORY
-from mailkeep.web.dashboard import dashboard_endpoints, not_found_page
+from mailkeep.web.dashboard import dashboard_endpoints, not_found_pages
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.openapi import openapi_endpoints
 from mailkeep.web.pipeline import AccessControl
@@ -74,7 +74,7 @@ FEATURES: tuple[Endpoint, ...] = (
 )
 """In the order of the documentation."""
 
-NOT_FOUND_PAGE = not_found_page()
+NOT_FOUND_PAGES = not_found_pages()
 ENDPOINTS: tuple[Endpoint, ...] = (*FEATURES, *openapi_endpoints(FEATURES), *dashboard_endpoints())
 
 

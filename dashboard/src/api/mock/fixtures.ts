@@ -23,6 +23,7 @@ export const domains: Schema['DomainRecord'][] = ['example.test', 'shop.example.
   active: index !== 1,
   sending_enabled: true,
   receiving_enabled: true,
+  self_service: true,
   description: index === 0 ? 'The company' : '',
   max_mailboxes: index === 0 ? 50 : null,
   max_aliases: null,

@@ -1,6 +1,7 @@
 import { Button, Checkbox, Fieldset, Group, Modal, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { fetchData, client, type Schema } from '../../api/client'
+import type { Schema } from '../../api/client'
+import type { MailboxRequests } from '../../api/mailboxRequests'
 import { Allowed } from '../../access/Allowed'
 import { ConfirmDelete } from '../../ui/Confirm'
 import { type Column, DataList } from '../../ui/DataList'
@@ -15,15 +16,20 @@ import { useApiMutation, useForm } from '../../ui/useForm'
 import { PROTOCOLS } from './mailboxValues'
 import { formatInherited, formatRequirement, toRequirement } from './RequireAppPasswords'
 
-type Mailbox = Schema['MailboxRecord']
+type Mailbox = Pick<Schema['MailboxRecord'], 'address' | 'protocols' | 'require_app_passwords' | 'inherited'>
 type AppPassword = Schema['AppPasswordRecord']
 type Created = Schema['AppPasswordWithSecret']
 type Protocol = keyof typeof PROTOCOLS
 
 const DAY_MS = 86_400_000
 
+interface Props {
+  mailbox: Mailbox
+  requests: MailboxRequests
+}
+
 /** The app passwords of a mailbox. */
-export function AppPasswords({ mailbox }: { mailbox: Mailbox }) {
+export function AppPasswords({ mailbox, requests }: Props) {
   const [isCreating, setCreating] = useState(false)
   const [deleted, setDeleted] = useState<AppPassword | null>(null)
   const createButton = (
@@ -67,9 +73,9 @@ export function AppPasswords({ mailbox }: { mailbox: Mailbox }) {
     >
       <DataList
         label="App passwords"
-        queryKey={['app-passwords', mailbox.id]}
+        queryKey={['app-passwords', requests.id]}
         load={async () => ({
-          rows: await fetchData(client.GET('/mailboxes/{id}/app-passwords', { params: { path: { id: mailbox.id } } })),
+          rows: await requests.appPasswords.list(),
           next: null,
         })}
         columns={columns}
@@ -80,8 +86,8 @@ export function AppPasswords({ mailbox }: { mailbox: Mailbox }) {
           </EmptyState>
         }
       />
-      <NewAppPassword mailbox={mailbox} opened={isCreating} onClose={() => setCreating(false)} />
-      <DeleteAppPassword mailbox={mailbox} appPassword={deleted} onClose={() => setDeleted(null)} />
+      <NewAppPassword mailbox={mailbox} requests={requests} opened={isCreating} onClose={() => setCreating(false)} />
+      <DeleteAppPassword requests={requests} appPassword={deleted} onClose={() => setDeleted(null)} />
     </Section>
   )
 }
@@ -103,7 +109,7 @@ function formatProtocols(names: readonly string[]): string {
 }
 
 /** The form, then the created password, until the dialog is closed. */
-function NewAppPassword({ mailbox, opened, onClose }: { mailbox: Mailbox; opened: boolean; onClose: () => void }) {
+function NewAppPassword({ mailbox, requests, opened, onClose }: Props & { opened: boolean; onClose: () => void }) {
   const [created, setCreated] = useState<Created | null>(null)
   return (
     <Modal
@@ -119,18 +125,17 @@ function NewAppPassword({ mailbox, opened, onClose }: { mailbox: Mailbox; opened
         (created ? (
           <CreatedAppPassword mailbox={mailbox} created={created} onClose={onClose} />
         ) : (
-          <AppPasswordForm mailbox={mailbox} onDone={setCreated} onCancel={onClose} />
+          <AppPasswordForm mailbox={mailbox} requests={requests} onDone={setCreated} onCancel={onClose} />
         ))}
     </Modal>
   )
 }
 
-function AppPasswordForm(props: { mailbox: Mailbox; onDone: (created: Created) => void; onCancel: () => void }) {
+function AppPasswordForm(props: Props & { onDone: (created: Created) => void; onCancel: () => void }) {
   const { mailbox } = props
   const allowed = allowedProtocols(mailbox)
   const create = useApiMutation({
-    request: (values: typeof initial) =>
-      fetchData(client.POST('/mailboxes/{id}/app-passwords', { params: { path: { id: mailbox.id } }, body: createBody(values, allowed) })),
+    request: (values: typeof initial) => props.requests.appPasswords.create(createBody(values, allowed)),
     invalidates: ['app-passwords'],
     onSuccess: (created) => {
       form.markSaved()
@@ -220,15 +225,14 @@ function CreatedAppPassword({ mailbox, created, onClose }: { mailbox: Mailbox; c
   )
 }
 
-function DeleteAppPassword(props: { mailbox: Mailbox; appPassword: AppPassword | null; onClose: () => void }) {
-  const { mailbox, appPassword } = props
-  const path = { id: mailbox.id, app_password_id: appPassword?.id ?? '' }
+function DeleteAppPassword(props: { requests: MailboxRequests; appPassword: AppPassword | null; onClose: () => void }) {
+  const { requests, appPassword } = props
   return (
     <ConfirmDelete
       opened={appPassword !== null}
       onClose={props.onClose}
       title={`Delete ${appPassword?.name ?? ''}`}
-      request={() => fetchData(client.DELETE('/mailboxes/{id}/app-passwords/{app_password_id}', { params: { path } }))}
+      request={() => requests.appPasswords.remove(appPassword?.id ?? '')}
       invalidates={['app-passwords']}
       message={(answer) => answer.message}
     >

@@ -3,9 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
+import { mailboxRequests } from '../../api/mailboxRequests'
 import { formatNumber } from '../../locale'
 import { PATHS } from '../../paths'
-import { Allowed, useAccount, useDenialReason } from '../../access/Allowed'
+import { Allowed, useDenialReason } from '../../access/Allowed'
+import { useAccount } from '../../access/account'
 import { DetailTabs } from '../../ui/DetailTabs'
 import { formatBytes, pluralize } from '../../units'
 import { ConfirmDelete } from '../../ui/Confirm'
@@ -24,7 +26,8 @@ import { MailboxForm } from './MailboxForm'
 import { VacationTab } from './VacationTab'
 import { Facts, Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
-import { MailboxState, Usage } from './Mailboxes'
+import { MailboxState } from './Mailboxes'
+import { Usage } from './Usage'
 
 type MailboxRecord = Schema['MailboxRecord']
 
@@ -76,7 +79,11 @@ export function Mailbox() {
                   </>
                 ),
               },
-              { value: 'app-passwords', label: 'App passwords', content: <AppPasswords mailbox={data} /> },
+              {
+                value: 'app-passwords',
+                label: 'App passwords',
+                content: <AppPasswords mailbox={data} requests={mailboxRequests(data.id)} />,
+              },
               { value: 'vacation', label: 'Vacation and forwarding', content: <VacationTab mailbox={data} /> },
               ...(hasSieve ? [{ value: 'sieve', label: 'Sieve', content: <LazySieve mailbox={data} /> }] : []),
               ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings mailbox={data} /> }] : []),
@@ -130,6 +137,7 @@ function Overview({ mailbox: data }: { mailbox: MailboxRecord }) {
               : 'none',
           ],
           ['Time zone', data.time_zone],
+          ["Owner's page", <CopyableCode value={`${location.origin}/me`} what="address of the owner's page" />],
           ['Created', <Time at={data.created_at} />],
           ['ID', <CopyableCode value={data.id} what="ID" />],
         ]}
