@@ -9,7 +9,7 @@ from uuid import UUID
 
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
-from mailkeep.db.listing import fetch_page
+from mailkeep.db.listing import ListFilter, fetch_page
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.login_history.model import MAX_PROGRAM, MailboxSignIn, SignInDay
 
@@ -48,7 +48,7 @@ async def upsert(conn: Conn, sign_ins: Sequence[MailboxSignIn]) -> None:
 async def page(conn: Conn, mailbox_id: UUID, since: datetime, page_request: PageRequest) -> Page[SignInDay]:
     """A page of the sign-ins to a mailbox on the day of `since` and later."""
     columns: dict[str, LiteralString] = {"created_at": "l.id", "id": "l.id"}
-    conditions = [
+    conditions: list[ListFilter] = [
         ("l.mailbox_id = %(mailbox_id)s", "mailbox_id", mailbox_id),
         ("l.day >= %(day)s", "day", since.astimezone(UTC).date()),
     ]
