@@ -137,7 +137,7 @@ TABLE audit_entries PARTITION BY RANGE (id)
     outcome text NOT NULL
     error_code text
     details jsonb NOT NULL
-    CONSTRAINT audit_entries_actor CHECK ((actor_type = ANY (ARRAY['session'::text, 'api_key'::text, 'system'::text, 'cli'::text])))
+    CONSTRAINT audit_entries_actor CHECK ((actor_type = ANY (ARRAY['session'::text, 'api_key'::text, 'system'::text, 'cli'::text, 'mailbox'::text])))
     CONSTRAINT audit_entries_outcome CHECK ((outcome = ANY (ARRAY['success'::text, 'denied'::text, 'failed'::text])))
     CONSTRAINT audit_entries_pkey PRIMARY KEY (id)
     CREATE INDEX audit_entries_by_action ON ONLY audit_entries USING btree (action, id)
@@ -244,6 +244,7 @@ TABLE domains
     default_quota_bytes bigint NOT NULL
     plus_delimiter text
     require_app_passwords boolean
+    self_service boolean NOT NULL DEFAULT true
     dns_status text NOT NULL
     dns_checked_at timestamp with time zone
     access_version bigint NOT NULL DEFAULT nextval('access_versions'::regclass)
@@ -269,6 +270,7 @@ TABLE domains
     CREATE INDEX domains_by_name ON domains USING btree (name, id)
     CREATE INDEX domains_by_update ON domains USING btree (updated_at, id)
     CREATE TRIGGER domains_drop_trash BEFORE DELETE ON domains FOR EACH ROW EXECUTE FUNCTION domains_drop_trash()
+    CREATE TRIGGER domains_end_owner_sessions AFTER UPDATE OF active, self_service ON domains FOR EACH ROW WHEN (((old.active AND (NOT new.active)) OR (old.self_service AND (NOT new.self_service)))) EXECUTE FUNCTION domains_end_owner_sessions()
     CREATE TRIGGER domains_end_sessions BEFORE UPDATE OF active ON domains FOR EACH ROW WHEN ((old.active AND (NOT new.active))) EXECUTE FUNCTION domains_end_sessions()
     CREATE TRIGGER domains_notify AFTER INSERT OR DELETE ON domains FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes()
     CREATE TRIGGER domains_notify_update AFTER UPDATE ON domains FOR EACH ROW WHEN (((old.active IS DISTINCT FROM new.active) OR (old.receiving_enabled IS DISTINCT FROM new.receiving_enabled))) EXECUTE FUNCTION notify_nodes()
@@ -389,6 +391,23 @@ TABLE mail_removals
     CONSTRAINT mail_removals_pkey PRIMARY KEY (mailbox_id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE mailbox_logins
+    id uuid NOT NULL
+    mailbox_id uuid NOT NULL
+    day date NOT NULL
+    protocol text NOT NULL
+    ip text NOT NULL
+    program text NOT NULL
+    first_at timestamp with time zone NOT NULL
+    last_at timestamp with time zone NOT NULL
+    CONSTRAINT mailbox_logins_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT mailbox_logins_pkey PRIMARY KEY (id)
+    CONSTRAINT mailbox_logins_protocol CHECK ((protocol = ANY (ARRAY['imap'::text, 'pop3'::text, 'smtp'::text, 'sieve'::text, 'web'::text])))
+    CONSTRAINT mailbox_logins_unique UNIQUE (mailbox_id, day, protocol, ip, program)
+    CREATE INDEX mailbox_logins_by_day ON mailbox_logins USING btree (day)
+    CREATE INDEX mailbox_logins_by_mailbox ON mailbox_logins USING btree (mailbox_id, id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE mailbox_sources
     mailbox_id uuid NOT NULL
     source text NOT NULL
@@ -420,6 +439,10 @@ TABLE mailboxes
     smtp boolean NOT NULL
     sieve boolean NOT NULL
     require_app_passwords boolean
+    totp_enabled boolean NOT NULL DEFAULT false
+    second_factor boolean NOT NULL DEFAULT false
+    credentials_epoch integer NOT NULL DEFAULT 0
+    surviving_session_id uuid
     time_zone text NOT NULL DEFAULT 'UTC'::text
     access_version bigint NOT NULL DEFAULT nextval('access_versions'::regclass)
     password_version bigint NOT NULL DEFAULT nextval('access_versions'::regclass)
@@ -446,7 +469,7 @@ TABLE mailboxes
     CREATE INDEX mailboxes_trash ON mailboxes USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
     CREATE INDEX mailboxes_usage_count_due ON mailboxes USING btree (usage_count_due_at) WHERE (usage_count_due_at IS NOT NULL)
     CREATE TRIGGER mailboxes_address_key BEFORE INSERT OR UPDATE OF domain_id, local_key ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_set_address_key()
-    CREATE TRIGGER mailboxes_end_sessions BEFORE UPDATE OF active, deleted_at, password_hash, local_key, domain_id, imap, pop3, sieve, smtp, require_app_passwords ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions()
+    CREATE TRIGGER mailboxes_end_sessions BEFORE UPDATE OF active, deleted_at, password_hash, local_key, domain_id, imap, pop3, sieve, smtp, require_app_passwords, second_factor ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions()
     CREATE TRIGGER mailboxes_quota_level BEFORE UPDATE OF used_bytes, quota_bytes ON mailboxes FOR EACH ROW WHEN ((NOT new.quota_level_changed)) EXECUTE FUNCTION mailboxes_mark_quota_level()
     CREATE TRIGGER mailboxes_remove_mail AFTER DELETE ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_remove_mail()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
@@ -619,6 +642,22 @@ TABLE orchestrator_operations
     CREATE UNIQUE INDEX orchestrator_operations_running ON orchestrator_operations USING btree ((true)) WHERE (state = 'running'::text)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE owner_sessions
+    id uuid NOT NULL
+    mailbox_id uuid NOT NULL
+    token_hash bytea NOT NULL
+    credentials_epoch integer NOT NULL
+    ip_address text
+    user_agent text
+    created_at timestamp with time zone NOT NULL
+    expires_at timestamp with time zone NOT NULL
+    CONSTRAINT owner_sessions_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT owner_sessions_pkey PRIMARY KEY (id)
+    CONSTRAINT owner_sessions_token_unique UNIQUE (token_hash)
+    CREATE INDEX owner_sessions_by_expiry ON owner_sessions USING btree (expires_at)
+    CREATE INDEX owner_sessions_by_mailbox ON owner_sessions USING btree (mailbox_id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE passkey_challenges UNLOGGED
     challenge_hash bytea NOT NULL
     purpose text NOT NULL
@@ -631,7 +670,9 @@ TABLE passkey_challenges UNLOGGED
 
 TABLE passkeys
     id uuid NOT NULL
-    admin_id uuid NOT NULL
+    account_id uuid NOT NULL DEFAULT COALESCE(admin_id, mailbox_id)
+    admin_id uuid
+    mailbox_id uuid
     credential_id bytea NOT NULL
     public_key bytea NOT NULL
     sign_count bigint NOT NULL
@@ -642,23 +683,32 @@ TABLE passkeys
     backed_up boolean NOT NULL
     created_at timestamp with time zone NOT NULL
     last_used_at timestamp with time zone
+    CONSTRAINT passkeys_account CHECK ((num_nonnulls(admin_id, mailbox_id) = 1))
     CONSTRAINT passkeys_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
     CONSTRAINT passkeys_credential_length CHECK (((octet_length(credential_id) >= 1) AND (octet_length(credential_id) <= 1023)))
     CONSTRAINT passkeys_credential_unique UNIQUE (credential_id)
+    CONSTRAINT passkeys_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
     CONSTRAINT passkeys_pkey PRIMARY KEY (id)
+    CREATE INDEX passkeys_by_account ON passkeys USING btree (account_id)
     CREATE INDEX passkeys_by_admin ON passkeys USING btree (admin_id)
+    CREATE INDEX passkeys_by_mailbox ON passkeys USING btree (mailbox_id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE pending_logins
     token_hash bytea NOT NULL
-    admin_id uuid NOT NULL
+    account_id uuid NOT NULL DEFAULT COALESCE(admin_id, mailbox_id)
+    admin_id uuid
+    mailbox_id uuid
     credentials_epoch integer NOT NULL
     attempts integer NOT NULL DEFAULT 0
     expires_at timestamp with time zone NOT NULL
+    CONSTRAINT pending_logins_account CHECK ((num_nonnulls(admin_id, mailbox_id) = 1))
     CONSTRAINT pending_logins_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
+    CONSTRAINT pending_logins_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
     CONSTRAINT pending_logins_pkey PRIMARY KEY (token_hash)
     CREATE INDEX pending_logins_by_admin ON pending_logins USING btree (admin_id)
     CREATE INDEX pending_logins_by_expiry ON pending_logins USING btree (expires_at)
+    CREATE INDEX pending_logins_by_mailbox ON pending_logins USING btree (mailbox_id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE prune_checks
@@ -691,10 +741,16 @@ TABLE queued_mail WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02, auto
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE recovery_codes
-    admin_id uuid NOT NULL
+    account_id uuid NOT NULL DEFAULT COALESCE(admin_id, mailbox_id)
+    admin_id uuid
+    mailbox_id uuid
     code_hash bytea NOT NULL
+    CONSTRAINT recovery_codes_account CHECK ((num_nonnulls(admin_id, mailbox_id) = 1))
     CONSTRAINT recovery_codes_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
-    CONSTRAINT recovery_codes_pkey PRIMARY KEY (admin_id, code_hash)
+    CONSTRAINT recovery_codes_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT recovery_codes_pkey PRIMARY KEY (account_id, code_hash)
+    CREATE INDEX recovery_codes_by_admin ON recovery_codes USING btree (admin_id)
+    CREATE INDEX recovery_codes_by_mailbox ON recovery_codes USING btree (mailbox_id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE revoked_api_keys
@@ -879,13 +935,19 @@ TABLE system_mail
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE totp_secrets
-    admin_id uuid NOT NULL
+    account_id uuid NOT NULL DEFAULT COALESCE(admin_id, mailbox_id)
+    admin_id uuid
+    mailbox_id uuid
     secret bytea NOT NULL
     created_at timestamp with time zone NOT NULL
     enabled_at timestamp with time zone
     last_step bigint
+    CONSTRAINT totp_secrets_account CHECK ((num_nonnulls(admin_id, mailbox_id) = 1))
     CONSTRAINT totp_secrets_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
-    CONSTRAINT totp_secrets_pkey PRIMARY KEY (admin_id)
+    CONSTRAINT totp_secrets_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT totp_secrets_pkey PRIMARY KEY (account_id)
+    CREATE INDEX totp_secrets_by_admin ON totp_secrets USING btree (admin_id)
+    CREATE INDEX totp_secrets_by_mailbox ON totp_secrets USING btree (mailbox_id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE vacations
@@ -960,6 +1022,7 @@ FUNCTION count_forwards(p_at timestamp with time zone, p_queue_id text, p_domain
 FUNCTION count_sends(p_at timestamp with time zone, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_may_suspend boolean) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION delete_orphaned_deliveries(p_limit integer) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_drop_trash() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION domains_end_owner_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_end_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_require_app_passwords() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION drop_audit_months() RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_audit
@@ -1009,7 +1072,7 @@ FUNCTION quota_level_of(p_used bigint, p_quota bigint, p_level smallint) RETURNS
 FUNCTION record_audit_entries(p_entries jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION record_inbound(p_at timestamp with time zone, p_claims jsonb, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb, p_events jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION remember_revoked_api_key() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION requires_app_passwords(p_mailbox boolean, p_domain boolean) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION requires_app_passwords(p_mailbox boolean, p_domain boolean, p_factor boolean) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_address(p_address text, p_visible uuid[]) RETURNS TABLE(decision text, steps jsonb, deliveries jsonb, warnings jsonb, external integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_administrators(p_domain_id uuid, OUT own boolean, OUT addresses text[], OUT keys text[]) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_base(p_local_key text, p_delimiter text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app

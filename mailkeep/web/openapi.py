@@ -147,7 +147,8 @@ def _operation(endpoint: Endpoint, schemas: Schemas) -> dict[str, Any]:
         operation["description"] = endpoint.description
     if role := openapi_errors.minimum_role(endpoint):
         operation["x-required-role"] = role
-        operation["x-scoped-keys"] = openapi_errors.scoped_key_rule(endpoint)
+    if rule := openapi_errors.scoped_key_rule(endpoint):
+        operation["x-scoped-keys"] = rule
     if parameters := _parameters(endpoint, schemas, examples[0]):
         operation["parameters"] = parameters
     if endpoint.body is not None:
@@ -344,6 +345,12 @@ _SECURITY: dict[str, Schema] = {
         "in": "cookie",
         "name": "svc_session",
         "description": "Set by POST /auth/login.",
+    },
+    "mailbox_session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "svc_mailbox",
+        "description": "Set by POST /me/login, for owners of mailboxes.",
     },
     "api_key": {"type": "http", "scheme": "bearer", "description": "An API key, `svc_…`."},
 }

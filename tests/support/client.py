@@ -69,6 +69,10 @@ def cookie_of(token: str) -> str:
     return f"svc_session={token}.{VAULT.sign('session', token.encode())}"
 
 
+def owner_cookie_of(token: str) -> str:
+    return f"svc_mailbox={token}.{VAULT.sign('session of an owner', token.encode())}"
+
+
 def key_of(name: str) -> str:
     return f"svc_sk_{token_of(name)}"
 
@@ -227,17 +231,41 @@ class Api:
         assert answer.status == 200, answer.body
         return client.with_cookie(answer.headers["set-cookie"])
 
-    async def set_up(self, client: Client) -> Authenticator:
+    async def owner(self, mailbox_id: UUID, **columns: Any) -> Client:
+        """A new session of the owner of a mailbox, inserted."""
+        session_id, at = uuid7(self.clock()), self.clock()
+        token = f"{session_id.hex:_<43}"
+        row = {
+            "id": session_id,
+            "mailbox_id": mailbox_id,
+            "token_hash": token_hash(token),
+            "credentials_epoch": 0,
+            "ip_address": "192.0.2.1",
+            "user_agent": "owner",
+            "created_at": at,
+            "expires_at": at + timedelta(days=3650),
+        }
+        await self._insert("owner_sessions", row | columns)
+        return self.nobody.with_cookie(owner_cookie_of(token))
+
+    async def log_in_owner(self, address: str, password: str = PASSWORD, source: str = "192.0.2.1") -> Client:
+        """A new session, opened by POST /me/login."""
+        client = self.nobody.from_address(source)
+        answer = await client.post("/me/login", {"address": address, "password": password})
+        assert answer.status == 200, answer.body
+        return client.with_cookie(answer.headers["set-cookie"])
+
+    async def set_up(self, client: Client, area: str = "/auth") -> Authenticator:
         """An authenticator with the secret of a pending setup."""
-        answer = await client.post("/auth/totp/setup")
+        answer = await client.post(f"{area}/totp/setup")
         assert answer.status == 200, answer.body
         (secret,) = parse_qs(urlsplit(answer.data["provisioning_uri"]).query)["secret"]
         return Authenticator(b32decode(secret), self.clock)
 
-    async def enrol(self, client: Client) -> Authenticator:
+    async def enrol(self, client: Client, area: str = "/auth") -> Authenticator:
         """Enrol an authenticator over HTTP; this uses up the code of the current step."""
-        authenticator = await self.set_up(client)
-        answer = await client.post("/auth/totp/verify", {"code": authenticator.code()})
+        authenticator = await self.set_up(client, area)
+        answer = await client.post(f"{area}/totp/verify", {"code": authenticator.code()})
         assert answer.status == 200, answer.body
         return replace(authenticator, recovery_codes=tuple(answer.data["recovery_codes"]))
 

@@ -53,7 +53,7 @@ NOT_REQUIRED = InheritedFlag(False, "server")
 class Domain:
     """A managed domain; `name` in A-labels. `max_*` None: unlimited; `default_quota_bytes` 0: unlimited.
 
-    `require_app_passwords` None: as the setting.
+    `require_app_passwords` None: as the setting. `self_service`: owners of its mailboxes may sign in (`/me`).
     """
 
     id: UUID
@@ -67,6 +67,7 @@ class Domain:
     default_quota_bytes: int
     plus_delimiter: str | None
     require_app_passwords: bool | None
+    self_service: bool
     relay: DomainRelay | None
     dns_status: str
     dns_checked_at: datetime | None
@@ -93,6 +94,7 @@ class NewDomain:
     default_quota_bytes: int = 0
     plus_delimiter: str | None = "+"
     require_app_passwords: bool | None = None
+    self_service: bool = True
     relay: NewRelay | None = None
 
 

@@ -71,7 +71,9 @@ class DomainInherited(Struct, frozen=True):
 
 
 class DomainRecord(Struct, frozen=True):
-    """A domain. `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says."""
+    """A domain. `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says.
+    `self_service`: whether owners of its mailboxes may sign in (POST /me/login).
+    """
 
     id: UUID
     name: str
@@ -85,6 +87,7 @@ class DomainRecord(Struct, frozen=True):
     default_quota_bytes: int
     plus_delimiter: str | None
     require_app_passwords: bool | None
+    self_service: bool
     inherited: DomainInherited
     relay: RelayRecord | None
     usage: DomainUsageRecord
@@ -108,11 +111,14 @@ class DomainCreate(Body, frozen=True):
     default_quota_bytes: Bytes = 0
     plus_delimiter: Delimiter | None = "+"
     require_app_passwords: bool | None = None
+    self_service: bool = True
     relay: RelayRequest | None = None
 
 
 class DomainPatch(Patch, frozen=True):
-    """Changes of a domain; its name can't change. Null for `require_app_passwords`: as the setting."""
+    """Changes of a domain; its name can't change. Null for `require_app_passwords`: as the setting. `self_service`
+    false ends the sessions of owners of its mailboxes.
+    """
 
     active: bool | UnsetType = UNSET
     sending_enabled: bool | UnsetType = UNSET
@@ -123,6 +129,7 @@ class DomainPatch(Patch, frozen=True):
     default_quota_bytes: Bytes | UnsetType = UNSET
     plus_delimiter: Delimiter | UnsetType | None = UNSET
     require_app_passwords: bool | UnsetType | None = UNSET
+    self_service: bool | UnsetType = UNSET
     relay: RelayRequest | UnsetType | None = UNSET
 
 
@@ -155,6 +162,7 @@ def to_record(domain: Domain, usage: DomainUsage, auth: AuthSettings) -> DomainR
         default_quota_bytes=domain.default_quota_bytes,
         plus_delimiter=domain.plus_delimiter,
         require_app_passwords=domain.require_app_passwords,
+        self_service=domain.self_service,
         inherited=DomainInherited(SettingFlag(auth.require_app_passwords)),
         relay=_to_relay(domain.relay),
         usage=DomainUsageRecord(usage.mailboxes, usage.aliases, usage.bytes),

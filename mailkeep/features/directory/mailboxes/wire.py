@@ -84,7 +84,7 @@ class MailboxRecord(Struct, frozen=True):
     """A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only.
 
     `time_zone`: for display, of its vacation for example. `require_app_passwords`: whether mail clients must use app
-    passwords; null: as `inherited` says.
+    passwords; null: as `inherited` says. If its owner has a `second_factor`, they must in any case.
     """
 
     id: UUID
@@ -102,6 +102,7 @@ class MailboxRecord(Struct, frozen=True):
     time_zone: str
     require_app_passwords: bool | None
     inherited: MailboxInherited
+    second_factor: bool
     last_login: LastLoginRecord
     created_at: Timestamp
     updated_at: Timestamp
@@ -208,15 +209,21 @@ def to_record(mailbox: Mailbox, who: Principal) -> MailboxRecord:
         used_bytes=mailbox.used_bytes,
         message_count=mailbox.message_count,
         protocols=_to_protocols(mailbox.protocols),
-        forward=ForwardRecord(list(mailbox.forward.destinations), mailbox.forward.keep_copy),
+        forward=to_forward(mailbox.forward),
         time_zone=mailbox.time_zone,
         require_app_passwords=mailbox.require_app_passwords,
         inherited=MailboxInherited(to_inherited(mailbox.inherited_requirement)),
+        second_factor=mailbox.second_factor,
         last_login=LastLoginRecord(iso_or_none(login.at), login.protocol, login.ip),
         created_at=iso(mailbox.created_at),
         updated_at=iso(mailbox.updated_at),
         deleted_at=iso_or_none(mailbox.deleted_at),
     )
+
+
+def to_forward(forward: MailboxForward) -> ForwardRecord:
+    """The response for a forward."""
+    return ForwardRecord(list(forward.destinations), forward.keep_copy)
 
 
 def audit_fields(mailbox: Mailbox) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from mailkeep.core.ids import uuid7_floor
-from mailkeep.core.principal import Principal, Role
+from mailkeep.core.principal import Principal
 from mailkeep.core.secret import is_signed_publicly
 from mailkeep.features.record.audit.model import (
     ActorAccount,
@@ -61,7 +61,7 @@ def _can_list_admin(who: Principal, entry: AuditEntry, account: ActorAccount) ->
     """Whether GET /admins shows the reader the administrator behind the entry."""
     if entry.admin_id is not None and entry.admin_id == who.admin_id:
         return True
-    return who.scope is None and (who.role is not Role.DOMAIN_ADMIN or not who.assigned.isdisjoint(account.assigned))
+    return who.scope is None and (who.has_all_domains or not who.assigned.isdisjoint(account.assigned))
 
 
 def diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
