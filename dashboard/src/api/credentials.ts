@@ -21,7 +21,7 @@ export interface Credentials {
   signOut: () => Promise<unknown>
   signOutEverywhere: () => Promise<unknown>
   changePassword: (body: Schema['PasswordChange']) => Promise<{ sessions_ended: number }>
-  setUpTotp: () => Promise<Schema['TotpSetupResponse']>
+  setUpTotp: (body: Confirmation) => Promise<Schema['TotpSetupResponse']>
   verifyTotp: (code: string) => Promise<{ recovery_codes: string[] }>
   disableTotp: (body: OneTimeCode) => Promise<unknown>
   renewTotpRecoveryCodes: (code: string) => Promise<{ recovery_codes: string[] }>

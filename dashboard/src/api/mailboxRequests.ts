@@ -1,4 +1,5 @@
 import { client, fetchData, fetchPage, type Schema } from './client'
+import type { Confirmation } from './credentials'
 
 type IfMatch = { 'If-Match'?: string }
 
@@ -8,6 +9,10 @@ type IfMatch = { 'If-Match'?: string }
  */
 export function mailboxRequests(id: string) {
   const path = { id }
+  async function listMessages(): Promise<TestMessage[]> {
+    const query = { mailbox_id: id, direction: 'inbound', status: 'received', limit: 25 } as const
+    return (await fetchPage(client.GET('/messages', { params: { query } }))).rows
+  }
   return {
     id,
     vacation: {
@@ -36,16 +41,15 @@ export function mailboxRequests(id: string) {
       deactivate: (): Promise<unknown> => fetchData(client.POST('/mailboxes/{id}/sieve/deactivate', { params: { path } })),
       validate: (script: string) => fetchData(client.POST('/sieve/validate', { body: { script } })),
       test: (body: Schema['ScriptTest']) => fetchData(client.POST('/sieve/test', { body })),
-      /** Received messages that a script can be tested with, newest first. */
-      listMessages: async (): Promise<TestMessage[]> => {
-        const query = { mailbox_id: id, direction: 'inbound', status: 'received', limit: 25 } as const
-        return (await fetchPage(client.GET('/messages', { params: { query } }))).rows
-      },
+      /** Received messages that a script can be tested with, newest first; null without access to their content. */
+      listMessages: listMessages as (() => Promise<TestMessage[]>) | null,
     },
     appPasswords: {
       list: () => fetchData(client.GET('/mailboxes/{id}/app-passwords', { params: { path } })),
-      create: (body: Schema['AppPasswordCreate']) => fetchData(client.POST('/mailboxes/{id}/app-passwords', { params: { path }, body })),
-      remove: (app_password_id: string) =>
+      /** Owners confirm with their password, if they have signed in some time ago. */
+      create: (body: Schema['AppPasswordCreate'], _: Confirmation) =>
+        fetchData(client.POST('/mailboxes/{id}/app-passwords', { params: { path }, body })),
+      remove: (app_password_id: string, _: Confirmation) =>
         fetchData(client.DELETE('/mailboxes/{id}/app-passwords/{app_password_id}', { params: { path: { id, app_password_id } } })),
     },
   }
@@ -53,4 +57,4 @@ export function mailboxRequests(id: string) {
 
 export type MailboxRequests = ReturnType<typeof mailboxRequests>
 export type Forward = Schema['MailboxRecord']['forward']
-type TestMessage = Pick<Schema['ListedMessage'], 'id' | 'subject' | 'from' | 'created_at'>
+type TestMessage = Pick<Schema['MessageResponse'], 'id' | 'subject' | 'from' | 'created_at'>

@@ -31,7 +31,7 @@ export default function Mail() {
   const [params, change] = useSearchParams()
   const kind: Kind = params['show'] === 'junk' ? 'junk' : 'rejected'
   return (
-    <Page title="Rejected mail and junk" lead="Mail of the last days that did not reach your inbox, and why.">
+    <Page title="Rejected mail and junk" lead="Mail of the last 7 days that did not reach your inbox, and why.">
       <div>
         <SegmentedControl
           aria-label="Show"
@@ -47,7 +47,7 @@ export default function Mail() {
         key={kind}
         label={kind === 'junk' ? 'Junk' : 'Rejected mail'}
         queryKey={['messages', 'own', kind]}
-        load={(page) => fetchPage(client.GET('/me/messages', { params: { query: { ...page, result: kind } } }))}
+        load={(page) => fetchPage(client.GET('/me/messages', { params: { query: { ...page, sort: 'created_at', result: kind } } }))}
         columns={COLUMNS}
         rowKey={(row) => row.id}
         empty={EMPTY[kind]}
@@ -70,9 +70,10 @@ const EMPTY = {
 }
 
 function Outcome({ message }: { message: Message }) {
+  const score = message.spam_score === null ? '' : `Spam score ${message.spam_score.toFixed(1)}`
   return (
     <span className="break">
-      <Badge tone={message.status === 'rejected' ? 'bad' : 'warn'}>{message.status}</Badge> {message.reason}
+      {message.result === 'rejected' ? <Badge tone="bad">rejected</Badge> : <Badge tone="warn">in Junk</Badge>} {message.reason ?? score}
     </span>
   )
 }

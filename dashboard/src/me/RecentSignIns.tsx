@@ -29,7 +29,9 @@ export function RecentSignIns({ limit }: { limit?: number }) {
         label="Recent sign-ins"
         queryKey={['logins', limit]}
         load={async (page) => {
-          const found = await fetchPage(client.GET('/me/logins', { params: { query: limit ? { limit } : page } }))
+          const found = await fetchPage(
+            client.GET('/me/logins', { params: { query: limit ? { limit } : { ...page, sort: 'created_at' } } }),
+          )
           return limit ? { ...found, next: null } : found
         }}
         columns={COLUMNS}

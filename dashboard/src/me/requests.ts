@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { client, fetchData, fetchPage, type Schema } from '../api/client'
+import { client, fetchData, type Schema } from '../api/client'
 import type { Credentials } from '../api/credentials'
 import type { MailboxRequests } from '../api/mailboxRequests'
 
@@ -22,7 +22,7 @@ export const ownerCredentials: Credentials = {
   signOut: () => fetchData(client.POST('/me/logout')),
   signOutEverywhere: () => fetchData(client.POST('/me/logout-all')),
   changePassword: (body) => fetchData(client.POST('/me/password', { body })),
-  setUpTotp: () => fetchData(client.POST('/me/totp/setup')),
+  setUpTotp: (body) => fetchData(client.POST('/me/totp/setup', { body })),
   verifyTotp: (code) => fetchData(client.POST('/me/totp/verify', { body: { code } })),
   disableTotp: (body) => fetchData(client.DELETE('/me/totp', { body })),
   renewTotpRecoveryCodes: (code) => fetchData(client.POST('/me/totp/recovery-codes', { body: { code } })),
@@ -59,11 +59,12 @@ export const ownRequests: MailboxRequests = {
     deactivate: () => fetchData(client.POST('/me/sieve/deactivate')),
     validate: (script) => fetchData(client.POST('/sieve/validate', { body: { script } })),
     test: (body) => fetchData(client.POST('/sieve/test', { body })),
-    listMessages: async () => (await fetchPage(client.GET('/me/messages', { params: { query: { result: 'received', limit: 25 } } }))).rows,
+    listMessages: null,
   },
   appPasswords: {
     list: () => fetchData(client.GET('/me/app-passwords')),
-    create: (body) => fetchData(client.POST('/me/app-passwords', { body })),
-    remove: (app_password_id) => fetchData(client.DELETE('/me/app-passwords/{app_password_id}', { params: { path: { app_password_id } } })),
+    create: (body, confirmation) => fetchData(client.POST('/me/app-passwords', { body: { ...body, ...confirmation } })),
+    remove: (app_password_id, body) =>
+      fetchData(client.DELETE('/me/app-passwords/{app_password_id}', { params: { path: { app_password_id } }, body })),
   },
 }

@@ -4,9 +4,12 @@ import { useCredentials } from '../api/credentials'
 import { ApiError } from '../api/errors'
 import { useApiMutation } from './useForm'
 
+/** After 10 minutes for changes of settings, after 15 for those of an own way to sign in. */
+const REASONS: readonly unknown[] = ['recent_sign_in_required', 'login_again']
+
 /** Whether the API refused a change because the session is too old for it. */
 export function needsRecentSignIn(error: unknown): boolean {
-  return error instanceof ApiError && error.code === 'FORBIDDEN' && error.details['reason'] === 'recent_sign_in_required'
+  return error instanceof ApiError && error.code === 'FORBIDDEN' && REASONS.includes(error.details['reason'])
 }
 
 /** The password for a change that needs a recent sign-in. `error`: of the change. */
@@ -51,7 +54,7 @@ export function RecentSignIn({ password, setPassword, error, consequence }: Prop
   return (
     <fieldset className="fieldset">
       <legend>Confirm that it is you</legend>
-      <p>This change needs a sign-in within the last 10 minutes.</p>
+      <p>This change needs a recent sign-in.</p>
       <PasswordInput
         label="Your password"
         autoComplete="current-password"

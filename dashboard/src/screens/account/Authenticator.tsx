@@ -1,7 +1,7 @@
 import { Button, Group, Modal, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
-import { useCredentials } from '../../api/credentials'
+import { lazy, Suspense, useRef, useState } from 'react'
+import { type Confirmation, useCredentials } from '../../api/credentials'
 import { Allowed } from '../../access/Allowed'
 import { Badge } from '../../ui/Badge'
 import { LoadingLines } from '../../ui/DataList'
@@ -10,6 +10,7 @@ import { Form } from '../../ui/Form'
 import { useApiMutation } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
 import { Section } from '../../ui/Page'
+import { RecentSignIn, useRecentSignIn } from '../../ui/RecentSignIn'
 import { Secret } from '../../ui/Secret'
 import { RecoveryCodes, RenewCodesForm } from './RecoveryCodes'
 
@@ -66,10 +67,11 @@ export function Authenticator({ account }: { account: { totp_enabled: boolean; p
 function SetUpForm({ onDone }: { onDone: (codes: readonly string[]) => void }) {
   const [code, setCode] = useState('')
   const credentials = useCredentials()
+  const confirmation = useRef<Confirmation>({})
   // Each setup creates a new secret; an unconfirmed one is void.
   const setup = useQuery({
     queryKey: ['totp-setup'],
-    queryFn: credentials.setUpTotp,
+    queryFn: () => credentials.setUpTotp(confirmation.current),
     staleTime: Infinity,
     gcTime: 0,
     retry: false,
@@ -80,6 +82,24 @@ function SetUpForm({ onDone }: { onDone: (codes: readonly string[]) => void }) {
     message: 'Authenticator turned on.',
     onSuccess: (answer) => onDone(answer.recovery_codes),
   })
+  const signIn = useRecentSignIn(setup.error)
+  if (signIn.isNeeded && !setup.data)
+    return (
+      <Form
+        onSubmit={() => {
+          confirmation.current = signIn.body
+          void setup.refetch()
+        }}
+        error={signIn.otherError}
+        actions={
+          <Button type="submit" loading={setup.isFetching}>
+            Continue
+          </Button>
+        }
+      >
+        <RecentSignIn {...signIn.promptProps} consequence="Sign in again, then set it up." />
+      </Form>
+    )
   if (setup.error) return <ErrorNote error={setup.error} />
   if (!setup.data) return <LoadingLines />
   const secret = new URL(setup.data.provisioning_uri).searchParams.get('secret') ?? ''

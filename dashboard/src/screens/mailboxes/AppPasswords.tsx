@@ -9,6 +9,7 @@ import { EmptyState } from '../../ui/Empty'
 import { Form } from '../../ui/Form'
 import { Icon } from '../../ui/Icon'
 import { Section } from '../../ui/Page'
+import { RecentSignIn, useRecentSignIn } from '../../ui/RecentSignIn'
 import { Secret } from '../../ui/Secret'
 import { SECRET_MODAL_PROPS } from '../../ui/SecretModal'
 import { Time } from '../../ui/Time'
@@ -135,7 +136,7 @@ function AppPasswordForm(props: Props & { onDone: (created: Created) => void; on
   const { mailbox } = props
   const allowed = allowedProtocols(mailbox)
   const create = useApiMutation({
-    request: (values: typeof initial) => props.requests.appPasswords.create(createBody(values, allowed)),
+    request: (values: typeof initial) => props.requests.appPasswords.create(createBody(values, allowed), signIn.body),
     invalidates: ['app-passwords'],
     onSuccess: (created) => {
       form.markSaved()
@@ -144,10 +145,11 @@ function AppPasswordForm(props: Props & { onDone: (created: Created) => void; on
   })
   const initial = { name: '', days: '0', imap: true, pop3: true, smtp: true, sieve: true }
   const form = useForm(initial, create.error)
+  const signIn = useRecentSignIn(create.error)
   return (
     <Form
-      onSubmit={() => create.mutate(form.values)}
-      error={create.error}
+      onSubmit={() => signIn.isReady && create.mutate(form.values)}
+      error={signIn.isNeeded ? signIn.otherError : create.error}
       isDirty={form.isDirty}
       formFields={['name', 'expires_at']}
       actions={
@@ -188,6 +190,7 @@ function AppPasswordForm(props: Props & { onDone: (created: Created) => void; on
         {...form.field('days')}
         error={form.errorOf('expires_at')}
       />
+      {signIn.isNeeded && <RecentSignIn {...signIn.promptProps} consequence="Sign in again, then create it." />}
     </Form>
   )
 }
@@ -232,7 +235,7 @@ function DeleteAppPassword(props: { requests: MailboxRequests; appPassword: AppP
       opened={appPassword !== null}
       onClose={props.onClose}
       title={`Delete ${appPassword?.name ?? ''}`}
-      request={() => requests.appPasswords.remove(appPassword?.id ?? '')}
+      request={(confirmation) => requests.appPasswords.remove(appPassword?.id ?? '', confirmation)}
       invalidates={['app-passwords']}
       message={(answer) => answer.message}
     >

@@ -1,5 +1,5 @@
 import { Button, SegmentedControl, Select, Textarea } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { skipToken, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schema } from '../../../api/client'
 import type { MailboxRequests } from '../../../api/mailboxRequests'
@@ -13,12 +13,13 @@ const PASTED = 'From: Nora <nora@elsewhere.example>\nTo: {address}\nSubject: Hel
 
 /** Tries the script in the editor with a message of the mailbox's history, or with a pasted one. */
 export function TestPanel({ address, requests, script }: { address: string; requests: MailboxRequests; script: string }) {
-  const [source, setSource] = useState<'history' | 'text'>('history')
+  const { listMessages } = requests.sieve
+  const [source, setSource] = useState<'history' | 'text'>(listMessages ? 'history' : 'text')
   const [messageId, setMessageId] = useState<string | null>(null)
   const [text, setText] = useState(PASTED.replace('{address}', address))
   const history = useQuery({
     queryKey: ['messages', 'of mailbox', requests.id],
-    queryFn: requests.sieve.listMessages,
+    queryFn: listMessages ?? skipToken,
   })
   const chosen = messageId ?? history.data?.[0]?.id ?? null
   const attempt = useApiMutation({
@@ -29,17 +30,19 @@ export function TestPanel({ address, requests, script }: { address: string; requ
   return (
     <Section title="Test" lead="What the script above would do with a message. Nothing is delivered or sent.">
       <div className="stack">
-        <div>
-          <SegmentedControl
-            aria-label="Message"
-            value={source}
-            onChange={(value) => setSource(value as typeof source)}
-            data={[
-              { value: 'history', label: 'Received message' },
-              { value: 'text', label: 'Pasted message' },
-            ]}
-          />
-        </div>
+        {listMessages && (
+          <div>
+            <SegmentedControl
+              aria-label="Message"
+              value={source}
+              onChange={(value) => setSource(value as typeof source)}
+              data={[
+                { value: 'history', label: 'Received message' },
+                { value: 'text', label: 'Pasted message' },
+              ]}
+            />
+          </div>
+        )}
         {source === 'history' ? (
           <Select
             label="Received message"
