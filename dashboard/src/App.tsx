@@ -2,6 +2,7 @@ import { Notifications } from '@mantine/notifications'
 import { localStorageColorSchemeManager, MantineProvider, Tooltip } from '@mantine/core'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
+import type { ReactElement } from 'react'
 import { accountCredentials, CredentialsContext } from './api/credentials'
 import { queryClient } from './api/queries'
 import { navigation } from './layout/routerNavigation'
@@ -10,6 +11,7 @@ import { theme } from './theme'
 import { HintContext } from './ui/Hint'
 import { NavigationContext } from './ui/navigation'
 
+const showTooltip = (props: { label: string; children: ReactElement }) => <Tooltip {...props} />
 const schemes = localStorageColorSchemeManager({ key: 'mailkeep-color-scheme' })
 
 export function App() {
@@ -24,7 +26,7 @@ export function App() {
       <QueryClientProvider client={queryClient}>
         <CredentialsContext value={accountCredentials}>
           <NavigationContext value={navigation}>
-            <HintContext value={Tooltip}>
+            <HintContext value={showTooltip}>
               <RouterProvider router={router} />
             </HintContext>
           </NavigationContext>

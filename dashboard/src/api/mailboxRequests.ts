@@ -46,15 +46,23 @@ export function mailboxRequests(id: string) {
     },
     appPasswords: {
       list: () => fetchData(client.GET('/mailboxes/{id}/app-passwords', { params: { path } })),
-      /** Owners confirm with their password, if they have signed in some time ago. */
-      create: (body: Schema['AppPasswordCreate'], _: Confirmation) =>
-        fetchData(client.POST('/mailboxes/{id}/app-passwords', { params: { path }, body })),
-      remove: (app_password_id: string, _: Confirmation) =>
+      create: (body: Schema['AppPasswordCreate']) => fetchData(client.POST('/mailboxes/{id}/app-passwords', { params: { path }, body })),
+      remove: (app_password_id: string) =>
         fetchData(client.DELETE('/mailboxes/{id}/app-passwords/{app_password_id}', { params: { path: { id, app_password_id } } })),
     },
   }
 }
 
-export type MailboxRequests = ReturnType<typeof mailboxRequests>
+type AdministratorsRequests = ReturnType<typeof mailboxRequests>
+
+export interface MailboxRequests extends Omit<AdministratorsRequests, 'appPasswords'> {
+  /** Owners confirm changes with their password, if they have signed in some time ago. */
+  appPasswords: {
+    list: AdministratorsRequests['appPasswords']['list']
+    create: (body: Schema['AppPasswordCreate'], confirmation: Confirmation) => Promise<Schema['AppPasswordWithSecret']>
+    remove: (app_password_id: string, confirmation: Confirmation) => Promise<{ message: string }>
+  }
+}
+
 export type Forward = Schema['MailboxRecord']['forward']
 type TestMessage = Pick<Schema['MessageResponse'], 'id' | 'subject' | 'from' | 'created_at'>

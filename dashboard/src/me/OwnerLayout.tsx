@@ -1,5 +1,5 @@
 import { ActionIcon } from '@mantine/core'
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { ErrorBar } from '../ui/ErrorBar'
 import { Icon, type IconName, Logo } from '../ui/Icon'
 import { ThemeSwitch } from '../ui/ThemeSwitch'
@@ -25,13 +25,18 @@ export function OwnerLayout({ mailbox, path, children }: { mailbox: OwnMailbox; 
   const menuButton = useRef<HTMLButtonElement>(null)
   const signOut = useSignOut()
   useEffect(() => setMenuOpen(false), [path])
-  function closeOnEscape(event: KeyboardEvent) {
-    if (event.key !== 'Escape' || !isMenuOpen) return
-    setMenuOpen(false)
-    menuButton.current?.focus()
-  }
+  useEffect(() => {
+    if (!isMenuOpen) return
+    function closeOnEscape(event: KeyboardEvent) {
+      if (event.key !== 'Escape') return
+      setMenuOpen(false)
+      menuButton.current?.focus()
+    }
+    addEventListener('keydown', closeOnEscape)
+    return () => removeEventListener('keydown', closeOnEscape)
+  }, [isMenuOpen])
   return (
-    <div className="frame" onKeyDown={closeOnEscape}>
+    <div className="frame">
       <a className="skip" href="#content">
         Skip to content
       </a>
