@@ -69,7 +69,7 @@ async def first_load(browser: Browser, scene: Scene, path: str) -> tuple[float, 
     """Bytes and milliseconds with an empty browser cache."""
     async with open_context(browser, scene.super_admin if path == "/" else None) as browser_context:
         if path == "/me":
-            await browser_context.add_cookies([await sign_in(scene.http, f"alice@{EXAMPLE}")])
+            await (await sign_in(scene.http, f"alice@{EXAMPLE}")).enter(browser_context)
         await browser_context.add_init_script(FIRST)
         page = await browser_context.new_page()
         await visit(page, scene.http, path)

@@ -7,11 +7,12 @@ import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
-from playwright.async_api import Browser, Page, SetCookieParam
+from playwright.async_api import Browser, BrowserContext, Page
 
 from tests.browser.scene import PASSWORD, Scene
 from tests.browser.screens import BUILT, FaultRecorder, Screen, open_context
@@ -49,32 +50,43 @@ async def make_owner(scene: Scene, **more: Any) -> tuple[str, str]:
     return created["id"], created["address"]
 
 
-async def sign_in(http: str, address: str, password: str = PASSWORD) -> SetCookieParam:
-    """Open a session of an owner; returns its cookie for a browser context."""
+@dataclass(frozen=True)
+class Owner:
+    """The session of a mailbox's owner."""
+
+    http: str
+    token: str
+
+    async def call(self, method: str, path: str, body: Any = None) -> Any:
+        """Call the API below `/me`; returns `data`."""
+        headers = {"Cookie": f"{COOKIE}={self.token}"}
+        url = f"{self.http}/api/v1/me{path}"
+        async with aiohttp.ClientSession(headers=headers) as session, session.request(method, url, json=body) as answer:
+            envelope = await answer.json()
+        assert envelope["error"] is None, envelope["error"]
+        return envelope["data"]
+
+    async def enter(self, browser_context: BrowserContext) -> None:
+        """Give a browser the session's cookie."""
+        await browser_context.add_cookies([{"name": COOKIE, "value": self.token, "url": self.http}])
+
+
+async def sign_in(http: str, address: str, password: str = PASSWORD) -> Owner:
+    """Open a session of an owner."""
     body = {"address": address, "password": password}
     async with aiohttp.ClientSession() as session, session.post(f"{http}/api/v1/me/login", json=body) as answer:
         assert answer.status == 200, await answer.text()
-        return {"name": COOKIE, "value": answer.cookies[COOKIE].value, "url": http}
-
-
-async def call_as_owner(http: str, cookie: SetCookieParam, method: str, path: str, body: Any = None) -> Any:
-    """Call the API below `/me`; returns `data`."""
-    headers = {"Cookie": f"{COOKIE}={cookie.get('value')}"}
-    url = f"{http}/api/v1/me{path}"
-    async with aiohttp.ClientSession(headers=headers) as session, session.request(method, url, json=body) as answer:
-        envelope = await answer.json()
-    assert envelope["error"] is None, envelope["error"]
-    return envelope["data"]
+        return Owner(http, answer.cookies[COOKIE].value)
 
 
 @asynccontextmanager
-async def open_own_page(browser: Browser, http: str, cookie: SetCookieParam | None, **options: Any) -> AsyncIterator[Page]:
+async def open_own_page(browser: Browser, http: str, owner: Owner | None, **options: Any) -> AsyncIterator[Page]:
     """A page with the session of an owner, or none. Fails at the end if anything was recorded (`FaultRecorder`), or if
     the page has called anything but `ALLOWED_CALLS`.
     """
     async with open_context(browser, None, **options) as browser_context:
-        if cookie:
-            await browser_context.add_cookies([cookie])
+        if owner:
+            await owner.enter(browser_context)
         page = await browser_context.new_page()
         recorder = FaultRecorder(http)
         recorder.attach(page)

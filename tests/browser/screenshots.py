@@ -90,7 +90,7 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             page = await browser_context.new_page()
             await visit(page, front.http, owners.LOGIN)
             await save_screenshot(page, f"own-login-{form}")
-            await browser_context.add_cookies([await owners.sign_in(front.http, f"alice@{EXAMPLE}")])
+            await (await owners.sign_in(front.http, f"alice@{EXAMPLE}")).enter(browser_context)
             for screen in owners.SCREENS:
                 await visit(page, front.http, screen.path + ("?script=main" if screen.name == "own-filters" else ""))
                 await page.wait_for_timeout(150)

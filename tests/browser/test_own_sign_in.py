@@ -72,7 +72,7 @@ async def test_the_sessions_of_an_administrator_and_an_owner_are_separate(browse
         assert [each.get("name") for each in await page.context.cookies()] == [COOKIE]
     assert (await admin.call("GET", "/auth/me"))["role"] == "admin"
     async with open_context(browser, None) as browser_context:
-        await browser_context.add_cookies([await sign_in(scene.http, address)])
+        await (await sign_in(scene.http, address)).enter(browser_context)
         page = await browser_context.new_page()
         await page.goto(f"{scene.http}/mailboxes")
         await expect(page.get_by_role("heading", name="Sign in to Mailkeep")).to_be_visible()
@@ -81,7 +81,7 @@ async def test_the_sessions_of_an_administrator_and_an_owner_are_separate(browse
 async def test_self_service_turned_off_is_explained_and_ends_the_session(browser: Browser, scene: Scene):
     call = scene.super_admin.call
     domain = await call("POST", "/domains", {"name": "no-self-service.test"})
-    _, address = await make_owner(scene, domain_id=domain["id"])
+    mailbox_id, address = await make_owner(scene, domain_id=domain["id"])
     async with open_own_page(browser, scene.http, await sign_in(scene.http, address)) as page:
         await visit(page, scene.http, "/me")
         await call("PATCH", f"/domains/{domain['id']}", {"self_service": False})
@@ -89,6 +89,7 @@ async def test_self_service_turned_off_is_explained_and_ends_the_session(browser
         await expect(page.get_by_role("heading", name="Sign in to your mailbox")).to_be_visible()
         await enter(page, address)
         await expect(page.get_by_role("alert")).to_contain_text("can't sign in here")
+    await call("DELETE", f"/mailboxes/{mailbox_id}?purge=true")
     await call("DELETE", f"/domains/{domain['id']}")
 
 

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Schema } from '../api/client'
-import { ApiError } from '../api/errors'
+import { versionQuery } from '../api/queries'
 import { LoadingLines } from '../ui/DataList'
 import { CopyableCode } from '../ui/Copy'
 import { EmptyState } from '../ui/Empty'
@@ -23,11 +23,11 @@ const SECURITY = { tls: 'SSL/TLS', starttls: 'STARTTLS' } as const
 
 /** What a mail program asks for. */
 export default function Device() {
-  const { data, error } = useQuery(setupQuery())
-  const isEmbedded = error instanceof ApiError && error.details['reason'] === 'needs_full_profile'
+  const { data: version } = useQuery(versionQuery())
+  const { data, error } = useQuery({ ...setupQuery(), enabled: version?.profile === 'full' })
   return (
     <Page title="Set up a device" lead="Add an account in your mail program, choose to enter the settings yourself, and copy these.">
-      {isEmbedded ? (
+      {version && version.profile !== 'full' ? (
         <div className="card">
           <EmptyState icon="phone" title="No mail programs in the embedded profile">
             This server has no IMAP and no submission. It is for trying things out.

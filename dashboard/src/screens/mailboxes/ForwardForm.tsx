@@ -18,7 +18,7 @@ export function ForwardForm({ mailbox, requests }: { mailbox: Mailbox; requests:
   const version = useVersion(requests.forward.path)
   const save = useApiMutation({
     request: ({ forward_to, keep_copy }: Values) => requests.forward.save({ destinations: forward_to, keep_copy }, version.header),
-    invalidates: ['mailboxes', 'routing', 'me'],
+    invalidates: ['mailboxes', 'routing', 'me', 'forward'],
     message: `Saved the forward of ${mailbox.address}.`,
     onSuccess: () => {
       form.markSaved()
