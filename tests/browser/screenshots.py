@@ -39,6 +39,10 @@ OTHERS = (
     Screen("new-key", "/api-keys?new=yes"),
     Screen("settings-history", "/settings?tab=history"),
 )
+FILTER = (
+    'require ["fileinto", "mailbox"];\nif header :contains "list-id" "news.example.org" {\n  fileinto :create "News";\n'
+    "  stop;\n}\n"
+)
 SERVICES_TABS = ("state", "plan", "drift", "operations", "generations")
 # The mean difference per pixel, of 255.
 _MAX_DIFFERENCE = 0.2
@@ -86,15 +90,31 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             await save_screenshot(page, f"sieve-{form}")
             await show_vacation(page, front)
             await save_screenshot(page, f"vacation-{form}")
+    return written
+
+
+async def take_owners_screenshots(browser: Browser, front: Front, folder: Path) -> list[Path]:
+    """The page for owners of mailboxes, as Alice."""
+    written: list[Path] = []
+    address = f"alice@{EXAMPLE}"
+    path = f"/mailboxes/{front.scene.ids['mailbox_id']}"
+    await front.caller("super_admin").call("PUT", f"{path}/sieve/main", {"script": FILTER})
+    await front.caller("super_admin").call("POST", f"{path}/sieve/main/activate")
+    for sender, subject in (("Lottery <win@prizes.test>", "You have won"), ("Nora <nora@elsewhere.test>", "Photos")):
+        await front.scene.deliver(address, subject, sender, X_Padding="x" * (20 if subject == "Photos" else 900))
+    for form, options in FORMS.items():
         async with open_context(browser, None, reduced_motion="reduce", **options) as browser_context:
             page = await browser_context.new_page()
             await visit(page, front.http, owners.LOGIN)
-            await save_screenshot(page, f"own-login-{form}")
-            await (await owners.sign_in(front.http, f"alice@{EXAMPLE}")).enter(browser_context)
+            await page.screenshot(path=folder / f"own-login-{form}.png")
+            await (await owners.sign_in(front.http, address)).enter(browser_context)
             for screen in owners.SCREENS:
                 await visit(page, front.http, screen.path + ("?script=main" if screen.name == "own-filters" else ""))
                 await page.wait_for_timeout(150)
-                await save_screenshot(page, f"{screen.name}-{form}")
+                await page.screenshot(path=folder / f"{screen.name}-{form}.png")
+        written += [folder / f"{name}-{form}.png" for name in ("own-login", *(each.name for each in owners.SCREENS))]
+    for picture in written:
+        picture.write_bytes(reduce_colors(picture.read_bytes()))
     return written
 
 
@@ -194,6 +214,7 @@ async def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         async with run_scene(Path(folder)) as scene, run_front(scene) as front, launch(executable) as browser:
             written = await take_screenshots(browser, scene, front, target)
+            written += await take_owners_screenshots(browser, front, target)
     stack_folder = new_directory("mailkeep-screenshots-", 0o755, programs=True)
     try:
         await asyncio.to_thread(harness.start, stack_folder)

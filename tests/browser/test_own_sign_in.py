@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from base64 import b32decode
 
+import psycopg
 import pytest
 from playwright.async_api import Browser, Page, expect
 
+from mailkeep.db import postgres
 from tests.browser.owners import LOGIN, make_owner, open_own_page, sign_in
 from tests.browser.scene import COOKIE, PASSWORD, Scene
 from tests.browser.screens import open_context, visit
@@ -143,6 +145,38 @@ async def test_a_second_factor_is_set_up_required_and_turned_off(browser: Browse
         await dialog.get_by_label("Code", exact=True).fill(codes[1])
         await dialog.get_by_role("button", name="Turn off").click()
         await expect(page.get_by_role("button", name="Set up an authenticator")).to_be_visible()
+
+
+async def test_changes_of_a_sign_in_that_is_not_recent_ask_for_the_password(browser: Browser, scene: Scene):
+    mailbox_id, address = await make_owner(scene)
+    async with open_own_page(browser, scene.http, await sign_in(scene.http, address)) as page:
+        urls = postgres.running_urls(scene.instance.data_dir)
+        assert urls is not None
+        age = "UPDATE owner_sessions SET created_at = created_at - interval '1 hour' WHERE mailbox_id = %s"
+        async with await psycopg.AsyncConnection.connect(urls.owner, autocommit=True) as conn:
+            await conn.execute(age, [mailbox_id])
+        await visit(page, scene.http, "/me/app-passwords")
+        await page.get_by_role("button", name="New app password").first.click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Name").fill("Phone")
+        await dialog.get_by_role("button", name="Create app password").click()
+        await dialog.get_by_label("Your password").fill("not the one")
+        await dialog.get_by_role("button", name="Create app password").click()
+        await expect(dialog.get_by_text("The current password is wrong.")).to_be_visible()
+        await dialog.get_by_label("Your password").fill(PASSWORD)
+        await dialog.get_by_role("button", name="Create app password").click()
+        await expect(dialog.get_by_test_id("secret")).to_be_visible()
+        await dialog.get_by_role("button", name="I've saved it").click()
+        await page.get_by_role("button", name="Delete Phone").click()
+        await dialog.get_by_role("button", name="Delete").click()
+        await dialog.get_by_label("Your password").fill(PASSWORD)
+        await dialog.get_by_role("button", name="Delete").click()
+        await expect(page.get_by_text("No app passwords yet")).to_be_visible()
+        await page.get_by_role("link", name="Password and sign-in").click()
+        await page.get_by_role("button", name="Set up an authenticator").click()
+        await dialog.get_by_label("Your password").fill(PASSWORD)
+        await dialog.get_by_role("button", name="Continue").click()
+        await expect(dialog.get_by_role("img", name="QR code")).to_be_visible()
 
 
 async def test_the_password_is_changed_and_other_sessions_end(browser: Browser, scene: Scene):
