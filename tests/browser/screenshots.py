@@ -100,8 +100,10 @@ async def take_owners_screenshots(browser: Browser, front: Front, folder: Path) 
     path = f"/mailboxes/{front.scene.ids['mailbox_id']}"
     await front.caller("super_admin").call("PUT", f"{path}/sieve/main", {"script": FILTER})
     await front.caller("super_admin").call("POST", f"{path}/sieve/main/activate")
-    for sender, subject in (("Lottery <win@prizes.test>", "You have won"), ("Nora <nora@elsewhere.test>", "Photos")):
-        await front.scene.deliver(address, subject, sender, X_Padding="x" * (20 if subject == "Photos" else 900))
+    # Messages are larger than the quota.
+    await front.caller("super_admin").call("PATCH", path, {"quota_bytes": 100})
+    await front.scene.deliver(address, "Photos of the sofa")
+    await front.caller("super_admin").call("PATCH", path, {"quota_bytes": 10 << 10})
     for form, options in FORMS.items():
         async with open_context(browser, None, reduced_motion="reduce", **options) as browser_context:
             page = await browser_context.new_page()

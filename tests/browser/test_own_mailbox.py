@@ -181,6 +181,8 @@ async def test_the_settings_of_a_device_can_be_copied(browser: Browser, front: F
         for service in setup["services"]:
             await expect(page.get_by_text(service["host"], exact=True).first).to_be_visible()
             await expect(page.get_by_text(str(service["port"]), exact=True).first).to_be_visible()
+        await page.get_by_role("button", name="Copy port of IMAP").click()
+        assert await page.evaluate("navigator.clipboard.readText()") == "993"
 
 
 async def test_rejected_mail_is_listed_with_its_reason(browser: Browser, scene: Scene):

@@ -11,8 +11,11 @@ import { setupQuery } from './requests'
 import { OwnerLink } from './router'
 
 type Service = Schema['MailServiceRecord']
+type Protocol = Service['protocol']
 
-const SERVICES: Readonly<Record<Service['protocol'], { title: string; lead: string }>> = {
+const PROTOCOLS: readonly Protocol[] = ['imap', 'smtp', 'pop3', 'sieve']
+
+const SERVICES: Readonly<Record<Protocol, { title: string; lead: string }>> = {
   imap: { title: 'Incoming mail: IMAP', lead: 'Recommended. Mail stays on the server, and all devices show the same.' },
   pop3: { title: 'Incoming mail: POP3', lead: 'Only if a program has no IMAP. It fetches mail to one device.' },
   smtp: { title: 'Outgoing mail: SMTP', lead: 'The program must sign in for sending too.' },
@@ -46,8 +49,8 @@ export default function Device() {
               ]}
             />
           </Section>
-          {data.services.map((each) => (
-            <ServiceSettings key={`${each.protocol} ${each.port}`} service={each} />
+          {PROTOCOLS.map((protocol) => (
+            <ProtocolSettings key={protocol} protocol={protocol} services={data.services.filter((each) => each.protocol === protocol)} />
           ))}
         </>
       ) : (
@@ -62,17 +65,26 @@ function PasswordAdvice({ isRequired }: { isRequired: boolean }) {
   return isRequired ? <>An {link}. Your own password is not accepted.</> : <>Better an {link} for each device than your own password.</>
 }
 
-function ServiceSettings({ service }: { service: Service }) {
-  const { title, lead } = SERVICES[service.protocol]
+/** The first service is the preferred one. */
+function ProtocolSettings({ protocol, services }: { protocol: Protocol; services: readonly Service[] }) {
+  const { title, lead } = SERVICES[protocol]
+  const [first, ...others] = services
+  if (!first) return null
+  const name = protocol.toUpperCase()
   return (
     <Section title={title} lead={lead}>
       <Facts
         rows={[
-          ['Server', <CopyableCode value={service.host} what={`server of ${service.protocol.toUpperCase()}`} />],
-          ['Port', <CopyableCode value={String(service.port)} what={`port of ${service.protocol.toUpperCase()}`} />],
-          ['Security', SECURITY[service.security]],
+          ['Server', <CopyableCode value={first.host} what={`server of ${name}`} />],
+          ['Port', <CopyableCode value={String(first.port)} what={`port of ${name}`} />],
+          ['Security', SECURITY[first.security]],
         ]}
       />
+      {others.map((each) => (
+        <p key={each.port} className="muted">
+          If your program does not offer that: port <code>{each.port}</code> with {SECURITY[each.security]}.
+        </p>
+      ))}
     </Section>
   )
 }

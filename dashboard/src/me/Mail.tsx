@@ -16,9 +16,9 @@ const COLUMNS: readonly Column<Message>[] = [
     wide: true,
     cell: (row) => (
       <span className="break">
-        <span className="strong">{row.subject || '(no subject)'}</span>
+        <span className="strong">{row.from || 'empty sender'}</span>
         <br />
-        <span className="muted">{row.from || 'unknown sender'}</span>
+        <span className="muted">{row.subject}</span>
       </span>
     ),
   },
@@ -31,7 +31,7 @@ export default function Mail() {
   const [params, change] = useSearchParams()
   const kind: Kind = params['show'] === 'junk' ? 'junk' : 'rejected'
   return (
-    <Page title="Rejected mail and junk" lead="Mail of the last 7 days that did not reach your inbox, and why.">
+    <Page title="Rejected and junk" lead="Mail of the last 7 days that did not reach your inbox, and why.">
       <div>
         <SegmentedControl
           aria-label="Show"

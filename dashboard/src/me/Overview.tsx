@@ -72,7 +72,7 @@ function FilterState() {
   const active = data?.find((each) => each.active)
   return (
     <State href={OWNER_PATHS.filters} label="Filters">
-      {data ? (active?.name ?? 'Off') : version?.profile === 'full' ? '…' : 'Not available'}
+      {data ? (active ? `On: ${active.name}` : 'Off') : version?.profile === 'full' ? '…' : 'Not available'}
     </State>
   )
 }

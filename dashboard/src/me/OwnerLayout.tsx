@@ -10,7 +10,7 @@ import { OwnerLink } from './router'
 
 const ENTRIES: readonly { screen: OwnerScreen; label: string; icon: IconName }[] = [
   { screen: 'overview', label: 'Overview', icon: 'home' },
-  { screen: 'mail', label: 'Rejected mail and junk', icon: 'inbox' },
+  { screen: 'mail', label: 'Rejected and junk', icon: 'inbox' },
   { screen: 'vacation', label: 'Vacation', icon: 'clock' },
   { screen: 'forwarding', label: 'Forwarding', icon: 'branch' },
   { screen: 'filters', label: 'Filters', icon: 'sliders' },

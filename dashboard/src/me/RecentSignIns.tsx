@@ -3,6 +3,7 @@ import { type Column, DataList } from '../ui/DataList'
 import { EmptyState } from '../ui/Empty'
 import { Section } from '../ui/Page'
 import { Time } from '../ui/Time'
+import { describeProgram } from './programs'
 
 type Login = Schema['SignInRecord']
 
@@ -17,9 +18,17 @@ const PROTOCOLS: Readonly<Record<string, string>> = {
 const COLUMNS: readonly Column<Login>[] = [
   { header: 'Last', cell: (row) => <Time at={row.last_at} form="ago" /> },
   { header: 'With', cell: (row) => PROTOCOLS[row.protocol] ?? row.protocol },
-  { header: 'Program', wide: true, cell: (row) => <span className="break">{row.program || 'your own password'}</span> },
+  { header: 'Program', wide: true, cell: (row) => <Program name={row.program} /> },
   { header: 'Address', cell: (row) => <span className="break">{row.ip}</span> },
 ]
+
+function Program({ name }: { name: string }) {
+  return (
+    <span className="break" title={name}>
+      {describeProgram(name) || 'with your own password'}
+    </span>
+  )
+}
 
 /** The last sign-ins, by mail programs and to this page: a row for each day and program. `limit`: how many, without the rest. */
 export function RecentSignIns({ limit }: { limit?: number }) {

@@ -22,7 +22,7 @@ export function SignIn() {
   return (
     <SignInCard
       title={pending ? 'Two-factor authentication' : 'Sign in to your mailbox'}
-      link={<span className="muted">Forgotten your password? Ask the administrator of your mail.</span>}
+      link={<span className="muted">Forgotten? Ask your administrator.</span>}
     >
       {pending ? (
         <SecondFactorStep pending={pending} onDone={proceed} onBack={() => setPending(null)} />

@@ -17,7 +17,7 @@ import { useApiMutation, useForm } from '../../ui/useForm'
 import { PROTOCOLS } from './mailboxValues'
 import { formatInherited, formatRequirement, toRequirement } from './RequireAppPasswords'
 
-type Mailbox = Pick<Schema['MailboxRecord'], 'address' | 'protocols' | 'require_app_passwords' | 'inherited'>
+type Mailbox = Pick<Schema['MailboxRecord'], 'address' | 'protocols' | 'require_app_passwords' | 'inherited' | 'second_factor'>
 type AppPassword = Schema['AppPasswordRecord']
 type Created = Schema['AppPasswordWithSecret']
 type Protocol = keyof typeof PROTOCOLS
@@ -30,7 +30,7 @@ interface Props {
 }
 
 /** The app passwords of a mailbox. */
-export function AppPasswords({ mailbox, requests }: Props) {
+export function AppPasswords({ mailbox, requests, title = 'App passwords' }: Props & { title?: string }) {
   const [isCreating, setCreating] = useState(false)
   const [deleted, setDeleted] = useState<AppPassword | null>(null)
   const createButton = (
@@ -68,7 +68,7 @@ export function AppPasswords({ mailbox, requests }: Props) {
   return (
     <Section
       bare
-      title="App passwords"
+      title={title}
       lead={`A separate password for each mail client, which can be deleted alone. ${describeRequirement(mailbox)}`}
       actions={createButton}
     >
@@ -93,7 +93,8 @@ export function AppPasswords({ mailbox, requests }: Props) {
   )
 }
 
-function describeRequirement({ require_app_passwords: own, inherited }: Mailbox): string {
+function describeRequirement({ require_app_passwords: own, inherited, second_factor }: Mailbox): string {
+  if (second_factor) return 'Mail clients can use: only app passwords, because the owner signs in with a second factor.'
   const accepted = own === null ? formatInherited(inherited.require_app_passwords) : formatRequirement(toRequirement(own)).toLowerCase()
   return `Mail clients can use: ${accepted}.`
 }
