@@ -13,9 +13,9 @@ import cbor2
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
+from mailkeep.features.access.accounts.model import AccountRef
 from mailkeep.features.access.admins.model import NO_PASSWORD
 from mailkeep.features.access.passkeys import service as passkeys
-from mailkeep.features.access.accounts.model import AccountRef
 from mailkeep.features.access.passkeys.model import MAX_PASSKEYS
 from mailkeep.run.cli.accounts import cli_principal
 from mailkeep.settings.tree import AuthSettings, HttpSettings
