@@ -470,7 +470,7 @@ class Api:
             "trashed_mailbox_id": await self.mailbox(f"tom@{EXAMPLE}", deleted_at=self.clock()),
             "alias_id": await self.alias(f"sales@{EXAMPLE}", [f"alice@{EXAMPLE}"]),
             "suspension_id": await self.suspension(f"noisy@{EXAMPLE}"),
-            "sign_in_block_id": await self.sign_in_block(f"mailbox:alice@{EXAMPLE}"),
+            "sign_in_block_id": await self.sign_in_block(f"mailbox:bob@{EXAMPLE}"),
             "webhook_id": (webhook_id := await self.webhook()),
             "delivery_id": webhook_id,
             "admin_id": ADMIN_IDS["otto"],
