@@ -172,11 +172,9 @@ class ObjectFactory:
         return session_id, cookie_of(token)
 
     async def create_owner_session(self, mailbox_id: UUID) -> tuple[UUID, str]:
-        client = await self.api.owner(mailbox_id)
-        [row] = await self.api.sql(
-            "SELECT id FROM owner_sessions WHERE mailbox_id = %(id)s ORDER BY id DESC", id=mailbox_id
-        )
-        return row["id"], client.headers["cookie"]
+        session_id = uuid7(START)
+        client = await self.api.owner(mailbox_id, id=session_id)
+        return session_id, client.headers["cookie"]
 
     async def create_key(self, admin_id: UUID, name: str, scope: frozenset[UUID] | None) -> tuple[UUID, str]:
         """Create a key. An empty scope results from deleting its only domain with the API."""
@@ -1292,7 +1290,7 @@ async def test_two_cookies_of_one_name_are_refused(factory: ObjectFactory):
 
 async def test_a_token_of_one_kind_is_none_of_the_other(factory: ObjectFactory):
     """Not even with the other cookie's name."""
-    admin, owner = [await factory.create_actor(person) for person in ACTORS if person.name in ("super", "owner")]
+    owner, admin = [await factory.create_actor(person) for person in ACTORS if person.name in ("owner", "super")]
     for actor, name, path in ((admin, "svc_mailbox", "/me"), (owner, "svc_session", "/auth/me")):
         value = actor.client.headers["cookie"].partition("=")[2]
         assert (await factory.api.nobody.with_cookie(f"{name}={value}").get(path)).code == "SESSION_INVALID"

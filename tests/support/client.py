@@ -281,11 +281,17 @@ class Api:
 
     async def passkey(self, name: str, key: SoftKey | None = None, **columns: Any) -> tuple[SoftKey, UUID]:
         """Insert a passkey of a test user; returns it and its id."""
-        key, at, admin_id = key or SoftKey(), self.clock(), ADMIN_IDS[name]
-        key.user_handle = admin_id.bytes
+        return await self._passkey({"admin_id": ADMIN_IDS[name]}, key, **columns)
+
+    async def _passkey(
+        self, account: dict[str, UUID], key: SoftKey | None = None, **columns: Any
+    ) -> tuple[SoftKey, UUID]:
+        key, at = key or SoftKey(), self.clock()
+        [account_id] = account.values()
+        key.user_handle = account_id.bytes
         row = {
+            **account,
             "id": uuid7(at),
-            "admin_id": admin_id,
             "credential_id": key.credential_id,
             "public_key": cbor2.dumps(key.public_key()),
             "sign_count": key.counter,
@@ -449,7 +455,9 @@ class Api:
         await self.factor("sue")
         authenticator = await self.factor("adam", enabled_at=self.clock())
         pending_login = await self.nobody.post("/auth/login", {"email": email_of("adam"), "password": PASSWORD})
-        passkeys = await self._passkeys_in_examples()
+        _, passkey_id = await self.passkey("sue")
+        adam, _ = await self.passkey("adam")
+        passkeys = await self._passkeys_in_examples(self.sue, "/auth", passkey_id, adam)
         self.configure_provider()
         await self.identity(ADMIN_IDS["sue"])
         deletion = {"action": "delete", "items": [{"id": fixed_id(0)}]}
@@ -462,7 +470,7 @@ class Api:
             "trashed_mailbox_id": await self.mailbox(f"tom@{EXAMPLE}", deleted_at=self.clock()),
             "alias_id": await self.alias(f"sales@{EXAMPLE}", [f"alice@{EXAMPLE}"]),
             "suspension_id": await self.suspension(f"noisy@{EXAMPLE}"),
-            "sign_in_block_id": await self.sign_in_block(f"mailbox:alice@{EXAMPLE}"),
+            "sign_in_block_id": await self.sign_in_block(f"mailbox:bob@{EXAMPLE}"),
             "webhook_id": (webhook_id := await self.webhook()),
             "delivery_id": webhook_id,
             "admin_id": ADMIN_IDS["otto"],
@@ -486,14 +494,28 @@ class Api:
             await insert_row(conn, "oidc_identities", row | {"linked_at": self.clock()})
         await self.sql("UPDATE admins SET oidc_provider = 'keycloak' WHERE id = %(id)s", id=admin_id)
 
-    async def _passkeys_in_examples(self) -> dict[str, Any]:
-        """A passkey of Sue, a passkey that she is registering, and a login of Adam with his passkey."""
-        _, passkey_id = await self.passkey("sue")
-        creation = await self.sue.post("/auth/passkeys/register/options", {"current_password": PASSWORD})
+    async def owner_placeholders(self, mailbox_id: UUID) -> tuple[Client, dict[str, str]]:
+        """As `placeholders`, for the endpoints of the owner of this mailbox, who calls them; the owner is setting up an
+        authenticator with Sue's secret. Only what differs.
+        """
+        owner, other_id = await self.owner(mailbox_id), uuid7(self.clock())
+        await self.owner(mailbox_id, id=other_id)
+        secret = VAULT.seal("totp", b"12345678901234567890", mailbox_id.bytes)
+        async with self.app.db.autocommit() as conn:
+            row = {"mailbox_id": mailbox_id, "secret": secret, "created_at": self.clock()}
+            await insert_row(conn, "totp_secrets", row)
+        key, passkey_id = await self._passkey({"mailbox_id": mailbox_id})
+        passkeys = await self._passkeys_in_examples(owner, "/me", passkey_id, key)
+        return owner, {name: str(value) for name, value in (passkeys | {"session_id": other_id}).items()}
+
+    async def _passkeys_in_examples(
+        self, client: Client, area: str, passkey_id: UUID, signing_in: SoftKey
+    ) -> dict[str, Any]:
+        """A passkey of the client, a passkey that it is registering, and a login with another passkey."""
+        creation = await client.post(f"{area}/passkeys/register/options", {"current_password": PASSWORD})
         attestation = SoftKey().create(creation.data["options"])
-        adam, _ = await self.passkey("adam")
-        request = await self.nobody.post("/auth/passkeys/login/options")
-        assertion = adam.get(request.data["options"])
+        request = await self.nobody.post(f"{area}/passkeys/login/options")
+        assertion = signing_in.get(request.data["options"])
         return {
             "passkey_id": passkey_id,
             "registration_id": attestation["id"],

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from mailkeep.run.cli import folders
 from mailkeep.run.cli.output import (
     DONE,
     REFUSED,
@@ -43,9 +42,8 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Check all rows, and cha
 DomainName = Annotated[str | None, typer.Option("--domain", metavar="NAME", help="Only those of this domain.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands."""
-    mailbox = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Mailboxes.")
+def add_commands(mailbox: typer.Typer) -> None:
+    """Add the commands for mailboxes to `mailkeep mailbox`."""
     mailbox.command(
         "import",
         epilog=examples(
@@ -57,8 +55,10 @@ def register(app: typer.Typer) -> None:
     mailbox.command("export", epilog=examples("mailkeep mailbox export --domain example.com > mailboxes.csv"))(
         export_mailboxes
     )
-    folders.add_commands(mailbox)
-    app.add_typer(mailbox, name="mailbox")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands for aliases."""
     alias = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Aliases.")
     alias.command("import", epilog=examples("mailkeep alias import aliases.csv --dry-run"))(import_aliases)
     alias.command("export", epilog=examples("mailkeep alias export > aliases.csv"))(export_aliases)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mailkeep.run.cli import bulk, folders
 from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, open_app, run_command
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def register(app: typer.Typer) -> None:
     forward.command("off", epilog=examples("mailkeep mailbox forward off alice@example.com"))(remove_forward)
     mailbox.add_typer(forward, name="forward")
     mailbox.command("reset-factors", epilog=examples("mailkeep mailbox reset-factors alice@example.com"))(reset_factors)
+    bulk.add_commands(mailbox)
+    folders.add_commands(mailbox)
     app.add_typer(mailbox, name="mailbox")
 
 

@@ -13,9 +13,9 @@ from mailkeep.features.directory.login_history import store
 from mailkeep.features.directory.login_history.model import MailboxSignIn, SignInDay
 
 
-async def record(conn: Conn, sign_ins: Sequence[MailboxSignIn]) -> None:
-    """Record sign-ins."""
-    await store.upsert(conn, sign_ins)
+async def record(conn: Conn, sign_ins: Sequence[MailboxSignIn]) -> set[UUID]:
+    """Record sign-ins; returns the mailboxes that are locked, whose sign-ins could not be recorded now."""
+    return await store.upsert(conn, sign_ins)
 
 
 async def page(app: App, conn: Conn, mailbox_id: UUID, page_request: PageRequest) -> Page[SignInDay]:

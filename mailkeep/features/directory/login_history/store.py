@@ -16,20 +16,33 @@ from mailkeep.features.directory.login_history.model import MAX_PROGRAM, Mailbox
 _SELECT = "SELECT l.id, l.protocol, l.ip, l.program, l.first_at, l.last_at FROM mailbox_logins l"
 
 
-async def upsert(conn: Conn, sign_ins: Sequence[MailboxSignIn]) -> None:
-    """Write sign-ins; ignores deleted mailboxes. Rows are locked in one order."""
-    await conn.execute(
+async def upsert(conn: Conn, sign_ins: Sequence[MailboxSignIn]) -> set[UUID]:
+    """Write sign-ins; ignores deleted mailboxes. Rows are locked in one order.
+
+    Returns the mailboxes that another transaction has locked; their sign-ins are not written.
+    """
+    cursor = await conn.execute(
         """
-        INSERT INTO mailbox_logins AS l (id, mailbox_id, day, protocol, ip, program, first_at, last_at)
-        SELECT DISTINCT ON (m.id, s.day, s.protocol, s.ip, left(coalesce(p.name, s.program), %(max)s))
-               s.id, m.id, s.day, s.protocol, s.ip, left(coalesce(p.name, s.program), %(max)s) AS program, s.at, s.at
-          FROM unnest(%(ids)s::uuid[], %(mailboxes)s::uuid[], %(days)s::date[], %(protocols)s::text[], %(ips)s::text[],
-                      %(programs)s::text[], %(numbers)s::bigint[], %(times)s::timestamptz[])
-               AS s (id, mailbox_id, day, protocol, ip, program, number, at)
-          JOIN mailboxes m ON m.id = s.mailbox_id
-          LEFT JOIN app_passwords p ON p.mailbox_id = m.id AND p.number = s.number
-         ORDER BY m.id, s.day, s.protocol, s.ip, left(coalesce(p.name, s.program), %(max)s), s.at DESC
-        ON CONFLICT ON CONSTRAINT mailbox_logins_unique DO UPDATE SET last_at = greatest(l.last_at, excluded.last_at)
+        WITH free AS (
+            SELECT m.id FROM mailboxes m WHERE m.id = ANY(%(mailboxes)s) FOR KEY SHARE SKIP LOCKED
+        ), sign_ins AS (
+            SELECT s.id, f.id AS mailbox_id, s.day, s.protocol, s.ip, s.at,
+                   left(coalesce(p.name, s.program), %(max)s) AS program
+              FROM unnest(%(ids)s::uuid[], %(mailboxes)s::uuid[], %(days)s::date[], %(protocols)s::text[],
+                          %(ips)s::text[], %(programs)s::text[], %(numbers)s::bigint[], %(times)s::timestamptz[])
+                   AS s (id, mailbox_id, day, protocol, ip, program, number, at)
+              JOIN free f ON f.id = s.mailbox_id
+              LEFT JOIN app_passwords p ON p.mailbox_id = f.id AND p.number = s.number
+        ), written AS (
+            INSERT INTO mailbox_logins AS l (id, mailbox_id, day, protocol, ip, program, first_at, last_at)
+            SELECT DISTINCT ON (s.mailbox_id, s.day, s.protocol, s.ip, s.program)
+                   s.id, s.mailbox_id, s.day, s.protocol, s.ip, s.program, s.at, s.at
+              FROM sign_ins s ORDER BY s.mailbox_id, s.day, s.protocol, s.ip, s.program, s.at DESC
+            ON CONFLICT ON CONSTRAINT mailbox_logins_unique DO UPDATE
+            SET last_at = greatest(l.last_at, excluded.last_at)
+        )
+        SELECT m.id FROM mailboxes m
+        WHERE m.id = ANY(%(mailboxes)s) AND NOT EXISTS (SELECT FROM free f WHERE f.id = m.id)
         """,
         {
             "ids": [uuid7(each.at) for each in sign_ins],
@@ -43,6 +56,7 @@ async def upsert(conn: Conn, sign_ins: Sequence[MailboxSignIn]) -> None:
             "max": MAX_PROGRAM,
         },
     )
+    return {row["id"] for row in await cursor.fetchall()}
 
 
 async def page(conn: Conn, mailbox_id: UUID, since: datetime, page_request: PageRequest) -> Page[SignInDay]:

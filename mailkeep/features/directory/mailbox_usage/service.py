@@ -223,8 +223,8 @@ class UsageRecorder:
                 uses = {each: uses[each] for each in locked}
             if sign_ins:
                 async with self.app.db.tx() as conn:
-                    await login_history.record(conn, list(sign_ins.values()))
-                sign_ins = {}
+                    unrecorded = await login_history.record(conn, list(sign_ins.values()))
+                sign_ins = {key: each for key, each in sign_ins.items() if each.mailbox_id in unrecorded}
         finally:
             self._usage = usage | self._usage
             self._logins = logins | self._logins

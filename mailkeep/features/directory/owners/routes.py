@@ -109,14 +109,14 @@ async def _get_setup(app: App, call: Call) -> HttpResponse:
 _PASSWORD = "correct horse battery staple"
 _NOTE = "A session older than 15 minutes must send `current_password` (else FORBIDDEN `login_again`)."
 _ASSERTION: dict[str, Any] = {
-    "id": "{owner_login_id}",
-    "rawId": "{owner_login_id}",
+    "id": "{login_id}",
+    "rawId": "{login_id}",
     "type": "public-key",
     "response": {
-        "clientDataJSON": "{owner_login_client_data}",
-        "authenticatorData": "{owner_login_data}",
-        "signature": "{owner_login_signature}",
-        "userHandle": "{owner_login_handle}",
+        "clientDataJSON": "{login_client_data}",
+        "authenticatorData": "{login_data}",
+        "signature": "{login_signature}",
+        "userHandle": "{login_handle}",
     },
 }
 _TAG = OWN_MAILBOX.tag

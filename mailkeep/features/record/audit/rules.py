@@ -49,9 +49,10 @@ def _redact(name: str, value: Any) -> Any:
 
 def redact_for(who: Principal, entry: AuditEntry, account: ActorAccount) -> AuditEntry:
     """The entry as this reader may see it. A refused call of an administrator who is not in the reader's GET /admins
-    shows only the role and IDs, since its caller chooses the domain, and so the readers of the entry.
+    shows only the role and IDs, since its caller chooses the domain, and so the readers of the entry. (An owner of a
+    mailbox does not: the entry has the mailbox's domain.)
     """
-    if entry.outcome == "success" or _can_list_admin(who, entry, account):
+    if entry.outcome == "success" or entry.actor_type == "mailbox" or _can_list_admin(who, entry, account):
         return entry
     label = account.role.value if account.role else "administrator"
     return replace(entry, actor_label=label, ip_address=None, user_agent=None)
