@@ -20,10 +20,18 @@ from tests.browser.owners import (
 )
 from tests.browser.scene import Scene
 from tests.browser.screens import PHONE, WIDE, navigate, open_context, open_page, visit
+from tests.browser.test_layout import SCRIPT, Form, fill_form
 from tests.browser.test_screens import AXE, find_violations
 from tests.directory.sieve.conftest import PIGEONHOLE
 
 MOST_BYTES = 150 << 10
+FORMS = (
+    Form("vacation", "/me/vacation", "Save vacation"),
+    Form("forward", "/me/forwarding", ""),
+    Form("password", "/me/security", "Change password"),
+    Form("new passkey", "/me/security", "", ("Add a passkey",)),
+    Form("new app password", "/me/app-passwords", "", ("New app password",)),
+)
 
 
 def test_every_screen_of_the_build_is_tested():
@@ -62,6 +70,20 @@ async def test_axe_finds_nothing(browser: Browser, front: Front, viewport: Any):
             await page.get_by_role("button", name="Menu").click()
             violations += [f"menu: {each}" for each in await find_violations(page)]
     assert violations == []
+
+
+@pytest.mark.timeout(120)
+async def test_no_form_moves_while_it_is_filled(browser: Browser, front: Front):
+    _, address = await make_owner(front.scene)
+    options: dict[str, Any] = {"viewport": {"width": 320, "height": 800}, "reduced_motion": "reduce"}
+    async with open_own_page(browser, front.http, await sign_in(front.http, address), **options) as page:
+        await page.add_init_script(SCRIPT)
+        for form in FORMS:
+            await visit(page, front.http, form.path)
+            await fill_form(page, form)
+        await page.context.clear_cookies()
+        await visit(page, front.http, LOGIN)
+        await fill_form(page, Form("sign-in", LOGIN, "Sign in"))
 
 
 async def test_a_vacation_and_a_forward_are_set_and_shown_on_the_overview(browser: Browser, front: Front):
