@@ -1,8 +1,8 @@
 """The dashboard and the page for mailbox owners in a browser, with 100,000 messages and 10,000 aliases.
 
 Promises: the first load transfers less than 300 KiB (gzip), of the owners' page 150 KiB, and shows its screen within a
-second of the navigation start. Each later screen, with its list, is shown within 200 ms of the click. A screen is shown when its heading is
-visible and nothing is loading. `python -m bench.dashboard [ROUNDS]`.
+second of the navigation start. Each later screen, with its list, is shown within 200 ms of the click. A screen is shown
+when its heading is visible and nothing is loading. `python -m bench.dashboard [ROUNDS]`.
 """
 
 from __future__ import annotations

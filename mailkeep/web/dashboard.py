@@ -1,9 +1,9 @@
-"""The pages of the dashboard and of mailbox owners (`/me`), and their files, built beside this module by `make setup` or
-with the wheel.
+"""The pages of the dashboard and of mailbox owners (`/me`), and their files, built beside this module by `make setup`
+or with the wheel.
 
 A page is served at the path of each of its screens. The build lists these paths by page in `screens.json`; all other
-paths are the API's. Files under `/assets/` have a hash of their content in their name and are cached forever; the pages are not
-cached. The Content-Security-Policy allows only files of this server.
+paths are the API's. Files under `/assets/` have a hash of their content in their name and are cached forever; the pages
+are not cached. The Content-Security-Policy allows only files of this server.
 """
 
 from __future__ import annotations

@@ -96,4 +96,3 @@ async def open_own_page(browser: Browser, http: str, owner: Owner | None, **opti
         assert recorder.faults == [], recorder.faults
         foreign = {path for path in called if path.startswith("/api/") and not ALLOWED_CALLS.fullmatch(path)}
         assert foreign == set(), foreign
-

@@ -26,7 +26,7 @@ from tests.directory.sieve.conftest import PIGEONHOLE
 
 MOST_BYTES = 150 << 10
 FORMS = (
-    Form("vacation", "/me/vacation", "Save vacation"),
+    Form("vacation", "/me/vacation", ""),
     Form("forward", "/me/forwarding", ""),
     Form("password", "/me/security", "Change password"),
     Form("new passkey", "/me/security", "", ("Add a passkey",)),

@@ -44,7 +44,9 @@ def serve(folder: Path, *origins: str) -> Caller:
     setup = PipelineSetup()
     setup.app.change("cors", origins=origins)
     return Caller(
-        Pipeline(setup.app, Router(dashboard_endpoints(folder), not_found=not_found_pages(folder)), setup.access.control)
+        Pipeline(
+            setup.app, Router(dashboard_endpoints(folder), not_found=not_found_pages(folder)), setup.access.control
+        )
     )
 
 
