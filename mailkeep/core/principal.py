@@ -30,6 +30,11 @@ class Role(StrEnum):
     SUPER_ADMIN = "super_admin"
 
     @property
+    def account(self) -> tuple[str, UUID | None]:
+        """The type and ID, as in the audit log, of the administrator or mailbox whose rights the caller has."""
+        return ("mailbox", self.mailbox.id) if self.mailbox else ("admin", self.admin_id)
+
+    @property
     def rank(self) -> int:
         """0 for domain_admin, 1 for admin, 2 for super_admin."""
         return _RANKS[self]
