@@ -30,11 +30,6 @@ class Role(StrEnum):
     SUPER_ADMIN = "super_admin"
 
     @property
-    def account(self) -> tuple[str, UUID | None]:
-        """The type and ID, as in the audit log, of the administrator or mailbox whose rights the caller has."""
-        return ("mailbox", self.mailbox.id) if self.mailbox else ("admin", self.admin_id)
-
-    @property
     def rank(self) -> int:
         """0 for domain_admin, 1 for admin, 2 for super_admin."""
         return _RANKS[self]
@@ -187,6 +182,11 @@ class Principal:
     def id(self) -> UUID | None:
         """The API key, account or mailbox of the caller; None for commands and processes."""
         return self.key_id or self.admin_id or (self.mailbox.id if self.mailbox else None)
+
+    @property
+    def account(self) -> tuple[str, UUID | None]:
+        """The type and ID, as in the audit log, of the administrator or mailbox whose rights the caller has."""
+        return ("mailbox", self.mailbox.id) if self.mailbox else ("admin", self.admin_id)
 
     @property
     def rank(self) -> int:
