@@ -184,6 +184,11 @@ class Principal:
         return self.key_id or self.admin_id or (self.mailbox.id if self.mailbox else None)
 
     @property
+    def account(self) -> tuple[str, UUID | None]:
+        """The type and ID, as in the audit log, of the administrator or mailbox whose rights the caller has."""
+        return ("mailbox", self.mailbox.id) if self.mailbox else ("admin", self.admin_id)
+
+    @property
     def rank(self) -> int:
         """The rank of the role; -1 for the owner of a mailbox."""
         return -1 if self.role is None else self.role.rank

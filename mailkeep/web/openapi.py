@@ -96,7 +96,7 @@ def document(endpoints: Iterable[Endpoint], version: str = __version__) -> dict[
             "responses": dict(sorted(errors.items())),
             "headers": _HEADERS,
             "parameters": _PARAMETERS,
-            "securitySchemes": _SECURITY,
+            "securitySchemes": openapi_errors.SECURITY_SCHEMES,
         },
     }
 
@@ -337,22 +337,6 @@ _PARAMETERS: dict[str, Schema] = {
         "description": "Default: `desc` for times (newest first), `asc` for other fields.",
         "schema": {"type": "string", "enum": ["asc", "desc"]},
     },
-}
-
-_SECURITY: dict[str, Schema] = {
-    "session": {
-        "type": "apiKey",
-        "in": "cookie",
-        "name": "svc_session",
-        "description": "Set by POST /auth/login.",
-    },
-    "mailbox_session": {
-        "type": "apiKey",
-        "in": "cookie",
-        "name": "svc_mailbox",
-        "description": "Set by POST /me/login, for owners of mailboxes.",
-    },
-    "api_key": {"type": "http", "scheme": "bearer", "description": "An API key, `svc_…`."},
 }
 
 _META: Schema = {

@@ -24,6 +24,21 @@ COMMON_ERRORS: tuple[type[Refusal], ...] = (
 """Errors of every endpoint, also for a request with an unexpected body."""
 
 _SAFE = frozenset({"GET", "HEAD"})
+SECURITY_SCHEMES: dict[str, dict[str, Any]] = {
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "svc_session",
+        "description": "Set by POST /auth/login.",
+    },
+    "mailbox_session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "svc_mailbox",
+        "description": "Set by POST /me/login, for owners of mailboxes.",
+    },
+    "api_key": {"type": "http", "scheme": "bearer", "description": "An API key, `svc_…`."},
+}
 
 
 def refusals(endpoint: Endpoint) -> list[type[Refusal]]:

@@ -59,7 +59,7 @@ export default function Mail() {
 const EMPTY = {
   rejected: (
     <EmptyState icon="inbox" title="No rejected mail">
-      Mail that the server refused is listed here. Its senders were told.
+      Mail that the server refused is listed here. Its senders got an error.
     </EmptyState>
   ),
   junk: (

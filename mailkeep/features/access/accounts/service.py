@@ -64,8 +64,8 @@ def target(account: Account) -> AuditTarget:
 
 def own_target(who: Principal) -> AuditTarget:
     """The caller's account in the audit log; SESSION_INVALID without one."""
-    ref = own(who)
-    return AuditTarget(ref.kind, ref.id)
+    own(who)
+    return AuditTarget(*who.account)
 
 
 def _surviving_session(who: Principal, ref: AccountRef) -> UUID | None:

@@ -85,10 +85,6 @@ def _entry(who: Principal, at: datetime, audit_action: AuditAction) -> AuditEntr
     )
 
 
-def _account_target(who: Principal) -> AuditTarget:
-    return AuditTarget("mailbox", who.mailbox.id) if who.mailbox else AuditTarget("admin", who.admin_id)
-
-
 async def record_change(
     conn: Conn,
     who: Principal,
@@ -141,7 +137,7 @@ async def record_summaries(app: App, at: datetime | None) -> None:
     async with app.db.tx() as conn:
         for minute in minutes:
             who, details = minute.latest, {"count": minute.exceeded.total(), "actions": sorted(minute.exceeded)}
-            audit_action = AuditAction("denied.summary", _account_target(who), details=details, outcome="denied")
+            audit_action = AuditAction("denied.summary", AuditTarget(*who.account), details=details, outcome="denied")
             await record(conn, replace(who, request_id=None), at or app.clock(), audit_action)
 
 
