@@ -1,8 +1,8 @@
-"""The dashboard in a browser, with 100,000 messages and 10,000 aliases.
+"""The dashboard and the page for mailbox owners in a browser, with 100,000 messages and 10,000 aliases.
 
-Promises: the first load transfers less than 300 KiB (gzip) and shows its screen within a second of the navigation
-start. Each later screen, with its list, is shown within 200 ms of the click. A screen is shown when its heading is
-visible and nothing is loading. `python -m bench.dashboard [ROUNDS]`.
+Promises: the first load transfers less than 300 KiB (gzip), of the owners' page 150 KiB, and shows its screen within a
+second of the navigation start. Each later screen, with its list, is shown within 200 ms of the click. A screen is shown
+when its heading is visible and nothing is loading. `python -m bench.dashboard [ROUNDS]`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from playwright.async_api import Browser, Page, async_playwright
 from bench.history import fill
 from mailkeep.core.clock import utc_now
 from mailkeep.db import postgres
-from tests.browser.scene import Scene, run_scene
+from tests.browser.owners import SIZE, sign_in
+from tests.browser.scene import EXAMPLE, Scene, run_scene
 from tests.browser.screens import open_context, visit
 
 MESSAGES, ALIASES = 100_000, 10_000
-MOST_BYTES, MOST_FIRST, MOST_LATER = 300 << 10, 1000.0, 200.0
+MOST_BYTES = {"/login": 300 << 10, "/": 300 << 10, "/me/login": 150 << 10, "/me": 150 << 10}
+MOST_FIRST, MOST_LATER = 1000.0, 200.0
 LINKS = (
     "Domains", "Mailboxes", "Aliases", "Routing", "Messages", "Send", "Suspensions", "API keys", "Webhooks", "Events",
     "Sandbox", "Administrators", "Audit log", "Account", "Overview",
@@ -61,13 +63,13 @@ LATER = """async (name) => {
   while (!shown()) await new Promise((resolve) => setTimeout(resolve, 2))
   return performance.now() - start
 }"""
-SIZE = """() => [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
-  .filter((each) => !each.name.includes('/api/')).reduce((sum, each) => sum + each.transferSize, 0)"""
 
 
 async def first_load(browser: Browser, scene: Scene, path: str) -> tuple[float, float]:
     """Bytes and milliseconds with an empty browser cache."""
     async with open_context(browser, scene.super_admin if path == "/" else None) as browser_context:
+        if path == "/me":
+            await (await sign_in(scene.http, f"alice@{EXAMPLE}")).enter(browser_context)
         await browser_context.add_init_script(FIRST)
         page = await browser_context.new_page()
         await visit(page, scene.http, path)
@@ -116,11 +118,11 @@ def furnish(scene: Scene) -> None:
 
 async def loads(browser: Browser, scene: Scene, rounds: int) -> bool:
     kept = True
-    for path in ("/login", "/"):
+    for path, most in MOST_BYTES.items():
         tried = [await first_load(browser, scene, path) for _ in range(rounds)]
         size, shown = max(size for size, _ in tried), statistics.median(shown for _, shown in tried)
-        kept &= size < MOST_BYTES and shown < MOST_FIRST
-        print(f"first load of {path:7} {size / 1024:6.0f} KiB ({size / MOST_BYTES:.2f} of 300 KiB)", end="  ")
+        kept &= size < most and shown < MOST_FIRST
+        print(f"first load of {path:10} {size / 1024:6.0f} KiB ({size / most:.2f} of {most >> 10} KiB)", end="  ")
         print(f"shown after {shown:5.0f} ms ({shown / MOST_FIRST:.2f} of 1 s)")
     return kept
 

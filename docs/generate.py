@@ -193,6 +193,7 @@ def dashboard_policy() -> str:
     rules = {
         action: {"role": rule.role.value, "reach": rule.scope.value, "unenrolled": rule.without_second_factor}
         for action, rule in sorted(POLICY.items())
+        if rule.role is not None  # the dashboard is for administrators
     }
     return (
         "// Generated from mailkeep/core/principal.py by `make generate`; change it there.\n"

@@ -56,7 +56,7 @@ async def nobody(post: Post) -> Answer:
 
 
 async def ended_session(post: Post) -> Answer:
-    cookie = f"svc_session={sign_token(VAULT, 'unknown')}"
+    cookie = f"svc_session={sign_token(VAULT, 'admin', 'unknown')}"
     return await post.api.nobody.with_cookie(cookie).get("/auth/me")
 
 

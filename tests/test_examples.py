@@ -1,7 +1,8 @@
 """Every example of the documentation, called as it stands against the whole router, answers what is documented.
 
-Sue (super_admin) calls; `{name}` stands for the rows that `Api.placeholders` makes, for a message, its event
-and its catch in the sandbox. Each call that changes something has a database of its own.
+Sue (super_admin) calls, and the owner of a mailbox what is below /me; `{name}` stands for the rows that
+`Api.placeholders` makes, for a message, its event and its catch in the sandbox. Each call that changes something has a
+database of its own.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode
+from uuid import UUID
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -38,6 +40,19 @@ DOCUMENT = document(ENDPOINTS)
 EXAMPLES = [(endpoint, example) for endpoint in ENDPOINTS for example in endpoint.examples]
 READING = [each for each in EXAMPLES if each[0].method == "GET"]
 CHANGING = [each for each in EXAMPLES if each[0].method != "GET"]
+
+
+OWN_PATHS = {endpoint.path for endpoint in ENDPOINTS if endpoint.path == "/me" or endpoint.path.startswith("/me/")}
+FACTOR_CHANGES = {("DELETE", "/me/totp"), ("POST", "/me/totp/recovery-codes")}
+
+
+async def owner_names(post: Post, names: dict[str, str]) -> dict[str, str]:
+    """The names for endpoints of the owner of the examples' mailbox; kept in `names` with the prefix `owner_`."""
+    if "owner_cookie" not in names:
+        owner, own = await post.api.owner_placeholders(UUID(names["mailbox_id"]))
+        names |= {f"owner_{name}": value for name, value in own.items()} | {"owner_cookie": owner.headers["cookie"]}
+    own = {name.removeprefix("owner_"): value for name, value in names.items() if name.startswith("owner_")}
+    return names | own
 
 
 async def placeholders(post: Post) -> dict[str, str]:
@@ -75,12 +90,17 @@ def fill(value: Any, names: dict[str, str]) -> Any:
 
 
 async def run(post: Post, endpoint: Endpoint, example: Example, names: dict[str, str]) -> Answer:
-    if endpoint.action == "factor.change":
-        await post.api.sql("UPDATE totp_secrets SET enabled_at = created_at")  # Sue's second factor is enabled
+    if endpoint.path in OWN_PATHS:
+        names = await owner_names(post, names)
+    if (endpoint.method, endpoint.path) in FACTOR_CHANGES or endpoint.action == "factor.change":
+        await post.api.sql("UPDATE totp_secrets SET enabled_at = created_at")  # the caller's second factor is enabled
     if endpoint.tag == "Queue":
         async with answering(post.api.app, pytest.MonkeyPatch(), [waiting(1)]):
             return await ask(post, endpoint, example, names)
-    if endpoint.tag == "Sieve" and endpoint.path.startswith("/mailboxes/"):
+    if endpoint.path == "/me/setup":
+        async with agent(post, {}):
+            return await ask(post, endpoint, example, names)
+    if endpoint.path.startswith(("/mailboxes/{id}/sieve", "/me/sieve")):
         script = {"name": "main", "active": False, "text": "keep;", "tag": '"1"'}
         done = {"outcome": "done", "active": False, "tag": '"1"', "errors": [], "warnings": []}
         results = {"sieve.list": {"scripts": [script]}, "sieve.get": {"script": script}, "sieve.change": done}
@@ -136,7 +156,7 @@ async def ask(post: Post, endpoint: Endpoint, example: Example, names: dict[str,
         path = path.replace(f"{{{name}}}", quote(fill(value, names), safe=""))
     query = urlencode(fill(dict(example.query), names))
     target = (PREFIX if endpoint.prefixed else "") + path + (f"?{query}" if query else "")
-    headers = {"cookie": cookie_of(token_of("sue"))}
+    headers = {"cookie": names["owner_cookie"] if endpoint.path in OWN_PATHS else cookie_of(token_of("sue"))}
     if example.body is None:
         return await call(endpoint.method, target, headers)
     body = json.dumps(fill(example.body, names)).encode()

@@ -65,16 +65,30 @@ OUT_OF_SCOPE: Outcome = (403, "API_KEY_DOMAIN_SCOPE")
 
 @dataclass(frozen=True)
 class Actor:
-    """A caller. `role` None: no credentials; `scope`: as in `Principal`; `is_key`: with an API key, not a session."""
+    """A caller. `role` None: no credentials, or the owner of a mailbox in the domain `owns`; `scope`: as in
+    `Principal`; `is_key`: with an API key, not a session.
+    """
 
     name: str
     role: Role | None
     assigned: frozenset[UUID] = NO_DOMAINS
     scope: frozenset[UUID] | None = None
     is_key: bool = False
+    owns: str | None = None
     client: Client = field(repr=False, default=None)  # type: ignore[assignment]
     admin_id: UUID | None = None
     own_id: UUID | None = None  # of the session or key
+    mailbox_id: UUID | None = None
+
+    @property
+    def account(self) -> dict[str, UUID]:
+        """The column of the account in tables of what belongs to it; empty without one."""
+        ids = {"admin_id": self.admin_id, "mailbox_id": self.mailbox_id}
+        return {name: value for name, value in ids.items() if value is not None}
+
+    @property
+    def account_id(self) -> UUID | None:
+        return self.admin_id or self.mailbox_id
 
     def sees(self, case: str) -> bool:
         """Whether a list shows this actor objects of the own or the foreign domain."""
@@ -87,6 +101,8 @@ _OWN, _FOREIGN = frozenset({DOMAIN_IDS[EXAMPLE]}), frozenset({DOMAIN_IDS[OTHER]}
 _SUPER, _ADMIN, _DOMAIN = Role.SUPER_ADMIN, Role.ADMIN, Role.DOMAIN_ADMIN
 ACTORS = (
     Actor("nobody", None),
+    Actor("owner", None, owns="own"),
+    Actor("owner elsewhere", None, owns="foreign"),
     Actor("super", _SUPER),
     Actor("admin", _ADMIN),
     Actor("domain admin", _DOMAIN, _OWN),
@@ -119,6 +135,10 @@ class ObjectFactory:
 
     async def create_actor(self, template: Actor) -> Actor:
         """Create an account like `template`, with a new session or key."""
+        if template.owns is not None:
+            mailbox_id = await create_mailbox(self, template.owns)
+            own_id, cookie = await self.create_owner_session(mailbox_id)
+            return replace(template, client=self.api.nobody.with_cookie(cookie), mailbox_id=mailbox_id, own_id=own_id)
         if template.role is None:
             return replace(template, client=self.api.nobody)
         name = self.unique_name("person")
@@ -150,6 +170,11 @@ class ObjectFactory:
         }  # fmt: skip
         await self.insert("sessions", session)
         return session_id, cookie_of(token)
+
+    async def create_owner_session(self, mailbox_id: UUID) -> tuple[UUID, str]:
+        session_id = uuid7(START)
+        client = await self.api.owner(mailbox_id, id=session_id)
+        return session_id, client.headers["cookie"]
 
     async def create_key(self, admin_id: UUID, name: str, scope: frozenset[UUID] | None) -> tuple[UUID, str]:
         """Create a key. An empty scope results from deleting its only domain with the API."""
@@ -210,7 +235,9 @@ def refusal_by_role(actor: Actor, action: str | None) -> Outcome | None:
     if action is None:
         return None
     rule = POLICY[action]
-    if actor.role is None:
+    if actor.owns is not None and rule.owners:
+        return None
+    if actor.role is None or rule.role is None:
         return 401, "AUTH_REQUIRED"
     if actor.role.rank < rule.role.rank or (actor.is_key and rule.scope is ActionScope.CREDENTIALS):
         return FORBIDDEN
@@ -518,18 +545,19 @@ async def with_enabled_code(factory: ObjectFactory, actor: Actor, case: str) -> 
 
 async def with_code(factory: ObjectFactory, actor: Actor, enabled_at: datetime | None) -> CallArguments:
     arguments, secret = await with_new_account(factory, actor, NONE), b"12345678901234567890"
-    admin_id = arguments.actor.admin_id if arguments.actor else None
-    if admin_id:
-        sealed = VAULT.seal("totp", secret, admin_id.bytes)
-        factor = {"admin_id": admin_id, "secret": sealed, "created_at": START, "enabled_at": enabled_at}
-        await factory.insert("totp_secrets", factor)
+    account_id = arguments.actor.account_id if arguments.actor else None
+    if arguments.actor and account_id:
+        sealed = VAULT.seal("totp", secret, account_id.bytes)
+        factor = {"secret": sealed, "created_at": START, "enabled_at": enabled_at}
+        await factory.insert("totp_secrets", arguments.actor.account | factor)
     return replace(arguments, body={"code": totp.hotp(secret, totp.step_of(factory.api.clock()))})
 
 
-async def create_passkey(factory: ObjectFactory, admin_id: UUID) -> tuple[SoftKey, UUID]:
-    key, passkey_id = SoftKey(user_handle=admin_id.bytes), uuid7(START)
+async def create_passkey(factory: ObjectFactory, account: dict[str, UUID]) -> tuple[SoftKey, UUID]:
+    [account_id] = account.values()
+    key, passkey_id = SoftKey(user_handle=account_id.bytes), uuid7(START)
     passkey = {
-        "id": passkey_id, "admin_id": admin_id, "credential_id": key.credential_id,
+        **account, "id": passkey_id, "credential_id": key.credential_id,
         "public_key": cbor2.dumps(key.public_key()), "sign_count": 0, "name": "A key", "aaguid": UUID(int=0),
         "transports": [], "backup_eligible": False, "backed_up": False, "created_at": START,
     }  # fmt: skip
@@ -541,7 +569,7 @@ async def registering_passkey(factory: ObjectFactory, actor: Actor, case: str) -
     """A passkey is being registered; the body has the result of the authenticator."""
     arguments = await with_new_account(factory, actor, case)
     challenge = factory.unique_name("challenge").encode()
-    if arguments.actor and arguments.actor.own_id and arguments.actor.admin_id:
+    if arguments.actor and arguments.actor.own_id and arguments.actor.account:
         waiting = {
             "challenge_hash": sha256(challenge).digest(), "purpose": "register",
             "bound_to": arguments.actor.own_id.bytes, "expires_at": START.replace(year=2036),
@@ -553,18 +581,25 @@ async def registering_passkey(factory: ObjectFactory, actor: Actor, case: str) -
 
 async def with_passkey(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
     arguments = await with_new_account(factory, actor, case)
-    if arguments.actor and arguments.actor.admin_id:
-        await create_passkey(factory, arguments.actor.admin_id)
+    if arguments.actor and arguments.actor.account:
+        await create_passkey(factory, arguments.actor.account)
     return arguments
 
 
 async def own_or_foreign_passkey(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
     """`own`: a passkey of the caller; `foreign`: a passkey of another account."""
     arguments = await with_new_account(factory, actor, case)
-    if case not in DOMAINS or not (arguments.actor and arguments.actor.admin_id):
+    if case not in DOMAINS or not (arguments.actor and arguments.actor.account):
         return replace(arguments, path=UNKNOWN_ID if case != MALFORMED else "no-id")
-    owner = arguments.actor.admin_id if case == OWN else await shared_admin(factory, OWN)
+    owner = arguments.actor.account if case == OWN else await other_account(factory, arguments.actor)
     return replace(arguments, path=str((await create_passkey(factory, owner))[1]))
+
+
+async def other_account(factory: ObjectFactory, actor: Actor) -> dict[str, UUID]:
+    """Another account of the same kind."""
+    if actor.owns is not None:
+        return {"mailbox_id": await shared_mailbox(factory, actor.owns)}
+    return {"admin_id": await shared_admin(factory, OWN)}
 
 
 async def passkey_to_rename(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
@@ -577,12 +612,66 @@ async def any_id(factory: ObjectFactory, actor: Actor, case: str) -> CallArgumen
 
 
 async def log_in_by_passkey(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
-    key, _ = await create_passkey(
-        factory, await factory.create_account(factory.unique_name("owner"), _ADMIN, NO_DOMAINS)
-    )
+    admin_id = await factory.create_account(factory.unique_name("owner"), _ADMIN, NO_DOMAINS)
+    key, _ = await create_passkey(factory, {"admin_id": admin_id})
     options = await factory.api.nobody.post("/auth/passkeys/login/options")
     arguments = await with_new_account(factory, actor, case)
     return replace(arguments, body={"credential": key.get(options.data["options"])})
+
+
+async def log_in_owner_by_passkey(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    key, _ = await create_passkey(factory, {"mailbox_id": await create_mailbox(factory, OWN)})
+    options = await factory.api.nobody.post("/me/passkeys/login/options")
+    arguments = await with_new_account(factory, actor, case)
+    return replace(arguments, body={"credential": key.get(options.data["options"])})
+
+
+async def log_in_owner(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    name = factory.unique_name("box")
+    await factory.api.mailbox(f"{name}@{EXAMPLE}")
+    body = {"address": f"{name}@{EXAMPLE}", "password": PASSWORD}
+    return replace(await with_new_account(factory, actor, case), body=body)
+
+
+async def owner_session_to_end(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    """`own`: another session of the owner; `foreign`: a session to another mailbox."""
+    if case not in DOMAINS or actor.owns is None or actor.mailbox_id is None:
+        return CallArguments(UNKNOWN_ID if case != MALFORMED else "no-id")
+    mailbox_id = actor.mailbox_id if case == OWN else await create_mailbox(factory, actor.owns)
+    return CallArguments(str((await factory.create_owner_session(mailbox_id))[0]))
+
+
+async def own_app_password(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    """`foreign`: one of another mailbox in the same domain."""
+    if case not in DOMAINS or actor.owns is None or actor.mailbox_id is None:
+        return CallArguments(UNKNOWN_ID if case != MALFORMED else "no-id")
+    mailbox_id = actor.mailbox_id if case == OWN else await shared_mailbox(factory, actor.owns)
+    return CallArguments(str(await factory.api.app_password(mailbox_id)))
+
+
+def own_mailbox(body: Any = None) -> Row:
+    """A call about the caller's own mailbox, which is new."""
+
+    async def prepare(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+        arguments = await with_new_account(factory, actor, case)
+        return replace(arguments, body=body(factory, case) if callable(body) else body)
+
+    return Row(prepare, (NONE,))
+
+
+async def own_vacation(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    arguments = await with_new_account(factory, actor, case)
+    if arguments.actor and arguments.actor.mailbox_id:
+        await factory.api.vacation(arguments.actor.mailbox_id)
+    return arguments
+
+
+async def own_script(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    return CallArguments("main", body={"script": "keep;"})
+
+
+def shows_own_mailbox(actor: Actor, case: str, answer: Answer) -> None:
+    assert answer.data["id"] == str(actor.mailbox_id)
 
 
 async def with_identity(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
@@ -737,10 +826,10 @@ def stored_content(actor: Actor, case: str, success: Outcome) -> Outcome:
 
 
 def admins_only(actor: Actor, case: str, success: Outcome) -> Outcome:
-    """A domain_admin does not read received messages."""
+    """A domain_admin does not read received messages, and the owner of a mailbox only in the mailbox."""
     if case in (UNKNOWN, MALFORMED):
         return NOT_FOUND
-    return FORBIDDEN if actor.role is Role.DOMAIN_ADMIN else refusal_by_domain(actor, case) or success
+    return FORBIDDEN if actor.role in (None, Role.DOMAIN_ADMIN) else refusal_by_domain(actor, case) or success
 
 
 def unmanaged_allowed(actor: Actor, case: str, success: Outcome) -> Outcome:
@@ -917,6 +1006,42 @@ ROWS: dict[str, Row] = {
         **NO_OBJECT,
         success=with_program("sieve-test"),
     ),
+    "GET /me": Row(no_arguments, **NO_OBJECT, check=shows_own_mailbox),
+    "POST /me/login": Row(log_in_owner, **NO_OBJECT),
+    "POST /me/passkeys/login/verify": Row(log_in_owner_by_passkey, **NO_OBJECT),
+    "POST /me/password": Row(new_password, **NO_OBJECT),
+    "POST /me/totp/setup": own_mailbox({}),
+    "GET /me/forward": own_mailbox(),
+    "PUT /me/forward": own_mailbox({"destinations": ["out@elsewhere.test"]}),
+    "GET /me/logins": own_mailbox(),
+    "GET /me/messages": own_mailbox(),
+    "GET /me/setup": Row(no_arguments, **NO_OBJECT, success=NEEDS_FULL_PROFILE),
+    "POST /me/logout": own_mailbox(),
+    "POST /me/logout-all": own_mailbox(),
+    "GET /me/sessions": Row(no_arguments, **NO_OBJECT, check=shows_own_sessions),
+    "DELETE /me/sessions/{id}": Row(owner_session_to_end, override=only_own_sessions),
+    "POST /me/totp/verify": Row(with_first_code, **NO_OBJECT),
+    "POST /me/totp/recovery-codes": Row(with_enabled_code, **NO_OBJECT),
+    "DELETE /me/totp": Row(with_enabled_code, **NO_OBJECT),
+    "POST /me/passkeys/register/options": own_mailbox({}),
+    "POST /me/passkeys/register/verify": Row(registering_passkey, **NO_OBJECT),
+    "GET /me/passkeys": own_mailbox(),
+    "PATCH /me/passkeys/{id}": Row(passkey_to_rename, override=only_own_sessions),
+    "DELETE /me/passkeys/{id}": Row(own_or_foreign_passkey, override=only_own_sessions),
+    "POST /me/passkeys/recovery-codes": Row(with_passkey, **NO_OBJECT),
+    "POST /me/passkeys/login/options": own_mailbox({}),
+    "GET /me/app-passwords": own_mailbox(),
+    "POST /me/app-passwords": own_mailbox({"name": "Phone"}),
+    "DELETE /me/app-passwords/{app_password_id}": Row(own_app_password, override=only_own_sessions),
+    "GET /me/vacation": own_mailbox(),
+    "PUT /me/vacation": own_mailbox(new_vacation),
+    "DELETE /me/vacation": Row(own_vacation, **NO_OBJECT),
+    "GET /me/sieve": Row(no_arguments, **NO_OBJECT, success=NEEDS_FULL_PROFILE),
+    "POST /me/sieve/deactivate": Row(no_arguments, **NO_OBJECT, success=NEEDS_FULL_PROFILE),
+    "GET /me/sieve/{name}": Row(any_id, **NO_OBJECT, success=NEEDS_FULL_PROFILE),
+    "PUT /me/sieve/{name}": Row(own_script, **NO_OBJECT, success=NEEDS_FULL_PROFILE),
+    "DELETE /me/sieve/{name}": Row(any_id, **NO_OBJECT, success=NEEDS_FULL_PROFILE),
+    "POST /me/sieve/{name}/activate": Row(any_id, **NO_OBJECT, success=NEEDS_FULL_PROFILE),
     "GET /abuse/thresholds": Row(by_scope, **LISTED),
     "GET /abuse/suspensions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /abuse/suspensions/{id}": Row(by_id(shared_suspension)),
@@ -1076,7 +1201,8 @@ async def test_every_route_responds_to_every_caller_by_the_policy(factory: Objec
                     row.check(arguments.actor or actor, case, answer)
                 except AssertionError as error:
                     failures.append(f"{route_name(endpoint)} by {actor.name} on {case}: {error}")
-            if endpoint.audit and actor.role and outcome[0] != 503:  # unavailable: counted by metrics only, not audited
+            # A call without its kind of credentials has no caller whose entry could be written.
+            if endpoint.audit and outcome[0] not in (401, 503):  # unavailable: counted by metrics only, not audited
                 audited[
                     endpoint.audit, audit_outcome(batch_outcome(actor, case) if row.check is shows_batch else outcome)
                 ] += 1
@@ -1112,8 +1238,12 @@ ACTIONS_BY_ROLE = {
     },
     _SUPER: {"admin.write", "audit.verify", "audit.export", "config.read", "config.write", "health.read",
         "orchestrator.read", "orchestrator.write", "sandbox"},
+    None: {"me.read", "me.write", "me.credentials", "me.leave"},
 }  # fmt: skip
 """Actions by their lowest role, as in the API reference."""
+
+ACTIONS_OF_OWNERS = {"me.read", "me.write", "me.credentials", "me.leave", "sieve.check"}
+"""Of owners of mailboxes; the others are none of them."""
 
 ACTIONS_BY_SCOPE = {
     ActionScope.GLOBAL: {
@@ -1156,8 +1286,29 @@ async def test_items_of_bulk_operations_follow_the_policy(factory: ObjectFactory
 def test_the_policy_matches_the_documented_roles():
     for role, actions in ACTIONS_BY_ROLE.items():
         assert {action for action, rule in POLICY.items() if rule.role is role} == actions
+    assert {action for action, rule in POLICY.items() if rule.owners} == ACTIONS_OF_OWNERS
     for scope, actions in ACTIONS_BY_SCOPE.items():
         assert {action for action, rule in POLICY.items() if rule.scope is scope} == actions
+
+
+async def test_two_cookies_of_one_name_are_refused(factory: ObjectFactory):
+    """A site below the server's domain could have set one of them."""
+    actors = [await factory.create_actor(person) for person in ACTORS if person.name in ("super", "owner")]
+    for actor, endpoint in itertools.product(actors, ENDPOINTS):
+        if endpoint.action is None or refusal_by_role(actor, endpoint.action):
+            continue
+        cookie = actor.client.headers["cookie"]
+        client = replace(actor.client, headers={"cookie": f"{cookie}; other=1; {cookie}"})
+        answer = await call_route(endpoint, replace(actor, client=client), CallArguments(UNKNOWN_ID))
+        assert outcome_of(answer) == (401, "SESSION_INVALID"), route_name(endpoint)
+
+
+async def test_a_token_of_one_kind_is_none_of_the_other(factory: ObjectFactory):
+    """Not even with the other cookie's name."""
+    owner, admin = [await factory.create_actor(person) for person in ACTORS if person.name in ("owner", "super")]
+    for actor, name, path in ((admin, "svc_mailbox", "/me"), (owner, "svc_session", "/auth/me")):
+        value = actor.client.headers["cookie"].partition("=")[2]
+        assert (await factory.api.nobody.with_cookie(f"{name}={value}").get(path)).code == "SESSION_INVALID"
 
 
 def test_no_domains_does_not_mean_all_domains():
@@ -1165,4 +1316,5 @@ def test_no_domains_does_not_mean_all_domains():
     for role in Role:
         assert Principal(None, "", role, "api_key", assigned=_OWN, scope=NO_DOMAINS).domains() == []  # type: ignore[arg-type]
     assert Principal(None, "", _DOMAIN, "session").domains() == []  # type: ignore[arg-type]
+    assert Principal(None, "", None, "mailbox").domains() == []  # type: ignore[arg-type]
     assert Principal(None, "", _ADMIN, "session").domains() is None  # type: ignore[arg-type]

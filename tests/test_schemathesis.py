@@ -1,7 +1,8 @@
 """The API held to its OpenAPI document by generated calls: no 5xx, no answer that is not documented.
 
-Four callers: nobody, Dora (domain_admin, by session), Adam's key (admin, scoped) and Sue (super_admin). Ids in paths
-are made up in half of the calls, and those of real rows in the other half. The calls are the same each time;
+Five callers: nobody, Dora (domain_admin, by session), Adam's key (admin, scoped), Sue (super_admin) and the owner of a
+mailbox. Owners call only what is for them, and administrators not what is only for owners. Ids in paths are made up in
+half of the calls, and those of real rows in the other half. The calls are the same each time;
 `MAILKEEP_FUZZ_SECONDS` spends more time on other ones.
 """
 
@@ -31,6 +32,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from mailkeep.core.principal import POLICY
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.openapi import document
@@ -38,8 +40,8 @@ from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.plugins.post import Post
 from tests.support.caller import Answer, Caller
-from tests.support.client import ADMIN_IDS, ADMINS, PASSWORD_HASH, Client, email_of
-from tests.test_examples import fill, placeholders
+from tests.support.client import ADMIN_IDS, ADMINS, EXAMPLE, PASSWORD_HASH, Client, email_of
+from tests.test_examples import fill, owner_names, placeholders
 
 pytestmark = pytest.mark.usefixtures("unhurried")
 
@@ -66,7 +68,14 @@ LAST = (
     "/auth/logout-all",
     "/auth/passkeys/login/verify",
     "/auth/login",
+    "/me/password",
+    "/me/sessions/{id}",
+    "/me/logout",
+    "/me/logout-all",
+    "/me/passkeys/login/verify",
+    "/me/login",
 )
+OWNER = f"alice@{EXAMPLE}"
 BY_ROUTE = {(endpoint.method, endpoint.path): endpoint for endpoint in ENDPOINTS if endpoint.documented}
 SCHEMA = schemathesis.openapi.from_dict(document(ENDPOINTS))
 
@@ -150,13 +159,21 @@ def turn(endpoint: Endpoint) -> tuple[int, bool]:
     return LAST.index(endpoint.path) if endpoint.path in LAST else -1, endpoint.method == "DELETE"
 
 
+def is_for(endpoint: Endpoint, who: str) -> bool:
+    """Whether this caller calls the operation; nobody calls all."""
+    if endpoint.action is None or who == "nobody":
+        return True
+    rule = POLICY[endpoint.action]
+    return rule.owners if who == "owner" else rule.role is not None
+
+
 def fuzz(
-    post: Post, client: Client, names: dict[str, str], loop: asyncio.AbstractEventLoop, number: int
+    post: Post, client: Client, who: str, names: dict[str, str], loop: asyncio.AbstractEventLoop, number: int
 ) -> Counter[int]:
-    """Calls to every operation; how many answers there were by status."""
+    """Calls to every operation that is for the caller; how many answers there were by status."""
     client = Client(Pipeline(post.api.app, Router(ENDPOINTS), ACCESS_CONTROL), client.headers)
     statuses: Counter[int] = Counter()
-    for endpoint in sorted(BY_ROUTE.values(), key=turn):
+    for endpoint in sorted((each for each in BY_ROUTE.values() if is_for(each, who)), key=turn):
         for call in drawn(number)[endpoint.method, endpoint.path]:
             statuses[check(call.of(endpoint, names), client, loop)] += 1
     return statuses
@@ -178,6 +195,9 @@ def check(case: Any, client: Client, loop: asyncio.AbstractEventLoop) -> int:
 async def come_again(post: Post, who: str, client: Client) -> Client:
     """The caller with a new session, where the calls ended the one before, or changed the password."""
     post.api.clock.advance(hours=1)
+    if who == "owner":
+        mailbox_id = (await post.api.sql("SELECT id FROM mailboxes WHERE address_key = %(a)s", a=OWNER))[0]["id"]
+        return await post.api.owner(mailbox_id)
     if who not in ADMINS:
         return client
     await post.api.sql(
@@ -189,17 +209,21 @@ async def come_again(post: Post, who: str, client: Client) -> Client:
 
 
 @pytest.mark.timeout(max(300, 2 * SECONDS))
-@pytest.mark.parametrize("who", ["nobody", "dora", "scoped", "sue"])
+@pytest.mark.parametrize("who", ["nobody", "dora", "scoped", "sue", "owner"])
 async def test_no_call_fails_or_answers_what_is_not_documented(post: Post, who: str):
     names = await placeholders(post)
-    client = post.api.nobody if who == "nobody" else post.api.callers[who]
+    if who == "owner":
+        names = await owner_names(post, names)
+        client = Client(post.api.pipeline, {"cookie": names["owner_cookie"]})
+    else:
+        client = post.api.nobody if who == "nobody" else post.api.callers[who]
     loop = asyncio.get_running_loop()
-    ends = time.monotonic() + SECONDS / 4
+    ends = time.monotonic() + SECONDS / 5
     number = random.randrange(1 << 32) if SECONDS else 1
-    statuses = await asyncio.to_thread(fuzz, post, client, names, loop, number)
+    statuses = await asyncio.to_thread(fuzz, post, client, who, names, loop, number)
     while time.monotonic() < ends:
         number += 1
         client = await come_again(post, who, client)
-        statuses += await asyncio.to_thread(fuzz, post, client, names, loop, number)
+        statuses += await asyncio.to_thread(fuzz, post, client, who, names, loop, number)
     # Whoever is known gets somewhere: otherwise this would only test how credentials are refused.
     assert who == "nobody" or statuses[401] < 0.1 * statuses.total() < statuses[200] + statuses[201]

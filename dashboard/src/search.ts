@@ -1,5 +1,5 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
+import { type Params, useNavigation } from './ui/navigation'
 
 export type StringParams<Name extends string> = { [name in Name]?: string }
 
@@ -27,20 +27,8 @@ export function formatSearch(values: Record<string, unknown>): string {
 }
 
 /** The query parameters, and a function that changes some of them. */
-export function useSearchParams(): [Readonly<Record<string, string | undefined>>, (changes: Record<string, string | undefined>) => void] {
-  const values: Record<string, string | undefined> = useSearch({ strict: false })
-  const navigate = useNavigate()
-  const change = useCallback(
-    (changes: Record<string, string | undefined>) =>
-      void navigate({
-        to: '.',
-        search: (before: Record<string, unknown>) => ({ ...before, ...changes }),
-        replace: true,
-        resetScroll: false,
-      }),
-    [navigate],
-  )
-  return [values, change]
+export function useSearchParams(): [Params, (changes: Params) => void] {
+  return useNavigation().useSearchParams()
 }
 
 /**

@@ -5,7 +5,11 @@ assignments has no access, and neither has a key whose scoped domains no longer 
 
 - `allow(who, action)` checks role and scope, before the fields of the body are read.
 - `allow_on(who, action, domain_id)` also checks access to the object's domain.
+- `allow_on_mailbox(who, action, mailbox_id, domain_id)` is the same for what belongs to a mailbox.
 - `who.domains()` returns the domains for which lists return objects. None means all.
+
+The owner of a mailbox is a caller without a role. It may do what the policy permits to owners, with its own mailbox
+only.
 """
 
 from __future__ import annotations
@@ -41,6 +45,7 @@ class ActorType(StrEnum):
     API_KEY = "api_key"
     SYSTEM = "system"
     CLI = "cli"
+    MAILBOX = "mailbox"  # a session of the mailbox's owner
 
 
 class BlockReason(StrEnum):
@@ -59,22 +64,25 @@ class ActionScope(StrEnum):
     GLOBAL = "global"  # not part of a domain: refused to scoped keys
     ACCOUNT = "account"  # the caller's own account: may be read with a key
     CREDENTIALS = "credentials"  # changes the caller's account or sessions: session only
+    OWN_MAILBOX = "own_mailbox"  # the caller's own mailbox: only for owners of mailboxes
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyRule:
-    """The lowest role that is allowed, and what the action applies to.
+    """The lowest role that is allowed (None: only owners of mailboxes), and what the action applies to.
 
     `without_second_factor`: also allowed while the account lacks a second factor that its role requires;
-    `before_password_change`: also while it must change its password.
+    `before_password_change`: also while it must change its password. `owners`: also allowed for owners of mailboxes.
     """
 
-    role: Role
+    role: Role | None
     scope: ActionScope
     without_second_factor: bool = False
     before_password_change: bool = False
+    owners: bool = False
 
 
+_OWNER = PolicyRule(None, ActionScope.OWN_MAILBOX, owners=True)
 _DOMAIN, _ADMIN, _SUPER = Role.DOMAIN_ADMIN, Role.ADMIN, Role.SUPER_ADMIN
 
 POLICY: dict[str, PolicyRule] = {
@@ -106,7 +114,7 @@ POLICY: dict[str, PolicyRule] = {
     "mailbox.bulk": PolicyRule(_DOMAIN, ActionScope.LISTING),  # each item is judged as a single call
     "sieve.read": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "sieve.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
-    "sieve.check": PolicyRule(_DOMAIN, ActionScope.LISTING),  # of a script in the body, which belongs to nobody
+    "sieve.check": PolicyRule(_DOMAIN, ActionScope.LISTING, owners=True),  # of a script that belongs to nobody
     "alias.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
     "alias.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "alias.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
@@ -135,7 +143,20 @@ POLICY: dict[str, PolicyRule] = {
     "orchestrator.read": PolicyRule(_SUPER, ActionScope.GLOBAL),
     "orchestrator.write": PolicyRule(_SUPER, ActionScope.GLOBAL),
     "sandbox": PolicyRule(_SUPER, ActionScope.GLOBAL),
+    "me.read": _OWNER,
+    "me.write": _OWNER,  # forward, vacation, Sieve scripts
+    "me.credentials": _OWNER,  # password, second factors, app passwords, sessions
+    "me.leave": _OWNER,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMailbox:
+    """The mailbox of a caller who is its owner."""
+
+    id: UUID
+    domain_id: UUID
+    domain_name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +164,13 @@ class Principal:
     """The caller of a request, as stored when the request arrived.
 
     `assigned`: the domains of a domain_admin (unused for higher roles). `scope`: the domains of a scoped key, None
-    for a session or an unscoped key; an empty scope allows nothing. `blocked_by`: why all calls are refused.
+    for a session or an unscoped key; an empty scope allows nothing. `blocked_by`: why all calls are refused. `mailbox`:
+    that of its owner, who has no `role`.
     """
 
     admin_id: UUID | None
-    label: str  # email of the admin, or name of the key, command or process
-    role: Role
+    label: str  # email of the admin, address of the owner's mailbox, or name of the key, command or process
+    role: Role | None
     actor: ActorType
     assigned: frozenset[UUID] = frozenset()
     scope: frozenset[UUID] | None = None
@@ -159,9 +181,32 @@ class Principal:
     ip_address: str | None = None
     user_agent: str | None = None
     request_id: UUID | None = None
+    mailbox: OwnMailbox | None = None
+
+    @property
+    def id(self) -> UUID | None:
+        """The API key, account or mailbox of the caller; None for commands and processes."""
+        return self.key_id or self.admin_id or (self.mailbox.id if self.mailbox else None)
+
+    @property
+    def account(self) -> tuple[str, UUID | None]:
+        """The type and ID, as in the audit log, of the administrator or mailbox whose rights the caller has."""
+        return ("mailbox", self.mailbox.id) if self.mailbox else ("admin", self.admin_id)
+
+    @property
+    def rank(self) -> int:
+        """The rank of the role; -1 for the owner of a mailbox."""
+        return -1 if self.role is None else self.role.rank
+
+    @property
+    def has_all_domains(self) -> bool:
+        """Whether the role has access to all domains; a key's scope may limit it."""
+        return self.rank >= Role.ADMIN.rank
 
     def domains(self) -> list[UUID] | None:
-        """The domains whose objects this caller may see, or None for all."""
+        """The domains whose objects this caller may see, or None for all. None of them for the owner of a mailbox."""
+        if self.role is None:
+            return []
         own = self.assigned if self.role is Role.DOMAIN_ADMIN else None
         if own is None:
             return None if self.scope is None else sorted(self.scope)
@@ -180,7 +225,7 @@ def allow(who: Principal, action: str) -> None:
         raise Forbidden("Change your password first (POST /auth/password).", reason=who.blocked_by.value)
     if who.blocked_by is BlockReason.SECOND_FACTOR and not rule.without_second_factor:
         raise Forbidden("Your role requires a second factor: set one up first.", reason=who.blocked_by.value)
-    if who.role.rank < rule.role.rank:
+    if not rule.owners if who.role is None else rule.role is None or who.rank < rule.role.rank:
         raise Forbidden
     if who.key_id is None:
         return
@@ -193,7 +238,17 @@ def allow(who: Principal, action: str) -> None:
 def allow_on(who: Principal, action: str, domain_id: UUID) -> None:
     """Refuse `action` on an object of `domain_id`: FORBIDDEN by role, API_KEY_DOMAIN_SCOPE by scope alone."""
     allow(who, action)
-    if who.role is Role.DOMAIN_ADMIN and domain_id not in who.assigned:
+    if who.role is None or (who.role is Role.DOMAIN_ADMIN and domain_id not in who.assigned):
         raise Forbidden
     if who.scope is not None and domain_id not in who.scope:
         raise ApiKeyDomainScope
+
+
+def allow_on_mailbox(who: Principal, action: str, mailbox_id: UUID, domain_id: UUID) -> None:
+    """Refuse `action` on what belongs to a mailbox of `domain_id`. Its owner may do what administrators may, as far as
+    routes offer it; others as `allow_on` says.
+    """
+    if who.mailbox is None:
+        allow_on(who, action, domain_id)
+    elif who.mailbox.id != mailbox_id:
+        raise Forbidden

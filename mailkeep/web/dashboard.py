@@ -1,8 +1,9 @@
-"""The dashboard's page and files, built beside this module by `make setup` or with the wheel.
+"""The pages of the dashboard and of mailbox owners (`/me`), and their files, built beside this module by `make setup`
+or with the wheel.
 
-The same page is served at the path of every screen. The build lists these paths in `screens.json`; all other paths are
-the API's. Files under `/assets/` have a hash of their content in their name and are cached forever; the page is not
-cached. The Content-Security-Policy allows only files of this server.
+A page is served at the path of each of its screens. The build lists these paths by page in `screens.json`; all other
+paths are the API's. Files under `/assets/` have a hash of their content in their name and are cached forever; the pages
+are not cached. The Content-Security-Policy allows only files of this server.
 """
 
 from __future__ import annotations
@@ -27,14 +28,17 @@ _NOT_BUILT = (
 
 
 def dashboard_endpoints(folder: Traversable | None = None) -> tuple[Endpoint, ...]:
-    """The page at each screen's path, and its files. If the dashboard is not built, a page that says so."""
+    """The pages at their screens' paths, and their files. If the dashboard is not built, a page that says so."""
     folder = folder or resources.files("mailkeep.web") / "dashboard_page"
     if not (folder / "screens.json").is_file():
-        return tuple(_endpoint(path, _not_built, "text/html", any_query=True) for path in ("/", "/login"))
-    screens: list[str] = json.loads((folder / "screens.json").read_text("utf-8"))
-    page = serve_file(folder / "index.html", CONTENT_SECURITY_POLICY, "no-store")
+        return tuple(_endpoint(path, _not_built, "text/html", any_query=True) for path in ("/", "/login", "/me"))
+    screens: dict[str, list[str]] = json.loads((folder / "screens.json").read_text("utf-8"))
     return (
-        *(_endpoint(path, page, "text/html", any_query=True) for path in screens),
+        *(
+            _endpoint(path, _page(folder / name), "text/html", any_query=True)
+            for name, paths in screens.items()
+            for path in paths
+        ),
         *(
             _endpoint(f"/{file.name}", serve_file(file, CONTENT_SECURITY_POLICY), kind)
             for file in folder.iterdir()
@@ -48,13 +52,19 @@ def dashboard_endpoints(folder: Traversable | None = None) -> tuple[Endpoint, ..
     )
 
 
-def not_found_page(folder: Traversable | None = None) -> Endpoint | None:
-    """The page for unknown paths, with status 404: the dashboard shows an error. None if it is not built."""
+def not_found_pages(folder: Traversable | None = None) -> dict[str, Endpoint]:
+    """The pages for unknown paths, with status 404, by the start of the path: they show an error. None if not built."""
     folder = folder or resources.files("mailkeep.web") / "dashboard_page"
     if not (folder / "screens.json").is_file():
-        return None
-    page = serve_file(folder / "index.html", CONTENT_SECURITY_POLICY, "no-store", status=404)
-    return _endpoint("/{unknown}", page, "text/html", any_query=True)
+        return {}
+    return {
+        start: _endpoint("/{unknown}", _page(folder / name, 404), "text/html", any_query=True)
+        for start, name in (("/me/", "me.html"), ("/", "index.html"))
+    }
+
+
+def _page(file: Traversable, status: int = 200) -> Handler:
+    return serve_file(file, CONTENT_SECURITY_POLICY, "no-store", status=status)
 
 
 def _endpoint(path: str, handler: Handler, content_type: str, **options: Any) -> Endpoint:

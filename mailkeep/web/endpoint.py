@@ -110,7 +110,7 @@ class Call:
     headers: Mapping[str, str]
     path: Mapping[str, str]  # the path's parameters by name
     query_pairs: Sequence[tuple[str, str]]
-    cookies: Mapping[str, str]
+    cookies: Mapping[str, str]  # never valid if a name occurs more than once (`web/cookies`)
     who: Principal | None = None  # None: not authenticated
     reauthenticate: Callable[[], Awaitable[Principal]] | None = None
     """For streams: authenticates the caller and checks access again, without counting a request."""

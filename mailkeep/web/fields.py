@@ -43,6 +43,15 @@ MultiLine = Annotated[str, Meta(extra=MULTILINE)]
 MayBeEmpty = Annotated[str, Meta(max_length=1000, extra=MAY_BE_EMPTY)]
 
 
+CurrentPassword = Annotated[
+    str,
+    Meta(
+        description="The current password; required if the session is older than 15 minutes",
+        extra_json_schema={"format": "password"},
+    ),
+]
+
+
 class Body(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A request body: unknown fields are rejected; null for an optional field counts as absent.
 
@@ -83,3 +92,9 @@ def variants(kind: Any) -> tuple[Any, ...]:
     if isinstance(kind, OneOf):
         return kind.variants
     return () if kind is None else (kind,)
+
+
+class CurrentPasswordRequest(Body, frozen=True):
+    """The caller's current password, if it is required."""
+
+    current_password: CurrentPassword | UnsetType = UNSET

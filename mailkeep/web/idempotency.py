@@ -101,7 +101,7 @@ class IdempotencyKeys:
     def _new_row(self, call: Call, key: str, digest: bytes, process: UUID) -> dict[str, Any]:
         who = call.caller()
         return {
-            "caller_id": who.key_id or who.admin_id,
+            "caller_id": who.id,
             "route": f"{call.endpoint.method} {call.endpoint.path}",
             "key": key,
             "body_hash": digest,

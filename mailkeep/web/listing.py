@@ -69,7 +69,7 @@ def _cursor_scope(call: Call, page: PageRequest) -> bytes:
         call.endpoint.path,
         *(f"{name}={value}" for name, value in sorted(call.path.items())),
         str(who.admin_id if who else None),
-        str(who.key_id if who else None),
+        str(who.id if who else None),
         page.sort,
         page.order,
     ]

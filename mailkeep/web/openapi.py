@@ -96,7 +96,7 @@ def document(endpoints: Iterable[Endpoint], version: str = __version__) -> dict[
             "responses": dict(sorted(errors.items())),
             "headers": _HEADERS,
             "parameters": _PARAMETERS,
-            "securitySchemes": _SECURITY,
+            "securitySchemes": openapi_errors.SECURITY_SCHEMES,
         },
     }
 
@@ -147,7 +147,8 @@ def _operation(endpoint: Endpoint, schemas: Schemas) -> dict[str, Any]:
         operation["description"] = endpoint.description
     if role := openapi_errors.minimum_role(endpoint):
         operation["x-required-role"] = role
-        operation["x-scoped-keys"] = openapi_errors.scoped_key_rule(endpoint)
+    if rule := openapi_errors.scoped_key_rule(endpoint):
+        operation["x-scoped-keys"] = rule
     if parameters := _parameters(endpoint, schemas, examples[0]):
         operation["parameters"] = parameters
     if endpoint.body is not None:
@@ -336,16 +337,6 @@ _PARAMETERS: dict[str, Schema] = {
         "description": "Default: `desc` for times (newest first), `asc` for other fields.",
         "schema": {"type": "string", "enum": ["asc", "desc"]},
     },
-}
-
-_SECURITY: dict[str, Schema] = {
-    "session": {
-        "type": "apiKey",
-        "in": "cookie",
-        "name": "svc_session",
-        "description": "Set by POST /auth/login.",
-    },
-    "api_key": {"type": "http", "scheme": "bearer", "description": "An API key, `svc_…`."},
 }
 
 _META: Schema = {

@@ -24,11 +24,34 @@ COMMON_ERRORS: tuple[type[Refusal], ...] = (
 """Errors of every endpoint, also for a request with an unexpected body."""
 
 _SAFE = frozenset({"GET", "HEAD"})
+SECURITY_SCHEMES: dict[str, dict[str, Any]] = {
+    "session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "svc_session",
+        "description": "Set by POST /auth/login.",
+    },
+    "mailbox_session": {
+        "type": "apiKey",
+        "in": "cookie",
+        "name": "svc_mailbox",
+        "description": "Set by POST /me/login, for owners of mailboxes.",
+    },
+    "api_key": {"type": "http", "scheme": "bearer", "description": "An API key, `svc_…`."},
+}
 
 
 def refusals(endpoint: Endpoint) -> list[type[Refusal]]:
     """All errors of an endpoint, sorted by status and code."""
-    return sort_errors({*COMMON_ERRORS, *endpoint.refusals, *_by_declaration(endpoint), *_by_policy(endpoint)})
+    found = {*COMMON_ERRORS, *endpoint.refusals, *_by_declaration(endpoint), *_by_policy(endpoint)}
+    if is_for_owners(endpoint):  # also endpoints that administrators have too
+        found -= {errors.ApiKeyInvalid, errors.ApiKeyDomainScope}
+    return sort_errors(found)
+
+
+def is_for_owners(endpoint: Endpoint) -> bool:
+    """Whether only owners of mailboxes have access."""
+    return endpoint.action is not None and POLICY[endpoint.action].role is None
 
 
 def sort_errors(refusals: Iterable[type[Refusal]]) -> list[type[Refusal]]:
@@ -84,22 +107,31 @@ def _has_required_field(kind: mi.Type) -> bool:
 
 
 def minimum_role(endpoint: Endpoint) -> str | None:
-    """The lowest role with access; None if the endpoint is open."""
-    return POLICY[endpoint.action].role.value if endpoint.action else None
+    """The lowest role with access, `mailbox` if only owners of mailboxes have it; None if the endpoint is open."""
+    if endpoint.action is None:
+        return None
+    role = POLICY[endpoint.action].role
+    return "mailbox" if role is None else role.value
 
 
 def security_requirements(endpoint: Endpoint) -> list[dict[str, Any]]:
     """The OpenAPI security requirements (alternatives); none for an open endpoint."""
     if endpoint.action is None:
         return []
-    session: dict[str, Any] = {"session": []}
-    only_session = POLICY[endpoint.action].scope is ActionScope.CREDENTIALS
-    return [session] if only_session else [session, {"api_key": []}]
+    rule = POLICY[endpoint.action]
+    schemes = ["session", "api_key", "mailbox_session"]
+    if rule.scope is ActionScope.CREDENTIALS:
+        schemes.remove("api_key")
+    if rule.role is None:
+        schemes = ["mailbox_session"]
+    elif not rule.owners:
+        schemes.remove("mailbox_session")
+    return [{scheme: []} for scheme in schemes]
 
 
 def scoped_key_rule(endpoint: Endpoint) -> str | None:
     """What the endpoint gives to an API key with `scoped_domain_ids`, for the documentation; None if it is open."""
-    if endpoint.action is None:
+    if endpoint.action is None or is_for_owners(endpoint):
         return None
     return {
         ActionScope.DOMAIN: "only for their domains",

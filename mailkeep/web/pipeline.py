@@ -39,6 +39,7 @@ from mailkeep.settings import Settings
 from mailkeep.settings.tree import LimitsSettings
 from mailkeep.web import cors, envelope, listing
 from mailkeep.web.body import is_csv, read_body
+from mailkeep.web.cookies import read_cookies
 from mailkeep.web.csv_table import parse_csv
 from mailkeep.web.decode import decode_query, requires_body
 from mailkeep.web.decode_process import Decoder
@@ -207,7 +208,7 @@ class Pipeline:
             headers=request.headers,
             path=parameters,
             query_pairs=parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True),
-            cookies=request.cookies,
+            cookies=read_cookies(request.headers),
         )
         if endpoint.action is not None:
             try:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
@@ -25,12 +25,15 @@ class _Node:
 class Router:
     """The endpoints of one listener. Raises ValueError for two with the same method and path.
 
-    `not_found` is the page that a browser gets for an unknown path outside the API.
+    `not_found` are the pages that a browser gets for unknown paths outside the API, by the start of the path; the first
+    that matches.
     """
 
-    def __init__(self, endpoints: Iterable[Endpoint], prefix: str = PREFIX, not_found: Endpoint | None = None) -> None:
+    def __init__(
+        self, endpoints: Iterable[Endpoint], prefix: str = PREFIX, not_found: Mapping[str, Endpoint] | None = None
+    ) -> None:
         self.endpoints = tuple(endpoints)
-        self._not_found = not_found
+        self._not_found = not_found or {}
         self._root = _Node()
         for endpoint in self.endpoints:
             if endpoint.prefixed:
@@ -56,7 +59,9 @@ class Router:
     def page_for_unknown(self, method: str, path: str, accept: str) -> Endpoint | None:
         """The page for an unknown path, if a browser asks for one: GET, not below `/api`, and HTML is accepted."""
         is_api = path == "/api" or path.startswith("/api/")
-        return self._not_found if method in ("GET", "HEAD") and not is_api and _accepts_html(accept) else None
+        if method not in ("GET", "HEAD") or is_api or not _accepts_html(accept):
+            return None
+        return next((page for start, page in self._not_found.items() if path.startswith(start)), None)
 
     def match(self, method: str, path: str) -> tuple[Endpoint, dict[str, str]]:
         """The endpoint and the path's parameters; NOT_FOUND, or METHOD_NOT_ALLOWED with `details.allow`.

@@ -1,15 +1,16 @@
 """A second address of the scene that behaves as the full profile: same database and sessions, with a queue.
 
 The queue is a list (`tests.mailflow.queue.stand_in`) instead of Postfix, and Sieve scripts are in memory
-(`tests.directory.sieve.stand_in`). `tests/stack` uses the real ones.
+(`tests.directory.sieve.stand_in`); each mailbox has one folder. `tests/stack` uses the real ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -48,6 +49,10 @@ def list_queued_messages(now: int) -> list[PostqueueEntry]:
     ]
 
 
+async def _list_folders(_: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"folders": [{"name": "INBOX", "messages": 2, "unseen": 1, "size": 4096}]}
+
+
 @dataclass
 class Front:
     """The second address of the scene. `waiters`: the queue in place of Postfix."""
@@ -69,7 +74,8 @@ async def run_front(scene: Scene) -> AsyncIterator[Front]:
             soon = app.clock() + timedelta(minutes=12)
             patch.setattr(postfix_queue, "next_attempts", lambda queue, ids: dict.fromkeys(ids, soon))
             queued = list_queued_messages(int(app.clock().timestamp()))
-            async with answering(app, patch, queued, ScriptsInMemory(app).handlers()) as waiters:
+            handlers = {**ScriptsInMemory(app).handlers(), "mailbox.folders": _list_folders}
+            async with answering(app, patch, queued, handlers) as waiters:
                 await listener.start(Pipeline(app, Router(ENDPOINTS), ACCESS_CONTROL), grace_seconds=1)
                 try:
                     yield Front(listener.url, scene, waiters)

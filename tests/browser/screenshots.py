@@ -18,8 +18,9 @@ from PIL import Image, ImageChops, ImageStat
 from playwright.async_api import Browser, Page
 
 from mailkeep.run.cli import install
+from tests.browser import owners
 from tests.browser.front import Front, run_front
-from tests.browser.scene import Scene, log_in, run_scene
+from tests.browser.scene import EXAMPLE, Scene, log_in, run_scene
 from tests.browser.screens import PHONE, ROOT, SCREENS, WIDE, Screen, navigate, open_context, visit
 from tests.plugins.browser import PROGRAMS, launch, program
 from tests.stack import harness
@@ -37,6 +38,10 @@ OTHERS = (
     Screen("new-webhook", "/webhooks?new=yes"),
     Screen("new-key", "/api-keys?new=yes"),
     Screen("settings-history", "/settings?tab=history"),
+)
+FILTER = (
+    'require ["fileinto", "mailbox"];\nif header :contains "list-id" "news.example.org" {\n  fileinto :create "News";\n'
+    "  stop;\n}\n"
 )
 SERVICES_TABS = ("state", "plan", "drift", "operations", "generations")
 # The mean difference per pixel, of 255.
@@ -85,6 +90,33 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             await save_screenshot(page, f"sieve-{form}")
             await show_vacation(page, front)
             await save_screenshot(page, f"vacation-{form}")
+    return written
+
+
+async def take_owners_screenshots(browser: Browser, front: Front, folder: Path) -> list[Path]:
+    """The page for owners of mailboxes, as Alice."""
+    written: list[Path] = []
+    address = f"alice@{EXAMPLE}"
+    path = f"/mailboxes/{front.scene.ids['mailbox_id']}"
+    await front.caller("super_admin").call("PUT", f"{path}/sieve/main", {"script": FILTER})
+    await front.caller("super_admin").call("POST", f"{path}/sieve/main/activate")
+    # Messages are larger than the quota.
+    await front.caller("super_admin").call("PATCH", path, {"quota_bytes": 100})
+    await front.scene.deliver(address, "Photos of the sofa")
+    await front.caller("super_admin").call("PATCH", path, {"quota_bytes": 10 << 10})
+    for form, options in FORMS.items():
+        async with open_context(browser, None, reduced_motion="reduce", **options) as browser_context:
+            page = await browser_context.new_page()
+            await visit(page, front.http, owners.LOGIN)
+            await page.screenshot(path=folder / f"own-login-{form}.png")
+            await (await owners.sign_in(front.http, address)).enter(browser_context)
+            for screen in owners.SCREENS:
+                await visit(page, front.http, screen.path + ("?script=main" if screen.name == "own-filters" else ""))
+                await page.wait_for_timeout(150)
+                await page.screenshot(path=folder / f"{screen.name}-{form}.png")
+        written += [folder / f"{name}-{form}.png" for name in ("own-login", *(each.name for each in owners.SCREENS))]
+    for picture in written:
+        picture.write_bytes(reduce_colors(picture.read_bytes()))
     return written
 
 
@@ -184,6 +216,7 @@ async def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         async with run_scene(Path(folder)) as scene, run_front(scene) as front, launch(executable) as browser:
             written = await take_screenshots(browser, scene, front, target)
+            written += await take_owners_screenshots(browser, front, target)
     stack_folder = new_directory("mailkeep-screenshots-", 0o755, programs=True)
     try:
         await asyncio.to_thread(harness.start, stack_folder)

@@ -16,7 +16,7 @@ from tests.browser.screens import SCREENS, navigate, open_page, visit
 
 # `positions`: the positions of the controls in `region` but not in `notIn`, independent of scrolling. `mark` stores
 # them; `moved` lists the controls that have moved since.
-_SCRIPT = """
+SCRIPT = """
 window.positions = (region, notIn) => {
   const controls = 'a[href], button, input, textarea, summary, [role=tab]'
   const found = new Map()
@@ -92,7 +92,7 @@ async def open_measured_page(
     browser: Browser, scene: Scene, role: str = "super_admin", **options: Any
 ) -> AsyncIterator[Page]:
     async with open_page(browser, scene, role, **options) as page:
-        await page.add_init_script(_SCRIPT)
+        await page.add_init_script(SCRIPT)
         yield page
 
 

@@ -232,6 +232,43 @@ async def test_single_sign_on_continues_with_the_second_factor(page: Page, devic
     await expect_signed_in(page, site)
 
 
+async def test_the_owner_of_a_mailbox_signs_in_with_a_passkey(page: Page, device: Device, site: Site):
+    recorder = FaultRecorder(site.http)
+    recorder.attach(page)
+    headers = {"cookie": f"svc_session={site.cookie}"}
+    async with aiohttp.ClientSession(f"{site.http}/api/v1/", headers=headers) as session:
+        async with session.post("domains", json={"name": "owners.test"}) as answer:
+            domain = (await answer.json())["data"]
+        mailbox = {"domain_id": domain["id"], "local_part": "olga", "password": PASSWORD}
+        async with session.post("mailboxes", json=mailbox) as answer:
+            assert answer.status == 201, await answer.text()
+
+    async def submit_address() -> None:
+        await page.get_by_label("Email address").fill("olga@owners.test")
+        await page.get_by_label("Password", exact=True).fill(PASSWORD)
+        await sign_in_button(page).click()
+
+    overview = page.get_by_role("heading", level=1, name="Overview")
+    await page.goto(f"{site.http}/me/login?next=/me/security")
+    await submit_address()
+    await page.get_by_role("button", name="Add a passkey").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Add", exact=True).click()
+    await expect(page.get_by_role("list", name="Recovery codes").get_by_role("listitem")).to_have_count(10)
+    await page.get_by_role("button", name="I've saved them").click()
+    await expect(page.get_by_role("button", name="Rename Passkey")).to_be_visible()
+    (credential,) = await device.credentials()
+    assert credential["rpId"] == "localhost"
+    await page.get_by_role("button", name="Sign out").click()
+    await passkey_button(page).click()
+    await expect(overview).to_be_visible()
+    await page.get_by_role("button", name="Sign out").click()
+    await submit_address()
+    await expect(page.get_by_role("heading", name="Two-factor authentication")).to_be_visible()
+    await passkey_button(page).click()
+    await expect(overview).to_be_visible()
+    assert recorder.faults == []
+
+
 async def test_the_guides_example_for_programs_runs(page: Page, device: Device, site: Site):
     await page.goto(site.http + LOGIN)
     await submit_password(page, site)

@@ -46,7 +46,8 @@ def all_endpoints() -> list[Endpoint]:
         folder = Path(features.__path__[0], group.name)
         for feature in pkgutil.iter_modules([str(folder)]):
             if (folder / feature.name / "routes.py").is_file():
-                endpoints += importlib.import_module(f"mailkeep.features.{group.name}.{feature.name}.routes").ENDPOINTS
+                routes = importlib.import_module(f"mailkeep.features.{group.name}.{feature.name}.routes")
+                endpoints += (*routes.ENDPOINTS, *getattr(routes, "OWN_MAILBOX_ENDPOINTS", ()))
     return endpoints
 
 

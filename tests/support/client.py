@@ -69,6 +69,10 @@ def cookie_of(token: str) -> str:
     return f"svc_session={token}.{VAULT.sign('session', token.encode())}"
 
 
+def owner_cookie_of(token: str) -> str:
+    return f"svc_mailbox={token}.{VAULT.sign('session of an owner', token.encode())}"
+
+
 def key_of(name: str) -> str:
     return f"svc_sk_{token_of(name)}"
 
@@ -227,17 +231,41 @@ class Api:
         assert answer.status == 200, answer.body
         return client.with_cookie(answer.headers["set-cookie"])
 
-    async def set_up(self, client: Client) -> Authenticator:
+    async def owner(self, mailbox_id: UUID, **columns: Any) -> Client:
+        """A new session of the owner of a mailbox, inserted."""
+        session_id, at = uuid7(self.clock()), self.clock()
+        token = f"{session_id.hex:_<43}"
+        row = {
+            "id": session_id,
+            "mailbox_id": mailbox_id,
+            "token_hash": token_hash(token),
+            "credentials_epoch": 0,
+            "ip_address": "192.0.2.1",
+            "user_agent": "owner",
+            "created_at": at,
+            "expires_at": at + timedelta(days=3650),
+        }
+        await self._insert("owner_sessions", row | columns)
+        return self.nobody.with_cookie(owner_cookie_of(token))
+
+    async def log_in_owner(self, address: str, password: str = PASSWORD, source: str = "192.0.2.1") -> Client:
+        """A new session, opened by POST /me/login."""
+        client = self.nobody.from_address(source)
+        answer = await client.post("/me/login", {"address": address, "password": password})
+        assert answer.status == 200, answer.body
+        return client.with_cookie(answer.headers["set-cookie"])
+
+    async def set_up(self, client: Client, area: str = "/auth") -> Authenticator:
         """An authenticator with the secret of a pending setup."""
-        answer = await client.post("/auth/totp/setup")
+        answer = await client.post(f"{area}/totp/setup")
         assert answer.status == 200, answer.body
         (secret,) = parse_qs(urlsplit(answer.data["provisioning_uri"]).query)["secret"]
         return Authenticator(b32decode(secret), self.clock)
 
-    async def enrol(self, client: Client) -> Authenticator:
+    async def enrol(self, client: Client, area: str = "/auth") -> Authenticator:
         """Enrol an authenticator over HTTP; this uses up the code of the current step."""
-        authenticator = await self.set_up(client)
-        answer = await client.post("/auth/totp/verify", {"code": authenticator.code()})
+        authenticator = await self.set_up(client, area)
+        answer = await client.post(f"{area}/totp/verify", {"code": authenticator.code()})
         assert answer.status == 200, answer.body
         return replace(authenticator, recovery_codes=tuple(answer.data["recovery_codes"]))
 
@@ -253,11 +281,17 @@ class Api:
 
     async def passkey(self, name: str, key: SoftKey | None = None, **columns: Any) -> tuple[SoftKey, UUID]:
         """Insert a passkey of a test user; returns it and its id."""
-        key, at, admin_id = key or SoftKey(), self.clock(), ADMIN_IDS[name]
-        key.user_handle = admin_id.bytes
+        return await self._passkey({"admin_id": ADMIN_IDS[name]}, key, **columns)
+
+    async def _passkey(
+        self, account: dict[str, UUID], key: SoftKey | None = None, **columns: Any
+    ) -> tuple[SoftKey, UUID]:
+        key, at = key or SoftKey(), self.clock()
+        [account_id] = account.values()
+        key.user_handle = account_id.bytes
         row = {
+            **account,
             "id": uuid7(at),
-            "admin_id": admin_id,
             "credential_id": key.credential_id,
             "public_key": cbor2.dumps(key.public_key()),
             "sign_count": key.counter,
@@ -434,7 +468,9 @@ class Api:
         await self.factor("sue")
         authenticator = await self.factor("adam", enabled_at=self.clock())
         pending_login = await self.nobody.post("/auth/login", {"email": email_of("adam"), "password": PASSWORD})
-        passkeys = await self._passkeys_in_examples()
+        _, passkey_id = await self.passkey("sue")
+        adam, _ = await self.passkey("adam")
+        passkeys = await self._passkeys_in_examples(self.sue, "/auth", passkey_id, adam)
         self.configure_provider()
         await self.identity(ADMIN_IDS["sue"])
         deletion = {"action": "delete", "items": [{"id": fixed_id(0)}]}
@@ -447,7 +483,7 @@ class Api:
             "trashed_mailbox_id": await self.mailbox(f"tom@{EXAMPLE}", deleted_at=self.clock()),
             "alias_id": await self.alias(f"sales@{EXAMPLE}", [f"alice@{EXAMPLE}"]),
             "suspension_id": await self.suspension(f"noisy@{EXAMPLE}"),
-            "sign_in_block_id": await self.sign_in_block(f"mailbox:alice@{EXAMPLE}"),
+            "sign_in_block_id": await self.sign_in_block(f"mailbox:bob@{EXAMPLE}"),
             "webhook_id": (webhook_id := await self.webhook()),
             "delivery_id": webhook_id,
             "admin_id": ADMIN_IDS["otto"],
@@ -473,14 +509,28 @@ class Api:
             await insert_row(conn, "oidc_identities", row | {"linked_at": self.clock()})
         await self.sql("UPDATE admins SET oidc_provider = 'keycloak' WHERE id = %(id)s", id=admin_id)
 
-    async def _passkeys_in_examples(self) -> dict[str, Any]:
-        """A passkey of Sue, a passkey that she is registering, and a login of Adam with his passkey."""
-        _, passkey_id = await self.passkey("sue")
-        creation = await self.sue.post("/auth/passkeys/register/options", {"current_password": PASSWORD})
+    async def owner_placeholders(self, mailbox_id: UUID) -> tuple[Client, dict[str, str]]:
+        """As `placeholders`, for the endpoints of the owner of this mailbox, who calls them; the owner is setting up an
+        authenticator with Sue's secret. Only what differs.
+        """
+        owner, other_id = await self.owner(mailbox_id), uuid7(self.clock())
+        await self.owner(mailbox_id, id=other_id)
+        secret = VAULT.seal("totp", b"12345678901234567890", mailbox_id.bytes)
+        async with self.app.db.autocommit() as conn:
+            row = {"mailbox_id": mailbox_id, "secret": secret, "created_at": self.clock()}
+            await insert_row(conn, "totp_secrets", row)
+        key, passkey_id = await self._passkey({"mailbox_id": mailbox_id})
+        passkeys = await self._passkeys_in_examples(owner, "/me", passkey_id, key)
+        return owner, {name: str(value) for name, value in (passkeys | {"session_id": other_id}).items()}
+
+    async def _passkeys_in_examples(
+        self, client: Client, area: str, passkey_id: UUID, signing_in: SoftKey
+    ) -> dict[str, Any]:
+        """A passkey of the client, a passkey that it is registering, and a login with another passkey."""
+        creation = await client.post(f"{area}/passkeys/register/options", {"current_password": PASSWORD})
         attestation = SoftKey().create(creation.data["options"])
-        adam, _ = await self.passkey("adam")
-        request = await self.nobody.post("/auth/passkeys/login/options")
-        assertion = adam.get(request.data["options"])
+        request = await self.nobody.post(f"{area}/passkeys/login/options")
+        assertion = signing_in.get(request.data["options"])
         return {
             "passkey_id": passkey_id,
             "registration_id": attestation["id"],

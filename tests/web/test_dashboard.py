@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mailkeep.web.dashboard import CONTENT_SECURITY_POLICY, dashboard_endpoints, not_found_page
+from mailkeep.web.dashboard import CONTENT_SECURITY_POLICY, dashboard_endpoints, not_found_pages
 from mailkeep.web.pipeline import Pipeline
 from mailkeep.web.router import Router
 from tests.support.caller import Caller
@@ -23,13 +23,16 @@ _MARKUP = (
     r"\beval\(|new Function|javascript:"
 )
 PAGE = b"<!doctype html><title>Mailkeep</title>"
+OWNERS_PAGE = b"<!doctype html><title>Your mailbox</title>"
 
 
 @pytest.fixture
 def caller(tmp_path: Path) -> Caller:
     (tmp_path / "assets").mkdir()
-    (tmp_path / "screens.json").write_text(json.dumps(["/", "/domains", "/domains/{id}"]))
+    screens = {"index.html": ["/", "/domains", "/domains/{id}"], "me.html": ["/me", "/me/vacation"]}
+    (tmp_path / "screens.json").write_text(json.dumps(screens))
     (tmp_path / "index.html").write_bytes(PAGE)
+    (tmp_path / "me.html").write_bytes(OWNERS_PAGE)
     (tmp_path / "scheme.js").write_bytes(b"// theme")
     (tmp_path / "assets/index-a1b2c3d4.js").write_bytes(SCRIPT)
     (tmp_path / "assets/index-a1b2c3d4.js.gz").write_bytes(gzip.compress(SCRIPT))
@@ -41,21 +44,25 @@ def serve(folder: Path, *origins: str) -> Caller:
     setup = PipelineSetup()
     setup.app.change("cors", origins=origins)
     return Caller(
-        Pipeline(setup.app, Router(dashboard_endpoints(folder), not_found=not_found_page(folder)), setup.access.control)
+        Pipeline(
+            setup.app, Router(dashboard_endpoints(folder), not_found=not_found_pages(folder)), setup.access.control
+        )
     )
 
 
-@pytest.mark.parametrize("path", ["/", "/domains", "/domains/0199", "/domains?q=x&new=yes", "/?error=FORBIDDEN"])
-async def test_the_path_of_each_screen_returns_the_page(caller: Caller, path: str):
+@pytest.mark.parametrize(
+    "path", ["/", "/domains", "/domains/0199", "/domains?q=x&new=yes", "/?error=FORBIDDEN", "/me", "/me/vacation?x=y"]
+)
+async def test_the_path_of_each_screen_returns_its_page(caller: Caller, path: str):
     answer = await caller("GET", path)
-    assert (answer.status, answer.body) == (200, PAGE)
+    assert (answer.status, answer.body) == (200, OWNERS_PAGE if path.startswith("/me") else PAGE)
     assert answer.headers["content-type"].startswith("text/html")
     assert answer.headers["cache-control"] == "no-store"
     assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
 
 
 @pytest.mark.parametrize("path", ["/nowhere", "/domains/a/b", "/api/v1/domains", "/assets/", "/assets/../scheme.js",
-                                  "/assets/index-a1b2c3d4.js.gz", "/screens.json"])  # fmt: skip
+                                  "/assets/index-a1b2c3d4.js.gz", "/screens.json", "/me.html", "/me/"])  # fmt: skip
 async def test_other_paths_return_the_apis_not_found(caller: Caller, path: str):
     answer = await caller("GET", path)
     assert (answer.status, answer.code) == (404, "NOT_FOUND")
@@ -64,11 +71,11 @@ async def test_other_paths_return_the_apis_not_found(caller: Caller, path: str):
 _BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 
 
-@pytest.mark.parametrize("path", ["/nowhere", "/domains/a/b", "/domains/", "/nowhere?x=y"])
+@pytest.mark.parametrize("path", ["/nowhere", "/domains/a/b", "/domains/", "/nowhere?x=y", "/me/x", "/me/", "/mean"])
 async def test_an_unknown_path_shows_a_browser_the_dashboards_page(caller: Caller, path: str):
     """Issue 17, number 24: it showed raw JSON."""
     answer = await caller("GET", path, {"accept": _BROWSER})
-    assert (answer.status, answer.body) == (404, PAGE)
+    assert (answer.status, answer.body) == (404, OWNERS_PAGE if path.startswith("/me/") else PAGE)
     assert answer.headers["content-type"].startswith("text/html")
     assert answer.headers["content-security-policy"] == CONTENT_SECURITY_POLICY
     for accept in ("*/*", "application/json", "text/html;q=0, */*", ""):
@@ -118,7 +125,7 @@ def test_the_policy_allows_no_inline_script_or_style_and_no_other_host():
 
 
 def test_the_page_has_no_inline_script_or_style():
-    page = (ROOT / "dashboard/index.html").read_text()
+    page = (ROOT / "dashboard/index.html").read_text() + (ROOT / "dashboard/me.html").read_text()
     assert not re.search(r"<style|style=|<script>|\son[a-z]+=|(?:src|href)=\"(?:https?:)?//", page)
 
 

@@ -139,8 +139,12 @@ def test_examples_have_no_placeholders():
 def test_roles_and_credentials_are_those_of_the_policy():
     for endpoint in DOCUMENTED:
         operation = DOCUMENT["paths"][endpoint.path][endpoint.method.lower()]
-        role = POLICY[endpoint.action].role.value if endpoint.action else None
+        rule = POLICY[endpoint.action] if endpoint.action else None
+        role = rule and (rule.role.value if rule.role else "mailbox")
         assert operation.get("x-required-role") == role
+        schemes = {name for each in operation["security"] for name in each}
+        assert ("mailbox_session" in schemes) == (rule is not None and rule.owners)
+        assert ("session" in schemes) == (rule is not None and rule.role is not None)
         assert bool(operation["security"]) == (endpoint.action is not None)
         assert ("401" in operation["responses"]) >= (endpoint.action is not None)
 

@@ -1,33 +1,17 @@
 import { Tooltip } from '@mantine/core'
-import { useQuery, useSuspenseQuery } from '@tanstack/react-query'
-import { cloneElement, type ReactElement } from 'react'
-import type { Schema } from '../api/client'
-import { accountQuery, versionQuery } from '../api/queries'
-import type { NavigationEntry } from '../navigation'
-import { type Action, denialReason } from './policy'
+import { cloneElement, createContext, type ReactElement, useContext } from 'react'
+import type { Action } from './policy'
 
-/** The signed-in account. Only below the layout, which has loaded it. */
-export function useAccount(): Schema['OwnAccount'] {
-  return useSuspenseQuery(accountQuery()).data
-}
+/**
+ * Why the principal is not allowed to do an action, or null. The layout of the dashboard sets it; the page for mailbox
+ * owners shows only what they may do.
+ */
+export const DenialContext = createContext<(action: Action) => string | null>(() => null)
 
 /** Why the account is not allowed to do `action`, or null. */
 export function useDenialReason(action: Action): string | null {
-  return denialReason(useAccount(), action)
+  return useContext(DenialContext)(action)
 }
-
-/** Why a screen is not available (the role or the profile), or null. */
-export function useUnavailableReason(): (entry: NavigationEntry) => string | null {
-  const account = useAccount()
-  const { data } = useQuery(versionQuery())
-  return (entry) =>
-    denialReason(account, entry.action) ?? (data && entry.profile && entry.profile !== data.profile ? PROFILE_REASONS[entry.profile] : null)
-}
-
-const PROFILE_REASONS = {
-  full: 'Available in the full profile only.',
-  embedded: 'Available in the embedded profile only. This server delivers outbound mail to its recipients.',
-} as const
 
 /**
  * A control that is absent if the role is not allowed to do `action`, and disabled if there is a `disabledReason`. The

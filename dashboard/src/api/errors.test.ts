@@ -30,6 +30,7 @@ test('field errors come from a list, a single field or the code', () => {
 test('advice says what to do, and a wait time wins', () => {
   expect(describeError(error('RATE_LIMIT_EXCEEDED')).advice).toBe('Wait a moment, then try again.')
   expect(describeError(new ApiError({ code: 'UNAVAILABLE', message: 'x', retryAfter: 5 })).advice).toBe('Try again in 5 s.')
+  expect(describeError(new ApiError({ code: 'RATE_LIMIT_EXCEEDED', message: 'x', retryAfter: 841 })).advice).toBe('Try again in 15 min.')
   expect(describeError(new TypeError('x'))).toMatchObject({ code: 'UNEXPECTED_ERROR', advice: 'Reload the page.' })
 })
 

@@ -75,7 +75,7 @@ const FIELD_OF_CODE: Readonly<Record<string, string>> = {
 }
 
 /** What to do about an error, if the server's message does not say. */
-const ADVICE: Readonly<Record<string, string>> = {
+const ADVICE: Record<string, string> = {
   NETWORK: 'Check your connection and try again.',
   UNAVAILABLE: 'Try again in a moment.',
   INTERNAL_ERROR: 'Report the request ID below to the operator of the server.',
@@ -89,10 +89,15 @@ const ADVICE: Readonly<Record<string, string>> = {
   SEND_UNAVAILABLE: 'The mail server does not accept mail at the moment. Nothing was sent. Try again later.',
 }
 
+/** Replaces advice, on a page for other readers than administrators. */
+export function setAdvice(texts: Readonly<Record<string, string>>): void {
+  Object.assign(ADVICE, texts)
+}
+
 /** The same for the reasons of FORBIDDEN that have nothing to do with the role. */
 const FORBIDDEN_ADVICE: Readonly<Record<string, string | null>> = {
   no_account: 'Ask an administrator to create an account with your email address.',
-  higher_rank: ADVICE['FORBIDDEN'] ?? null,
+  higher_rank: 'Ask an administrator with a higher role.',
 }
 
 function adviceFor({ code, details, message }: ApiError): string | null {
@@ -107,11 +112,15 @@ function adviceFor({ code, details, message }: ApiError): string | null {
 /** The details that name the addresses concerned. */
 const ADDRESS_DETAILS = ['destinations', 'aliases'] as const
 
+function formatSeconds(seconds: number): string {
+  return seconds > 120 ? `${Math.ceil(seconds / 60)} min` : `${seconds} s`
+}
+
 /** The texts shown for an error. */
 export function describeError(error: unknown): { message: string; advice: string | null; code: string; requestId: string | null } {
   if (!(error instanceof ApiError))
     return { message: 'This page failed unexpectedly.', advice: 'Reload the page.', code: 'UNEXPECTED_ERROR', requestId: null }
-  const wait = error.retryAfter ? `Try again in ${error.retryAfter} s.` : null
+  const wait = error.retryAfter ? `Try again in ${formatSeconds(error.retryAfter)}.` : null
   return { message: error.message, advice: wait ?? adviceFor(error), code: error.code, requestId: error.requestId }
 }
 

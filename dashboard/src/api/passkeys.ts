@@ -1,4 +1,5 @@
-import { fetchData, client, type Schema } from './client'
+import type { Schema } from './client'
+import type { Credentials, SignInAnswer } from './credentials'
 import { ApiError } from './errors'
 
 /** The browser rejected a passkey request or the user cancelled it. */
@@ -12,7 +13,7 @@ export class PasskeyError extends ApiError {
 const MESSAGES: Readonly<Record<string, string>> = {
   NotAllowedError: 'No passkey was selected, or the request timed out. Try again.',
   InvalidStateError: 'This device already has a passkey for your account.',
-  SecurityError: 'Passkeys do not work at this URL. Open the dashboard at the URL of the setting http.public_url.',
+  SecurityError: 'Passkeys do not work at this URL. Open the page at the URL of the setting http.public_url.',
   NotSupportedError: 'This device supports none of the key algorithms that Mailkeep accepts. Use another device.',
 }
 
@@ -22,9 +23,9 @@ export function hasPasskeys(): boolean {
 }
 
 /** Signs in with a passkey, alone or as the second factor of the sign-in `totp_session`. */
-export async function signInWithPasskey(totp_session?: string): Promise<Schema['LoginResponse'] | Schema['SecondFactorResponse']> {
+export async function signInWithPasskey(credentials: Credentials, totp_session?: string): Promise<SignInAnswer> {
   const session = totp_session === undefined ? {} : { totp_session }
-  const { options } = await fetchData(client.POST('/auth/passkeys/login/options', { body: session }))
+  const { options } = await credentials.passkeySignInOptions(session)
   const assertion = await requestCredential(() =>
     navigator.credentials.get({
       publicKey: { ...options, challenge: toBytes(options.challenge), allowCredentials: options.allowCredentials.map(toDescriptor) },
@@ -40,14 +41,16 @@ export async function signInWithPasskey(totp_session?: string): Promise<Schema['
       ...(response.userHandle && { userHandle: toBase64Url(response.userHandle) }),
     },
   }
-  return fetchData(client.POST('/auth/passkeys/login/verify', { body: { credential, ...session } }))
+  return credentials.verifyPasskeySignIn({ credential, ...session })
 }
 
-/** Registers a passkey for the signed-in account. */
-export async function registerPasskey(name: string, current_password: string): Promise<Schema['PasskeyRegistrationResponse']> {
-  const { options } = await fetchData(
-    client.POST('/auth/passkeys/register/options', { body: current_password ? { current_password } : {} }),
-  )
+/** Registers a passkey for the signed-in principal. */
+export async function registerPasskey(
+  credentials: Credentials,
+  name: string,
+  current_password: string,
+): Promise<Schema['PasskeyRegistrationResponse']> {
+  const { options } = await credentials.passkeyRegistrationOptions(current_password ? { current_password } : {})
   const credential = await requestCredential(() =>
     navigator.credentials.create({
       publicKey: {
@@ -64,7 +67,7 @@ export async function registerPasskey(name: string, current_password: string): P
     attestationObject: toBase64Url(attestation.attestationObject),
     transports: attestation.getTransports(),
   }
-  return fetchData(client.POST('/auth/passkeys/register/verify', { body: { name, credential: { ...commonFields(credential), response } } }))
+  return credentials.verifyPasskeyRegistration({ name, credential: { ...commonFields(credential), response } })
 }
 
 async function requestCredential(request: () => Promise<Credential | null>): Promise<PublicKeyCredential> {

@@ -8,7 +8,7 @@ const listeners = new Set<() => void>()
 const PREFIX = '/api/v1'
 const NONE: readonly ApiCall[] = []
 // Requests that applications with an API key do not need.
-const UNRECORDED = /^\/(auth\/|invitations\/|version$)/
+const UNRECORDED = /^\/(auth\/|invitations\/|me(\/|$)|version$)/
 
 client.use({
   async onRequest({ request }) {

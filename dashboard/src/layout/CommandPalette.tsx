@@ -4,7 +4,7 @@ import { createSpotlight, Spotlight, useSpotlight } from '@mantine/spotlight'
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { useAccount, useUnavailableReason } from '../access/Allowed'
+import { useAccount, useUnavailableReason } from '../access/account'
 import { denialReason } from '../access/policy'
 import { client, fetchPage, type Schema } from '../api/client'
 import { adminsQuery, apiKeysQuery, webhooksQuery } from '../api/lists'
@@ -12,7 +12,7 @@ import { NAVIGATION } from '../navigation'
 import { PATHS } from '../paths'
 import { domainsQuery } from '../screens/domains/DomainSelect'
 import { Icon, type IconName } from '../ui/Icon'
-import { useSignOut } from './useSignOut'
+import { useSignOut } from '../ui/useSignOut'
 
 interface Command {
   id: string

@@ -1,11 +1,12 @@
-import { ActionIcon, Button, Drawer, Kbd, Menu, Tooltip, useMantineColorScheme } from '@mantine/core'
+import { ActionIcon, Button, Drawer, Kbd, Menu } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
-import { type ReactNode, useEffect } from 'react'
+import { type ReactNode, useCallback, useEffect } from 'react'
 import { clearCaches } from '../api/queries'
 import { PATHS } from '../paths'
-import { ROLE_NAMES } from '../access/policy'
-import { useAccount, useUnavailableReason } from '../access/Allowed'
+import { DenialContext } from '../access/Allowed'
+import { type Action, denialReason, ROLE_NAMES } from '../access/policy'
+import { useAccount, useUnavailableReason } from '../access/account'
 import { findEntry, Navigation } from './Navigation'
 import { Unavailable } from './Unavailable'
 import { Icon, Logo } from '../ui/Icon'
@@ -13,8 +14,9 @@ import { LinkItem } from '../ui/links'
 import { Operations } from './Operations'
 import { CommandPalette, openCommandPalette } from './CommandPalette'
 import { ScreenRequests } from '../ui/RequestSnippet'
+import { ThemeSwitch } from '../ui/ThemeSwitch'
 import { Shortcuts } from './Shortcuts'
-import { useSignOut } from './useSignOut'
+import { useSignOut } from '../ui/useSignOut'
 
 /** The frame of every screen that needs a session: navigation, command palette, shortcuts. */
 export function Layout({ children }: { children?: ReactNode }) {
@@ -22,47 +24,51 @@ export function Layout({ children }: { children?: ReactNode }) {
   const path = useRouterState({ select: (state) => state.location.pathname })
   useEffect(() => menu.close(), [path])
   useLeaveWhenSignedOut()
+  const account = useAccount()
+  const denial = useCallback((action: Action) => denialReason(account, action), [account])
   return (
-    <div className="frame">
-      <a className="skip" href="#content">
-        Skip to content
-      </a>
-      <header className="top">
-        <ActionIcon className="top-menu" variant="subtle" color="gray" size="lg" aria-label="Menu" onClick={menu.open}>
-          <Icon name="menu" />
-        </ActionIcon>
-        <Link to={PATHS.overview} className="brand">
-          <Logo /> <span className="brand-name">Mailkeep</span>
-        </Link>
-        <Button
-          className="top-search"
-          variant="default"
-          leftSection={<Icon name="search" size={15} />}
-          rightSection={<Kbd size="xs">Ctrl K</Kbd>}
-          onClick={openCommandPalette}
-        >
-          Search
-        </Button>
-        <ActionIcon className="top-search-small" variant="subtle" color="gray" size="lg" aria-label="Search" onClick={openCommandPalette}>
-          <Icon name="search" />
-        </ActionIcon>
-        <Operations />
-        <ScreenRequests />
-        <ThemeSwitch />
-        <AccountMenu />
-      </header>
-      <aside className="side">
-        <Navigation />
-      </aside>
-      <Drawer opened={isMenuOpen} onClose={menu.close} size={280} title="Menu">
-        <Navigation />
-      </Drawer>
-      <main id="content" tabIndex={-1}>
-        {children ? <div className="content">{children}</div> : <Screen />}
-      </main>
-      <CommandPalette />
-      <Shortcuts onSearch={openCommandPalette} />
-    </div>
+    <DenialContext value={denial}>
+      <div className="frame">
+        <a className="skip" href="#content">
+          Skip to content
+        </a>
+        <header className="top">
+          <ActionIcon className="top-menu" variant="subtle" color="gray" size="lg" aria-label="Menu" onClick={menu.open}>
+            <Icon name="menu" />
+          </ActionIcon>
+          <Link to={PATHS.overview} className="brand">
+            <Logo /> <span className="brand-name">Mailkeep</span>
+          </Link>
+          <Button
+            className="top-search"
+            variant="default"
+            leftSection={<Icon name="search" size={15} />}
+            rightSection={<Kbd size="xs">Ctrl K</Kbd>}
+            onClick={openCommandPalette}
+          >
+            Search
+          </Button>
+          <ActionIcon className="top-search-small" variant="subtle" color="gray" size="lg" aria-label="Search" onClick={openCommandPalette}>
+            <Icon name="search" />
+          </ActionIcon>
+          <Operations />
+          <ScreenRequests />
+          <ThemeSwitch />
+          <AccountMenu />
+        </header>
+        <aside className="side">
+          <Navigation />
+        </aside>
+        <Drawer opened={isMenuOpen} onClose={menu.close} size={280} title="Menu">
+          <Navigation />
+        </Drawer>
+        <main id="content" tabIndex={-1}>
+          {children ? <div className="content">{children}</div> : <Screen />}
+        </main>
+        <CommandPalette />
+        <Shortcuts onSearch={openCommandPalette} />
+      </div>
+    </DenialContext>
   )
 }
 
@@ -77,20 +83,6 @@ function Screen() {
     <div className="content" data-screen={path}>
       {reason ? <Unavailable key={path} title={entry.label} reason={reason} queue={entry.screen === 'queue'} /> : <Outlet />}
     </div>
-  )
-}
-
-// Without `keepTransitions` Mantine adds a style element, which the content security policy forbids.
-export function ThemeSwitch() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true })
-  const isDark = colorScheme === 'dark' || (colorScheme === 'auto' && matchMedia('(prefers-color-scheme: dark)').matches)
-  const label = isDark ? 'Light theme' : 'Dark theme'
-  return (
-    <Tooltip label={label}>
-      <ActionIcon variant="subtle" color="gray" size="lg" aria-label={label} onClick={() => setColorScheme(isDark ? 'light' : 'dark')}>
-        <Icon name={isDark ? 'sun' : 'moon'} />
-      </ActionIcon>
-    </Tooltip>
   )
 }
 

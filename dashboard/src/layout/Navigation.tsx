@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useRouterState } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
-import { useUnavailableReason } from '../access/Allowed'
+import { useUnavailableReason } from '../access/account'
 import { versionQuery } from '../api/queries'
 import { limitOpenGroups, NAVIGATION, type NavigationEntry } from '../navigation'
 import { PATHS, type ScreenName } from '../paths'

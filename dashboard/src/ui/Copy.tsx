@@ -1,5 +1,6 @@
-import { ActionIcon, Tooltip } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
 import { useState } from 'react'
+import { Hint } from './Hint'
 import { Icon } from './Icon'
 
 /** Copies `text`; `what` names it for screen readers. */
@@ -12,7 +13,7 @@ export function CopyButton(props: { text: string; what: string; size?: 'sm' | 'm
     setTimeout(() => setCopied(false), 1500)
   }
   return (
-    <Tooltip label={copied ? 'Copied' : `Copy ${what}`}>
+    <Hint label={copied ? 'Copied' : `Copy ${what}`}>
       <ActionIcon
         variant="subtle"
         color="gray"
@@ -23,7 +24,7 @@ export function CopyButton(props: { text: string; what: string; size?: 'sm' | 'm
       >
         <Icon name={copied ? 'check' : 'copy'} size={15} />
       </ActionIcon>
-    </Tooltip>
+    </Hint>
   )
 }
 

@@ -1,8 +1,8 @@
-import { Link } from '@tanstack/react-router'
 import { ApiError, describeError, fieldErrors } from '../api/errors'
 import { PATHS } from '../paths'
 import { CopyButton } from './Copy'
 import { Icon } from './Icon'
+import { useNavigation } from './navigation'
 
 /** Characters of an error that fit below its field on a phone. */
 const LINE = 45
@@ -17,6 +17,7 @@ function formatFieldName(field: string): string {
  * repeated here.
  */
 export function ErrorNote({ error, besides: formFields = [] }: { error: unknown; besides?: readonly string[] }) {
+  const { Link } = useNavigation()
   if (!error) return null
   const { message, advice, code, requestId } = describeError(error)
   const faults = Object.entries(fieldErrors(error))
@@ -39,7 +40,7 @@ export function ErrorNote({ error, besides: formFields = [] }: { error: unknown;
         {advice && <p>{advice}</p>}
         {error instanceof ApiError && error.code === 'ORCHESTRATOR_BUSY' && (
           <p>
-            <Link to={PATHS.services} search={{ operation: String(error.details['operation_id']) }}>
+            <Link href={`${PATHS.services}?operation=${encodeURIComponent(String(error.details['operation_id']))}`}>
               View the running operation
             </Link>
           </p>

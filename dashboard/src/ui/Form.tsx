@@ -1,8 +1,7 @@
 import { Button, Group, Modal } from '@mantine/core'
-import { useBlocker } from '@tanstack/react-router'
 import { type FormEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react'
-import { PATHS } from '../paths'
 import { ErrorBar } from './ErrorBar'
+import { useNavigation } from './navigation'
 
 interface Props {
   onSubmit: () => void
@@ -48,9 +47,10 @@ export function DiscardDialog({ isDirty, path }: { isDirty: () => boolean; path?
   const [isNested, setNested] = useState(false)
   // Set while the dialog is open: continues or cancels the navigation.
   const answer = useRef<((stay: boolean) => void) | null>(null)
+  const { signInPath, useBlocker } = useNavigation()
   useBlocker({
-    shouldBlockFn: ({ next }) => {
-      if (!isDirty() || next.pathname === PATHS.login || next.pathname === path) return false
+    shouldBlock: (next) => {
+      if (!isDirty() || next === signInPath || next === path) return false
       // Escape closes all open dialogs: it is for the uppermost one. This one may still be fading out.
       const dialogs = document.querySelectorAll('[role=dialog]:not(.discard-dialog)').length
       if (answer.current) {
@@ -68,7 +68,7 @@ export function DiscardDialog({ isDirty, path }: { isDirty: () => boolean; path?
         }
       })
     },
-    enableBeforeUnload: isDirty,
+    isDirty,
   })
   const stay = () => answer.current?.(true)
   return (

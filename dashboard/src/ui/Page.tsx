@@ -1,10 +1,10 @@
-import { useRouterState } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useRef } from 'react'
+import { useNavigation } from './navigation'
 
 /** A screen with its title, description and actions. After a navigation the title has the focus. */
 export function Page(props: { title: string; lead?: ReactNode; actions?: ReactNode; back?: ReactNode; children: ReactNode }) {
   const heading = useRef<HTMLHeadingElement>(null)
-  const path = useRouterState({ select: (state) => state.location.pathname })
+  const path = useNavigation().usePath()
   useEffect(() => {
     // After a page load the focus stays where the browser puts it.
     if (isNavigation && !heading.current?.closest('main')?.contains(document.activeElement)) heading.current?.focus()

@@ -1,12 +1,15 @@
 import { Button, PasswordInput } from '@mantine/core'
 import { useState } from 'react'
-import { client, fetchData } from '../api/client'
+import { useCredentials } from '../api/credentials'
 import { ApiError } from '../api/errors'
 import { useApiMutation } from './useForm'
 
+/** After 10 minutes for changes of settings, after 15 for those of an own way to sign in. */
+const REASONS: readonly unknown[] = ['recent_sign_in_required', 'login_again']
+
 /** Whether the API refused a change because the session is too old for it. */
 export function needsRecentSignIn(error: unknown): boolean {
-  return error instanceof ApiError && error.code === 'FORBIDDEN' && error.details['reason'] === 'recent_sign_in_required'
+  return error instanceof ApiError && error.code === 'FORBIDDEN' && REASONS.includes(error.details['reason'])
 }
 
 /** The password for a change that needs a recent sign-in. `error`: of the change. */
@@ -42,15 +45,16 @@ interface Props {
 
 /** Asks for the password, or to sign in again. */
 export function RecentSignIn({ password, setPassword, error, consequence }: Props) {
+  const credentials = useCredentials()
   const signOut = useApiMutation({
-    request: () => fetchData(client.POST('/auth/logout')),
+    request: credentials.signOut,
     invalidates: [],
     onSuccess: () => window.dispatchEvent(new Event('mailkeep:logged-out')),
   })
   return (
     <fieldset className="fieldset">
       <legend>Confirm that it is you</legend>
-      <p>This change needs a sign-in within the last 10 minutes.</p>
+      <p>This change needs a recent sign-in.</p>
       <PasswordInput
         label="Your password"
         autoComplete="current-password"

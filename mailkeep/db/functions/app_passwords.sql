@@ -1,9 +1,10 @@
 -- App passwords, and which passwords open mail sessions.
 
--- Whether a mailbox's own password is rejected: as the mailbox says, else its domain, else the setting.
-CREATE OR REPLACE FUNCTION requires_app_passwords(p_mailbox boolean, p_domain boolean) RETURNS boolean
-LANGUAGE sql STABLE AS $$
-    SELECT coalesce(p_mailbox, p_domain, (SELECT s.require_app_passwords FROM routing_settings s))
+-- Whether a mailbox's own password is rejected: as the mailbox says, else its domain, else the setting; always if its owner
+-- has a second factor, because mail clients do not ask for one.
+CREATE OR REPLACE FUNCTION requires_app_passwords(p_mailbox boolean, p_domain boolean, p_factor boolean DEFAULT false)
+RETURNS boolean LANGUAGE sql STABLE AS $$
+    SELECT p_factor OR coalesce(p_mailbox, p_domain, (SELECT s.require_app_passwords FROM routing_settings s))
 $$;
 
 -- The passwords that open sessions of a mailbox with a protocol at a time, as they are named in logins: `17` is the
@@ -12,7 +13,7 @@ CREATE OR REPLACE FUNCTION session_accesses(p_mailbox uuid, p_protocol text, p_a
 LANGUAGE sql STABLE AS $$
     WITH allowed AS (
         SELECT m.id, greatest(d.access_version, m.access_version) AS version, m.password_version,
-               requires_app_passwords(m.require_app_passwords, d.require_app_passwords) AS app_passwords_only
+               requires_app_passwords(m.require_app_passwords, d.require_app_passwords, m.second_factor) AS app_passwords_only
           FROM mailboxes m JOIN domains d ON d.id = m.domain_id
          WHERE m.id = p_mailbox AND m.deleted_at IS NULL AND m.active AND d.active
            AND CASE p_protocol WHEN 'imap' THEN m.imap WHEN 'pop3' THEN m.pop3 WHEN 'sieve' THEN m.sieve

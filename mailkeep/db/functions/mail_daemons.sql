@@ -155,7 +155,7 @@ $$;
 CREATE OR REPLACE FUNCTION mta_login_mailbox(p_local text, p_domain text, p_protocol text)
 RETURNS TABLE (mailbox mailboxes, access_version bigint, app_passwords_only boolean) LANGUAGE sql STABLE AS $$
     SELECT m, greatest(d.access_version, m.access_version),
-           requires_app_passwords(m.require_app_passwords, d.require_app_passwords)
+           requires_app_passwords(m.require_app_passwords, d.require_app_passwords, m.second_factor)
       FROM domains d
       JOIN mailboxes m ON m.domain_id = d.id
      WHERE d.name = lower(p_domain COLLATE "C") AND d.active

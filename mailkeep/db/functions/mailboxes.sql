@@ -53,6 +53,18 @@ $$;
 CREATE OR REPLACE TRIGGER mailboxes_remove_mail AFTER DELETE ON mailboxes
     FOR EACH ROW EXECUTE FUNCTION mailboxes_remove_mail();
 
+-- Ends the sessions of the owners of a domain's mailboxes if the domain is deactivated or may no longer be used for them.
+CREATE OR REPLACE FUNCTION domains_end_owner_sessions() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM owner_sessions s USING mailboxes m WHERE m.id = s.mailbox_id AND m.domain_id = new.id;
+    DELETE FROM pending_logins p USING mailboxes m WHERE m.id = p.mailbox_id AND m.domain_id = new.id;
+    RETURN NULL;
+END
+$$;
+CREATE OR REPLACE TRIGGER domains_end_owner_sessions AFTER UPDATE OF active, self_service ON domains FOR EACH ROW
+    WHEN ((old.active AND NOT new.active) OR (old.self_service AND NOT new.self_service))
+    EXECUTE FUNCTION domains_end_owner_sessions();
+
 -- Ends the sessions whose access is withdrawn, and gives the mailbox a new access version: all protocols if it is
 -- deactivated, deleted or renamed, else the protocols that are switched off. If only its password changes or is not
 -- accepted any more, the sessions of app passwords continue.
@@ -68,14 +80,18 @@ DECLARE
         CASE WHEN all_protocols OR (old.smtp AND NOT new.smtp) THEN 'smtp' END], NULL);
     of_domain constant boolean := (SELECT d.require_app_passwords FROM domains d WHERE d.id = old.domain_id);
 BEGIN
+    IF all_protocols THEN  -- also the sessions of the owner
+        new.credentials_epoch := old.credentials_epoch + 1;
+        new.surviving_session_id := NULL;
+    END IF;
     IF ended <> '{}' THEN
         new.access_version := nextval('access_versions');
         INSERT INTO session_ends (id, subject, protocols, changed_at)
         VALUES (new.access_version, old.address_key, ended, new.updated_at);
     END IF;
     IF old.password_hash IS DISTINCT FROM new.password_hash OR (
-        requires_app_passwords(new.require_app_passwords, of_domain)
-        AND NOT requires_app_passwords(old.require_app_passwords, of_domain)
+        requires_app_passwords(new.require_app_passwords, of_domain, new.second_factor)
+        AND NOT requires_app_passwords(old.require_app_passwords, of_domain, old.second_factor)
     ) THEN
         new.password_version := nextval('access_versions');
         INSERT INTO session_ends (id, subject, protocols, changed_at, password_only)
@@ -85,7 +101,7 @@ BEGIN
 END
 $$;
 CREATE OR REPLACE TRIGGER mailboxes_end_sessions BEFORE UPDATE OF active, deleted_at, password_hash, local_key, domain_id,
-    imap, pop3, sieve, smtp, require_app_passwords ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions();
+    imap, pop3, sieve, smtp, require_app_passwords, second_factor ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions();
 
 -- Ends the sessions of all mailboxes of a domain that is deactivated.
 CREATE OR REPLACE FUNCTION domains_end_sessions() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -25,6 +25,7 @@ CREATE TABLE domains (
     default_quota_bytes bigint NOT NULL CONSTRAINT domains_quota_range CHECK (default_quota_bytes >= 0),
     plus_delimiter      text CONSTRAINT domains_plus_delimiter_one CHECK (length(plus_delimiter) = 1),
     require_app_passwords boolean,                                                  -- NULL: as auth.require_app_passwords
+    self_service        boolean NOT NULL DEFAULT true,                              -- owners of mailboxes may sign in
     dns_status          text NOT NULL
                         CONSTRAINT domains_dns_status CHECK (dns_status IN ('unchecked', 'ok', 'attention', 'failing')),
     dns_checked_at      timestamptz,
@@ -93,6 +94,10 @@ CREATE TABLE mailboxes (
     smtp                 boolean NOT NULL,
     sieve                boolean NOT NULL,
     require_app_passwords boolean,                                                  -- NULL: as the domain
+    totp_enabled         boolean NOT NULL DEFAULT false,
+    second_factor        boolean NOT NULL DEFAULT false,                            -- the owner has one: TOTP or a passkey
+    credentials_epoch    integer NOT NULL DEFAULT 0,                                -- raised to end all sessions of the owner
+    surviving_session_id uuid,                                                      -- the session that raised it last stays valid
     time_zone            text NOT NULL DEFAULT 'UTC',                               -- IANA name, for display
     access_version       bigint NOT NULL DEFAULT nextval('access_versions'),
     password_version     bigint NOT NULL DEFAULT nextval('access_versions'),        -- of the mailbox's own password
@@ -153,6 +158,23 @@ CREATE TABLE app_passwords (
     CONSTRAINT app_passwords_digest_unique UNIQUE (mailbox_id, digest)
 );
 CREATE INDEX app_passwords_by_expiry ON app_passwords (expires_at) WHERE NOT expired AND expires_at IS NOT NULL;
+
+-- Sign-ins to a mailbox, by mail clients and of its owner (`web`): one row for each day (UTC), protocol, address and
+-- program, which is the name of the app password or the browser's user agent.
+CREATE TABLE mailbox_logins (
+    id         uuid PRIMARY KEY,
+    mailbox_id uuid NOT NULL REFERENCES mailboxes ON DELETE CASCADE,
+    day        date NOT NULL,
+    protocol   text NOT NULL CONSTRAINT mailbox_logins_protocol
+               CHECK (protocol IN ('imap', 'pop3', 'smtp', 'sieve', 'web')),
+    ip         text NOT NULL,
+    program    text NOT NULL,
+    first_at   timestamptz NOT NULL,
+    last_at    timestamptz NOT NULL,
+    CONSTRAINT mailbox_logins_unique UNIQUE (mailbox_id, day, protocol, ip, program)
+);
+CREATE INDEX mailbox_logins_by_mailbox ON mailbox_logins (mailbox_id, id);
+CREATE INDEX mailbox_logins_by_day ON mailbox_logins (day);
 
 -- Vacation replies. `script` is the Sieve script that sends them, written from the other columns; Dovecot queries it by
 -- `mta_sieve_scripts` and compiles it again when `script_id` changes.

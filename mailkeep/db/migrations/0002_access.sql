@@ -1,4 +1,4 @@
--- Administrators, their sessions, second factors and API keys.
+-- Administrators and their API keys; sessions and second factors of administrators and of owners of mailboxes.
 
 CREATE TABLE admins (
     id                   uuid PRIMARY KEY,
@@ -49,6 +49,20 @@ CREATE TABLE invitations (
     CONSTRAINT invitations_account CHECK (num_nonnulls(admin_id, mailbox_id) = 1)
 );
 CREATE INDEX invitations_by_expiry ON invitations (expires_at);
+
+-- Sessions of owners of mailboxes (/me).
+CREATE TABLE owner_sessions (
+    id                uuid PRIMARY KEY,
+    mailbox_id        uuid NOT NULL REFERENCES mailboxes ON DELETE CASCADE,
+    token_hash        bytea NOT NULL CONSTRAINT owner_sessions_token_unique UNIQUE,
+    credentials_epoch integer NOT NULL,
+    ip_address        text,
+    user_agent        text,
+    created_at        timestamptz NOT NULL,
+    expires_at        timestamptz NOT NULL
+);
+CREATE INDEX owner_sessions_by_mailbox ON owner_sessions (mailbox_id);
+CREATE INDEX owner_sessions_by_expiry ON owner_sessions (expires_at);
 
 -- Sources (IPv4 address, IPv6 /64 network) from which an administrator has logged in. Failures elsewhere do not block them.
 CREATE TABLE login_sources (
@@ -104,37 +118,55 @@ CREATE UNLOGGED TABLE login_failures (
     last_failed_at    timestamptz NOT NULL
 );
 
+-- What an account signs in with, in this and the next tables. `account_id` is that of an administrator or of a mailbox.
+
 -- The secret of an authenticator app (TOTP). Pending until `enabled_at`. `last_step` is the latest time step whose code
 -- was accepted: each code works once.
 CREATE TABLE totp_secrets (
-    admin_id   uuid PRIMARY KEY REFERENCES admins ON DELETE CASCADE,
-    secret     bytea NOT NULL,                                                      -- sealed, bound to the admin's ID
+    account_id uuid PRIMARY KEY GENERATED ALWAYS AS (coalesce(admin_id, mailbox_id)) STORED,
+    admin_id   uuid REFERENCES admins ON DELETE CASCADE,
+    mailbox_id uuid REFERENCES mailboxes ON DELETE CASCADE,
+    secret     bytea NOT NULL,                                                      -- sealed, bound to the account's ID
     created_at timestamptz NOT NULL,
     enabled_at timestamptz,
-    last_step  bigint
+    last_step  bigint,
+    CONSTRAINT totp_secrets_account CHECK (num_nonnulls(admin_id, mailbox_id) = 1)
 );
+CREATE INDEX totp_secrets_by_admin ON totp_secrets (admin_id);
+CREATE INDEX totp_secrets_by_mailbox ON totp_secrets (mailbox_id);
 
 -- Unused recovery codes. A code is deleted when it is used.
 CREATE TABLE recovery_codes (
-    admin_id  uuid NOT NULL REFERENCES admins ON DELETE CASCADE,
-    code_hash bytea NOT NULL,
-    PRIMARY KEY (admin_id, code_hash)
+    account_id uuid GENERATED ALWAYS AS (coalesce(admin_id, mailbox_id)) STORED,
+    admin_id   uuid REFERENCES admins ON DELETE CASCADE,
+    mailbox_id uuid REFERENCES mailboxes ON DELETE CASCADE,
+    code_hash  bytea NOT NULL,
+    PRIMARY KEY (account_id, code_hash),
+    CONSTRAINT recovery_codes_account CHECK (num_nonnulls(admin_id, mailbox_id) = 1)
 );
+CREATE INDEX recovery_codes_by_admin ON recovery_codes (admin_id);
+CREATE INDEX recovery_codes_by_mailbox ON recovery_codes (mailbox_id);
 
 -- Logins with the right password that still need the second factor.
 CREATE TABLE pending_logins (
     token_hash        bytea PRIMARY KEY,
-    admin_id          uuid NOT NULL REFERENCES admins ON DELETE CASCADE,
+    account_id        uuid NOT NULL GENERATED ALWAYS AS (coalesce(admin_id, mailbox_id)) STORED,
+    admin_id          uuid REFERENCES admins ON DELETE CASCADE,
+    mailbox_id        uuid REFERENCES mailboxes ON DELETE CASCADE,
     credentials_epoch integer NOT NULL,
     attempts          integer NOT NULL DEFAULT 0,
-    expires_at        timestamptz NOT NULL
+    expires_at        timestamptz NOT NULL,
+    CONSTRAINT pending_logins_account CHECK (num_nonnulls(admin_id, mailbox_id) = 1)
 );
 CREATE INDEX pending_logins_by_admin ON pending_logins (admin_id);
+CREATE INDEX pending_logins_by_mailbox ON pending_logins (mailbox_id);
 CREATE INDEX pending_logins_by_expiry ON pending_logins (expires_at);
 
 CREATE TABLE passkeys (
     id              uuid PRIMARY KEY,
-    admin_id        uuid NOT NULL REFERENCES admins ON DELETE CASCADE,
+    account_id      uuid NOT NULL GENERATED ALWAYS AS (coalesce(admin_id, mailbox_id)) STORED,
+    admin_id        uuid REFERENCES admins ON DELETE CASCADE,
+    mailbox_id      uuid REFERENCES mailboxes ON DELETE CASCADE,
     credential_id   bytea NOT NULL CONSTRAINT passkeys_credential_unique UNIQUE
                     CONSTRAINT passkeys_credential_length CHECK (octet_length(credential_id) BETWEEN 1 AND 1023),
     public_key      bytea NOT NULL,                                                 -- a COSE key
@@ -145,9 +177,12 @@ CREATE TABLE passkeys (
     backup_eligible boolean NOT NULL,
     backed_up       boolean NOT NULL,
     created_at      timestamptz NOT NULL,
-    last_used_at    timestamptz
+    last_used_at    timestamptz,
+    CONSTRAINT passkeys_account CHECK (num_nonnulls(admin_id, mailbox_id) = 1)
 );
+CREATE INDEX passkeys_by_account ON passkeys (account_id);
 CREATE INDEX passkeys_by_admin ON passkeys (admin_id);
+CREATE INDEX passkeys_by_mailbox ON passkeys (mailbox_id);
 
 -- WebAuthn challenges; each can be answered once. `bound_to` is the session, or the hash of the pending login, that
 -- requested the challenge.
@@ -220,7 +255,7 @@ CREATE TABLE revoked_api_keys (
 
 -- Requests with an Idempotency-Key, kept for 24 hours. `status` and `answer` are set with the response.
 CREATE TABLE idempotency_keys (
-    caller_id  uuid NOT NULL,                                                       -- the API key, or the admin
+    caller_id  uuid NOT NULL,                                                       -- the API key, admin or mailbox
     route      text NOT NULL,
     key        text NOT NULL,
     body_hash  bytea NOT NULL,

@@ -141,7 +141,7 @@ CREATE TABLE audit_entries (
     tx            xid8 NOT NULL DEFAULT pg_current_xact_id(),
     created_at    timestamptz NOT NULL,
     admin_id      uuid,                                                             -- no foreign key: the row never changes
-    actor_type    text NOT NULL CONSTRAINT audit_entries_actor CHECK (actor_type IN ('session', 'api_key', 'system', 'cli')),
+    actor_type    text NOT NULL CONSTRAINT audit_entries_actor CHECK (actor_type IN ('session', 'api_key', 'system', 'cli', 'mailbox')),
     actor_label   text NOT NULL,
     key_id        uuid,
     action        text NOT NULL,

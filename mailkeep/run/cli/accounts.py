@@ -14,7 +14,9 @@ from mailkeep.run.cli import invitations
 from mailkeep.run.cli.output import AsJson, CommandResult, DataDir, examples, open_app, run_command, table
 
 if TYPE_CHECKING:
+    from mailkeep.app import App
     from mailkeep.db.pool import Conn
+    from mailkeep.features.access.accounts.model import AccountRef
     from mailkeep.features.access.admins.model import Admin
 
 _PASSWORD_BYTES = 4096
@@ -221,18 +223,27 @@ def _check_or_generate(password: str | None, email: str) -> tuple[str, str | Non
 
 
 async def _reset_factors(data_dir: Path | None, email: str) -> CommandResult:
-    from mailkeep.features.access.passkeys import service as passkeys
-    from mailkeep.features.access.second_factors import service
+    from mailkeep.features.access.accounts.model import AccountRef
 
     async with open_app(data_dir) as app, app.db.tx() as conn:
         admin = await find_admin(conn, email)
-        removed = await passkeys.delete_all(conn, cli_principal(), app.clock(), admin.id)
-        if admin.totp_enabled or not removed:
-            await service.reset(conn, cli_principal(), app.clock(), admin.id)
-        else:
-            await service.delete_recovery_codes(conn, admin.id)
+        await remove_factors(app, conn, AccountRef("admin", admin.id))
     data = {"id": admin.id, "email": admin.email, "totp_enabled": False, "passkeys": 0}
     return CommandResult(data, [f"Administrator {admin.email} has no second factor now; all its sessions have ended."])
+
+
+async def remove_factors(app: App, conn: Conn, account: AccountRef) -> None:
+    """Delete the second factors and recovery codes of an account; CONFLICT `totp_off` if it has none."""
+    from mailkeep.features.access.accounts import service as accounts
+    from mailkeep.features.access.passkeys import service as passkeys
+    from mailkeep.features.access.second_factors import service
+
+    who, at = cli_principal(), app.clock()
+    removed = await passkeys.delete_all(conn, who, at, account)
+    if (await accounts.get(conn, account)).totp_enabled or not removed:
+        await service.reset(conn, who, at, account)
+    else:
+        await service.delete_recovery_codes(conn, account)
 
 
 async def _disconnect(data_dir: Path | None, email: str) -> CommandResult:

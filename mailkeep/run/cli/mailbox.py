@@ -1,4 +1,4 @@
-"""`mailkeep mailbox`: the vacation replies, the forward and the further sender addresses of a mailbox."""
+"""`mailkeep mailbox`: vacation replies, forward, further sender addresses, and second factors of the owner."""
 
 from __future__ import annotations
 
@@ -64,8 +64,17 @@ def register(app: typer.Typer) -> None:
         ),
     )(set_send_as)
     mailbox.add_typer(send_as, name="send-as")
+    mailbox.command("reset-factors", epilog=examples("mailkeep mailbox reset-factors alice@example.com"))(reset_factors)
     invitations.add_mailbox_commands(mailbox)
     app.add_typer(mailbox, name="mailbox")
+
+
+def reset_factors(address: Address, data_dir: DataDir = None, as_json: AsJson = False) -> None:
+    """Remove the second factors of a mailbox's owner: authenticator, passkeys and recovery codes.
+
+    For owners who have lost them. The password stays; the owner's sessions end.
+    """
+    run_command(as_json, _reset_factors(data_dir, address))
 
 
 def show_vacation(address: Address, data_dir: DataDir = None, as_json: AsJson = False) -> None:
@@ -304,6 +313,18 @@ def _vacation_result(mailbox: Mailbox, vacation: Vacation | None, warnings: Sequ
         *(vacation.text_body or vacation.html_body or "").splitlines(),
     ]
     return CommandResult(data, [*lines, *(f"Warning: {warning}" for warning in warnings)])
+
+
+async def _reset_factors(data_dir: Path | None, address: str) -> CommandResult:
+    from mailkeep.features.access.accounts.model import AccountRef
+    from mailkeep.run.cli.accounts import remove_factors
+
+    async with open_app(data_dir) as app, app.db.tx() as conn:
+        mailbox = await _find_mailbox(conn, address)
+        await remove_factors(app, conn, AccountRef("mailbox", mailbox.id))
+    data = {"address": str(mailbox.address), "totp_enabled": False, "passkeys": 0}
+    line = f"The owner of {mailbox.address} has no second factor now; all sessions of the owner have ended."
+    return CommandResult(data, [line])
 
 
 async def _show_forward(data_dir: Path | None, address: str) -> CommandResult:

@@ -52,7 +52,7 @@ from mailkeep.run.runtime.connection_limits import HttpLimits
 from mailkeep.run.runtime.context import audit_database, audit_url_of, make_data_dir, open_vault
 from mailkeep.run.runtime.http import HttpListener
 from mailkeep.run.runtime.metrics_flush import flush_counters
-from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS, NOT_FOUND_PAGE
+from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS, NOT_FOUND_PAGES
 from mailkeep.settings import FirstStart, LoadedSettings, load_settings, parse_dns_servers, parse_endpoint
 from mailkeep.web.metrics import Metrics, internal_app
 from mailkeep.web.pipeline import Pipeline
@@ -207,7 +207,7 @@ async def serve_http(
     app: App, public: HttpListener, internal: HttpListener, metrics: Metrics, stack: contextlib.AsyncExitStack
 ) -> None:
     """Serve the API, the internal listener and event streams until the stack ends."""
-    pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGE), ACCESS_CONTROL, metrics)
+    pipeline = Pipeline(app, Router(ENDPOINTS, not_found=NOT_FOUND_PAGES), ACCESS_CONTROL, metrics)
     stack.push_async_callback(pipeline.close)
     metrics_app = internal_app(
         metrics, lambda: health.ready(app), lambda: counters.read_sums(app), token=app.settings.http.metrics_token

@@ -7,22 +7,29 @@ from mailkeep.features.access.api_keys.routes import ENDPOINTS as API_KEYS
 from mailkeep.features.access.logins import service as logins
 from mailkeep.features.access.logins.routes import ENDPOINTS as LOGINS
 from mailkeep.features.access.oidc.routes import ENDPOINTS as OIDC
-from mailkeep.features.access.passkeys.routes import ENDPOINTS as PASSKEYS
-from mailkeep.features.access.second_factors.routes import ENDPOINTS as SECOND_FACTORS
+from mailkeep.features.access.passkeys.routes import ENDPOINTS as PASSKEYS, OWN_MAILBOX_ENDPOINTS as OWN_PASSKEYS
+from mailkeep.features.access.second_factors.routes import (
+    ENDPOINTS as SECOND_FACTORS,
+    OWN_MAILBOX_ENDPOINTS as OWN_SECOND_FACTORS,
+)
 from mailkeep.features.access.sessions import service as sessions
-from mailkeep.features.access.sessions.routes import ENDPOINTS as SESSIONS
+from mailkeep.features.access.sessions.routes import ENDPOINTS as SESSIONS, OWN_MAILBOX_ENDPOINTS as OWN_SESSIONS
 from mailkeep.features.access.sign_in_protection.routes import ENDPOINTS as SIGN_IN_BLOCKS
 from mailkeep.features.directory.aliases.routes import ENDPOINTS as ALIASES
-from mailkeep.features.directory.app_passwords.routes import ENDPOINTS as APP_PASSWORDS
+from mailkeep.features.directory.app_passwords.routes import (
+    ENDPOINTS as APP_PASSWORDS,
+    OWN_MAILBOX_ENDPOINTS as OWN_APP_PASSWORDS,
+)
 from mailkeep.features.directory.bulk.routes import ENDPOINTS as BULK
 from mailkeep.features.directory.dns.routes import ENDPOINTS as DNS
 from mailkeep.features.directory.domains.routes import ENDPOINTS as DOMAINS
 from mailkeep.features.directory.invitation_acceptance.routes import ENDPOINTS as INVITATION_ACCEPTANCE
 from mailkeep.features.directory.mailbox_usage.routes import ENDPOINTS as MAILBOX_USAGE
 from mailkeep.features.directory.mailboxes.routes import ENDPOINTS as MAILBOXES
+from mailkeep.features.directory.owners.routes import ENDPOINTS as OWNERS
 from mailkeep.features.directory.routing.routes import ENDPOINTS as ROUTING
-from mailkeep.features.directory.sieve.routes import ENDPOINTS as SIEVE
-from mailkeep.features.directory.vacation.routes import ENDPOINTS as VACATION
+from mailkeep.features.directory.sieve.routes import ENDPOINTS as SIEVE, OWN_MAILBOX_ENDPOINTS as OWN_SIEVE
+from mailkeep.features.directory.vacation.routes import ENDPOINTS as VACATION, OWN_MAILBOX_ENDPOINTS as OWN_VACATION
 from mailkeep.features.mailflow.abuse.routes import ENDPOINTS as ABUSE
 from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
 from mailkeep.features.mailflow.sandbox.routes import ENDPOINTS as SANDBOX
@@ -36,7 +43,7 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.routes import ENDPOINTS as AUDIT
 from mailkeep.features.record.events.routes import ENDPOINTS as EVENTS
 from mailkeep.features.record.history.routes import ENDPOINTS as HISTORY
-from mailkeep.web.dashboard import dashboard_endpoints, not_found_page
+from mailkeep.web.dashboard import dashboard_endpoints, not_found_pages
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.openapi import openapi_endpoints
 from mailkeep.web.pipeline import AccessControl
@@ -57,6 +64,13 @@ FEATURES: tuple[Endpoint, ...] = (
     *APP_PASSWORDS,
     *SIEVE,
     *VACATION,
+    *OWNERS,
+    *OWN_SESSIONS,
+    *OWN_SECOND_FACTORS,
+    *OWN_PASSKEYS,
+    *OWN_APP_PASSWORDS,
+    *OWN_VACATION,
+    *OWN_SIEVE,
     *ABUSE,
     *SIGN_IN_BLOCKS,
     *ALIASES,
@@ -76,7 +90,7 @@ FEATURES: tuple[Endpoint, ...] = (
 )
 """In the order of the documentation."""
 
-NOT_FOUND_PAGE = not_found_page()
+NOT_FOUND_PAGES = not_found_pages()
 ENDPOINTS: tuple[Endpoint, ...] = (*FEATURES, *openapi_endpoints(FEATURES), *dashboard_endpoints())
 
 

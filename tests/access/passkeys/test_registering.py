@@ -13,6 +13,7 @@ import cbor2
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 
+from mailkeep.features.access.accounts.model import AccountRef
 from mailkeep.features.access.admins.model import NO_PASSWORD
 from mailkeep.features.access.passkeys import service as passkeys
 from mailkeep.features.access.passkeys.model import MAX_PASSKEYS
@@ -492,8 +493,8 @@ async def test_the_operator_deletes_all_factors(api: Api):
     other: Client = await api.log_in(email_of("adam"))
     who = cli_principal()
     async with api.app.db.tx() as conn:
-        assert await passkeys.delete_all(conn, who, api.clock(), ADMIN_IDS["sue"]) == 1
-        assert await passkeys.delete_all(conn, who, api.clock(), ADMIN_IDS["adam"]) == 0
+        assert await passkeys.delete_all(conn, who, api.clock(), AccountRef("admin", ADMIN_IDS["sue"])) == 1
+        assert await passkeys.delete_all(conn, who, api.clock(), AccountRef("admin", ADMIN_IDS["adam"])) == 0
     assert (await api.sue.get("/auth/me")).code == "SESSION_INVALID"
     assert (await other.get("/auth/me")).status == 200
     assert (await log_in(api.nobody, key)).code == "INVALID_CREDENTIALS"

@@ -62,23 +62,23 @@ def test_failures_are_counted_by_the_folded_email(email: str, key: str, label: s
 
 
 def test_a_signed_cookie_yields_its_token():
-    assert rules.verify_token(VAULT, rules.sign_token(VAULT, "a-token")) == "a-token"
+    assert rules.verify_token(VAULT, "admin", rules.sign_token(VAULT, "admin", "a-token")) == "a-token"
 
 
 @given(st.text())
 def test_no_other_text_is_accepted(text: str):
-    assert rules.verify_token(VAULT, text) is None
+    assert rules.verify_token(VAULT, "admin", text) is None
 
 
 @given(st.text(max_size=50), st.text(max_size=50))
 def test_a_signature_fits_one_token_only(token: str, other: str):
-    signature = rules.sign_token(VAULT, "a-token").rpartition(".")[2]
-    assert rules.verify_token(VAULT, f"{token}.{signature}") is None or token == "a-token"
-    assert rules.verify_token(VAULT, f"a-token.{other}") is None
+    signature = rules.sign_token(VAULT, "admin", "a-token").rpartition(".")[2]
+    assert rules.verify_token(VAULT, "admin", f"{token}.{signature}") is None or token == "a-token"
+    assert rules.verify_token(VAULT, "admin", f"a-token.{other}") is None
 
 
 def test_the_cookie_is_strict_and_not_for_scripts():
-    cookie = rules.set_cookie("value", timedelta(hours=24))
+    cookie = rules.set_cookie("admin", "value", timedelta(hours=24))
     assert cookie == "svc_session=value; Max-Age=86400; Path=/; HttpOnly; Secure; SameSite=Strict"
-    assert "Max-Age=1;" in rules.set_cookie("value", seconds(0.36))
-    assert rules.clear_cookie().startswith("svc_session=; Max-Age=0;")
+    assert "Max-Age=1;" in rules.set_cookie("admin", "value", seconds(0.36))
+    assert rules.clear_cookie("admin").startswith("svc_session=; Max-Age=0;")

@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from structlog.testing import capture_logs
 
 from mailkeep.core.errors import Unavailable
 from mailkeep.db.pool import DatabasePool
+from mailkeep.features.directory.login_history import service as login_history
 from mailkeep.features.directory.mailbox_usage.service import UsageRecorder
 from mailkeep.mail.dovecot.auth import LoginReport
 from mailkeep.mail.dovecot.dict import DictWrite
@@ -144,6 +145,40 @@ async def test_successful_logins_are_stored_once_a_minute_for_each_protocol(api:
     api.clock.advance(seconds=31)
     dovecot.login(alice)
     assert await seen() == "2026-03-01T12:01:01.000Z"
+
+
+async def test_the_history_has_each_address_and_program_of_a_day(api: Api, dovecot: Dovecot) -> None:
+    alice = await api.mailbox(ALICE)
+    owner = await api.owner(alice)
+    for name in ("Phone", "Phone", "Laptop"):  # the history shows names, not which of two passwords
+        await api.app_password(alice, name=name)
+    rows = await api.sql("SELECT number FROM app_passwords ORDER BY number")
+    for access in ("17", *(f"17/{row['number']}" for row in rows)):
+        dovecot.login(alice, access=access)
+    dovecot.login(alice, "smtp", "2001:db8::1")
+    await dovecot.recorder.write()
+    api.clock.advance(hours=2)
+    dovecot.login(alice)
+    dovecot.login(str(uuid4()))  # deleted meanwhile
+    await dovecot.recorder.write()
+    found = [
+        (each["protocol"], each["ip"], each["program"], each["first_at"][11:16], each["last_at"][11:16])
+        for each in (await owner.get("/me/logins")).data
+    ]
+    assert sorted(found) == [
+        ("imap", "192.0.2.1", "", "12:00", "14:00"),
+        ("imap", "192.0.2.1", "Laptop", "12:00", "12:00"),
+        ("imap", "192.0.2.1", "Phone", "12:00", "12:00"),
+        ("smtp", "2001:db8::1", "", "12:00", "12:00"),
+    ]
+    api.clock.advance(days=30)
+    async with api.app.db.autocommit() as conn:
+        await login_history.prune(api.app, conn)
+    assert len(await api.sql("SELECT FROM mailbox_logins")) == 4
+    api.clock.advance(days=1)
+    async with api.app.db.autocommit() as conn:
+        await login_history.prune(api.app, conn)
+    assert await api.sql("SELECT FROM mailbox_logins") == []
 
 
 async def test_the_last_use_of_each_app_password_is_stored_once_a_minute(api: Api, dovecot: Dovecot) -> None:

@@ -215,13 +215,12 @@ def test_the_list_of_commands():
         "config history", "config rollback", "config set", "config show", "config unset", "dns", "doctor",
         "domain alias", "domain list", "down", "install", "key create", "listen", "mailbox export", "mailbox folders",
         "mailbox forward off", "mailbox forward set", "mailbox forward show", "mailbox import", "mailbox invite",
-        "mailbox recalculate", "mailbox send-as set", "mailbox send-as show", "mailbox vacation delete",
-        "mailbox vacation off", "mailbox vacation on",
-        "mailbox vacation set", "mailbox vacation show", "migrate", "openapi", "orchestrator apply",
-        "orchestrator confirm", "orchestrator drift", "orchestrator operations", "orchestrator plan",
-        "orchestrator rollback", "orchestrator service", "orchestrator status", "queue act", "queue list",
-        "routing explain", "sendmail", "sign-in-blocks list", "sign-in-blocks remove", "status", "up", "version",
-        "worker",
+        "mailbox recalculate", "mailbox reset-factors", "mailbox send-as set", "mailbox send-as show",
+        "mailbox vacation delete", "mailbox vacation off", "mailbox vacation on", "mailbox vacation set",
+        "mailbox vacation show", "migrate", "openapi", "orchestrator apply", "orchestrator confirm",
+        "orchestrator drift", "orchestrator operations", "orchestrator plan", "orchestrator rollback",
+        "orchestrator service", "orchestrator status", "queue act", "queue list", "routing explain", "sendmail",
+        "sign-in-blocks list", "sign-in-blocks remove", "status", "up", "version", "worker",
     ]  # fmt: skip
 
 
@@ -781,6 +780,34 @@ def test_a_lost_second_factor_is_reset(running: Running, kinds: str):
     connection.close()
     assert "session_id" in running.call("POST", "/auth/login", login)[1]
     again = inside("admin", "reset-factors", email, "--json", data=running.data)
+    assert (again.code, again.json["error"]["code"]) == (1, "CONFLICT")
+
+
+def test_the_lost_second_factor_of_a_mailbox_is_reset(running: Running, root_key: str, domain_id: str):
+    password = "incorrect pony charger clip"
+    new = {"domain_id": domain_id, "local_part": "lost", "password": password}
+    address = running.call("POST", "/mailboxes", new, root_key)[1]["address"]
+    login = {"address": address, "password": password}
+    connection = http.client.HTTPConnection(running.state["http"].removeprefix("http://"), timeout=60)
+    headers = {"content-type": "application/json"}
+
+    def call(path: str, body: Any) -> Any:
+        connection.request("POST", f"/api/v1{path}", json.dumps(body), headers)
+        answer = connection.getresponse()
+        headers["cookie"] = (answer.headers["set-cookie"] or headers.get("cookie", "")).partition(";")[0]
+        return json.loads(answer.read())["data"]
+
+    call("/me/login", login)
+    (secret,) = parse_qs(urlsplit(call("/me/totp/setup", {})["provisioning_uri"]).query)["secret"]
+    code = totp.hotp(b32decode(secret), totp.step_of(datetime.now(UTC)))
+    assert call("/me/totp/verify", {"code": code})["totp_enabled"] is True
+    connection.close()
+    assert running.call("POST", "/me/login", login)[1]["requires_totp"] is True
+    result = mailkeep("mailbox", "reset-factors", address, data=running.data)
+    line = f"The owner of {address} has no second factor now; all sessions of the owner have ended.\n"
+    assert (result.code, result.out) == (0, line)
+    assert running.call("POST", "/me/login", login)[1]["mailbox"]["second_factor"] is False
+    again = inside("mailbox", "reset-factors", address, "--json", data=running.data)
     assert (again.code, again.json["error"]["code"]) == (1, "CONFLICT")
 
 

@@ -76,7 +76,7 @@ export interface paths {
         put?: never;
         /**
          * Create an administrator
-         * @description With `password`, or with `invite`: then the response has a link with which the account's owner sets a password, or the link is mailed to `invite_to`. The link works once, for 72 hours. `invite_to` needs the setting `server.hostname` (CONFLICT hostname_not_set). At most 20 invitations an hour are mailed for the accounts of a domain, and 3 a day to an address (RATE_LIMIT_EXCEEDED). Until then nobody can sign in to the account. All other super_admins get mail about a new admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         * @description All other super_admins get mail about a new admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         post: operations["postAdmins"];
         delete?: never;
@@ -98,36 +98,16 @@ export interface paths {
         post?: never;
         /**
          * Delete an administrator
-         * @description Ends its sessions and revokes its keys. The last active super_admin can't be deleted. All super_admins, and the address of the account, get mail about a deleted admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         * @description Ends its sessions and revokes its keys. The last super_admin can't be deleted. All super_admins, and the address of the account, get mail about a deleted admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         delete: operations["deleteAdminsById"];
         options?: never;
         head?: never;
         /**
          * Change an administrator
-         * @description A new password or role ends the administrator's sessions, except the caller's own; `active` false ends all, and makes the API keys invalid until it is true again. Nobody sets their own `must_change_password` (FORBIDDEN). To change their own email or password, callers need a session (with an API key FORBIDDEN) and `current_password` (missing: MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login). All super_admins get mail about a new role, email or password of another admin or super_admin, and when one is disabled or enabled. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         * @description A new password or role ends the administrator's sessions, except the caller's own. To change their own email or password, callers need a session (with an API key FORBIDDEN) and `current_password` (missing: MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login). All super_admins get mail about a new role, email or password of another admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         patch: operations["patchAdminsById"];
-        trace?: never;
-    };
-    "/admins/{id}/invite": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Invite an administrator again
-         * @description A new link with which the owner of another account sets a password; it is in the response, or mailed to `invite_to`. The previous link ends. A password that the account has stays valid until the link is used. The link works once, for 72 hours. `invite_to` needs the setting `server.hostname` (CONFLICT hostname_not_set). At most 20 invitations an hour are mailed for the accounts of a domain, and 3 a day to an address (RATE_LIMIT_EXCEEDED). All super_admins get mail about a link for another admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
-         */
-        post: operations["postAdminsByIdInvite"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
         trace?: never;
     };
     "/aliases": {
@@ -145,7 +125,7 @@ export interface paths {
         put?: never;
         /**
          * Create an alias
-         * @description An empty `source_local_part` is the catch-all. CONFLICT has `details.reason`: `source_taken`, `alias_chain`, `alias_loop`, `alias_domain` or `limit_reached`. More external destinations than `limits.external_expansion`, nested ones included, are accepted with a warning, but mail for the alias is then rejected.
+         * @description An empty `source_local_part` is the catch-all. CONFLICT has `details.reason`: `source_taken`, `alias_chain`, `alias_loop` or `limit_reached`. More external destinations than `limits.external_expansion`, nested ones included, are accepted with a warning, but mail for the alias is then rejected.
          */
         post: operations["postAliases"];
         delete?: never;
@@ -632,7 +612,7 @@ export interface paths {
         put?: never;
         /**
          * Change the own password
-         * @description Ends the other sessions, not the current one. It ends `must_change_password`, which refuses the current password as the new one (WEAK_PASSWORD, `details.reason` unchanged).
+         * @description Ends the other sessions, not the current one.
          */
         post: operations["postAuthPassword"];
         delete?: never;
@@ -874,7 +854,7 @@ export interface paths {
         put?: never;
         /**
          * Create a domain
-         * @description Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows. With `alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`.
+         * @description Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows.
          */
         post: operations["postDomains"];
         delete?: never;
@@ -896,14 +876,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a domain
-         * @description CONFLICT, with their numbers, while it has mailboxes, aliases or alias domains; mailboxes in the trash are deleted with it.
+         * @description CONFLICT while it has mailboxes or aliases; mailboxes in the trash are deleted with it.
          */
         delete: operations["deleteDomainsById"];
         options?: never;
         head?: never;
         /**
          * Change a domain
-         * @description `relay` is replaced as a whole; null removes it. Without `password`, the stored one is kept if host, port, tls and username are unchanged, and cleared otherwise. `alias_of` needs a domain without mailboxes and aliases, except in the trash (CONFLICT `has_dependents`); neither the target nor a domain that is a target can be an alias domain (`alias_chain`).
+         * @description `relay` is replaced as a whole; null removes it. Without `password`, the stored one is kept if host, port, tls and username are unchanged, and cleared otherwise.
          */
         patch: operations["patchDomainsById"];
         trace?: never;
@@ -1042,46 +1022,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/invitations/{token}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Accept an invitation
-         * @description Sets the password of the account, ends its sessions, and uses up the link; a refused password does not. It opens no session. NOT_FOUND as for POST /invitations/lookup. For an administrator FORBIDDEN network outside `auth.allowed_networks`.
-         */
-        post: operations["postInvitationsByToken"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/invitations/lookup": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Show an invitation
-         * @description The account whose password the link sets. NOT_FOUND if the link has been used or replaced, or has expired. The token is in the body, so that no log of a proxy gets it.
-         */
-        post: operations["postInvitationsLookup"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/mailboxes": {
         parameters: {
             query?: never;
@@ -1094,7 +1034,7 @@ export interface paths {
         put?: never;
         /**
          * Create a mailbox
-         * @description With `password`, with `password_hash` in any scheme of Dovecot, or with `invite`: then the response has a link with which the mailbox's owner sets a password, or the link is mailed to `invite_to`. The link works once, for 72 hours. `invite_to` needs the setting `server.hostname` (CONFLICT hostname_not_set). At most 20 invitations an hour are mailed for the accounts of a domain, and 3 a day to an address (RATE_LIMIT_EXCEEDED). Until then nobody can sign in to the mailbox.
+         * @description With `password`, or with `password_hash` in any scheme of Dovecot.
          */
         post: operations["postMailboxes"];
         delete?: never;
@@ -1143,7 +1083,7 @@ export interface paths {
         put?: never;
         /**
          * Create an app password
-         * @description A password for one mail client: for IMAP, POP3, SMTP (submission) and ManageSieve, or some of them. It is shown only once. A mailbox has at most 50 (CONFLICT, `details.reason` limit_reached). With `require_app_passwords` (of the mailbox, its domain or the setting), these protocols accept nothing else.
+         * @description A password for one mail client: for IMAP, POP3, SMTP (submission) and ManageSieve, or some of them. It is shown only once. A mailbox has at most 50 (CONFLICT, `details.reason` limit_reached). With `require_app_passwords` (of the mailbox, its domain or the setting) or a second factor of its owner, these protocols accept nothing else.
          */
         post: operations["postMailboxesByIdAppPasswords"];
         delete?: never;
@@ -1186,26 +1126,6 @@ export interface paths {
         get: operations["getMailboxesByIdFolders"];
         put?: never;
         post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/mailboxes/{id}/invite": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Invite a mailbox's owner
-         * @description A new link with which the owner sets a password; it is in the response, or mailed to `invite_to`. The previous link ends. A password that the mailbox has stays valid until the link is used. The link works once, for 72 hours. `invite_to` needs the setting `server.hostname` (CONFLICT hostname_not_set). At most 20 invitations an hour are mailed for the accounts of a domain, and 3 a day to an address (RATE_LIMIT_EXCEEDED).
-         */
-        post: operations["postMailboxesByIdInvite"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1437,6 +1357,596 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the own mailbox */
+        get: operations["getMe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/app-passwords": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the app passwords of a mailbox
+         * @description Newest first, also expired ones. The passwords themselves are never shown again.
+         */
+        get: operations["getMeAppPasswords"];
+        put?: never;
+        /**
+         * Create an app password
+         * @description A password for one mail client: for IMAP, POP3, SMTP (submission) and ManageSieve, or some of them. It is shown only once. A mailbox has at most 50 (CONFLICT, `details.reason` limit_reached). With `require_app_passwords` (of the mailbox, its domain or the setting) or a second factor of its owner, these protocols accept nothing else. A session older than 15 minutes must send `current_password` (else FORBIDDEN `login_again`).
+         */
+        post: operations["postMeAppPasswords"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/app-passwords/{app_password_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete an app password
+         * @description It stops working at once, and the sessions that use it end; those of other passwords continue. A session older than 15 minutes must send `current_password` (else FORBIDDEN `login_again`).
+         */
+        delete: operations["deleteMeAppPasswordsByAppPasswordId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/forward": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the own forward */
+        get: operations["getMeForward"];
+        /**
+         * Set the own forward
+         * @description At most ten destinations; without any the forward is removed. CONFLICT `alias_loop` if mail would come back. Its version is that of the mailbox.
+         */
+        put: operations["putMeForward"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in to the own mailbox
+         * @description With the mailbox's address and its own password, not an app password. Sets the cookie `svc_mailbox` and replaces the session of the call's cookie. The second step is that of POST /auth/login, here or at /me/passkeys/login/options. FORBIDDEN with `details.reason` self_service if the domain does not allow it. Failed sign-ins count together with those of mail clients (GET /sign-in-blocks).
+         */
+        post: operations["postMeLogin"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/logins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sign-ins to the own mailbox
+         * @description By mail clients and with browsers, newest first: one entry for each day (UTC), protocol, address and program. Kept for `retention.login_days`.
+         */
+        get: operations["getMeLogins"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Sign out */
+        post: operations["postMeLogout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/logout-all": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End all own sessions
+         * @description Including the current one.
+         */
+        post: operations["postMeLogoutAll"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/messages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List mail for the own mailbox
+         * @description What was received, filed in Junk or rejected, newest first. Not what was sent.
+         */
+        get: operations["getMeMessages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List own passkeys
+         * @description Newest first.
+         */
+        get: operations["getMePasskeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/passkeys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a passkey
+         * @description Ends the other sessions. With the last second factor, the recovery codes are deleted. CONFLICT `last_factor` if the role requires a second factor and this is the last one; `last_way_in` if the account has no password, no identity and no other passkey. A session older than 15 minutes must send `current_password` (else FORBIDDEN `login_again`).
+         */
+        delete: operations["deleteMePasskeysById"];
+        options?: never;
+        head?: never;
+        /** Rename a passkey */
+        patch: operations["patchMePasskeysById"];
+        trace?: never;
+    };
+    "/me/passkeys/login/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to sign in with a passkey
+         * @description With the passkey alone, or with the `totp_session` of POST /me/login as second factor. Returns the options for `navigator.credentials.get()`, valid once, for 5 minutes.
+         */
+        post: operations["postMePasskeysLoginOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/passkeys/login/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sign in with a passkey
+         * @description Opens a session, as POST /me/login does, with the same response and cookie. Refuses what POST /auth/passkeys/login/verify refuses.
+         */
+        post: operations["postMePasskeysLoginVerify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/passkeys/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew the recovery codes of an account with passkeys
+         * @description The old recovery codes no longer work. Ends the other sessions. A session older than 15 minutes must send `current_password` (else FORBIDDEN `login_again`).
+         */
+        post: operations["postMePasskeysRecoveryCodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/passkeys/register/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to register a passkey
+         * @description Returns the options for `navigator.credentials.create()`, valid once, for 5 minutes. A session older than 15 minutes must send `current_password` (else FORBIDDEN `login_again`). UNAVAILABLE (`public_url`) unless `http.public_url` is https with a host name or localhost.
+         */
+        post: operations["postMePasskeysRegisterOptions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/passkeys/register/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Register a passkey
+         * @description With the browser's result. From then on the password alone opens no session. For the account's first second factor, the response has ten recovery codes. Ends the other sessions.
+         */
+        post: operations["postMePasskeysRegisterVerify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the own password
+         * @description Ends the other sessions, and those of mail clients with the old password; not the current one.
+         */
+        post: operations["postMePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List own sessions
+         * @description Active sessions, newest first.
+         */
+        get: operations["getMeSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End an own session */
+        delete: operations["deleteMeSessionsById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/setup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show how to set up a mail client
+         * @description The services that the mailbox may use. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile.
+         */
+        get: operations["getMeSetup"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/sieve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the Sieve scripts of a mailbox
+         * @description By name, at most 32. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer in time.
+         */
+        get: operations["getMeSieve"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/sieve/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a Sieve script
+         * @description Its ETag is a hash of the text, so that it also changes with ManageSieve. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer in time.
+         */
+        get: operations["getMeSieveByName"];
+        /**
+         * Create or replace a Sieve script
+         * @description A script that does not compile is not stored: INVALID_FIELD, with the errors and their lines in `details.errors`. An active script stays active. CONFLICT `limit_reached` at the 33rd script. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer in time.
+         */
+        put: operations["putMeSieveByName"];
+        post?: never;
+        /**
+         * Delete a Sieve script
+         * @description CONFLICT `in_use` if it is active. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer in time.
+         */
+        delete: operations["deleteMeSieveByName"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/sieve/{name}/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Activate a Sieve script
+         * @description It filters new mail instead of the script that was active. CONFLICT `invalid_script` if another program wrote it and it does not compile. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer in time.
+         */
+        post: operations["postMeSieveByNameActivate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/sieve/deactivate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deactivate the active Sieve script of a mailbox
+         * @description New mail goes to the inbox. Full profile only; elsewhere UNAVAILABLE with `details.reason` needs_full_profile. The reason is node_agent_away if the process `node` does not answer in time.
+         */
+        post: operations["postMeSieveDeactivate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/totp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Disable the authenticator
+         * @description With a code, or with a recovery code if the authenticator is lost. Ends the other sessions.
+         */
+        delete: operations["deleteMeTotp"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/totp/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Renew the recovery codes of an account with an authenticator
+         * @description With a code. The old recovery codes no longer work. Ends the other sessions.
+         */
+        post: operations["postMeTotpRecoveryCodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/totp/setup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set up an authenticator
+         * @description Returns the secret for an authenticator. Sign-in requires it only after POST /me/totp/verify with a first code, within 10 minutes; from then on, mail clients need app passwords. A pending setup is replaced. A session older than 15 minutes must send `current_password` (else FORBIDDEN `login_again`).
+         */
+        post: operations["postMeTotpSetup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/totp/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enable the authenticator
+         * @description With a first code. Returns ten recovery codes, shown only once, and ends the other sessions.
+         */
+        post: operations["postMeTotpVerify"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/me/vacation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the vacation of a mailbox */
+        get: operations["getMeVacation"];
+        /**
+         * Set the vacation of a mailbox
+         * @description From `start_at` to `end_at` each sender gets one reply within `days`: not to spam, lists and automatic mail (RFC 3834), nor if the sender is not authenticated by SPF or DMARC. It applies to the next message, beside the owner's Sieve script. `warnings` says if it sends no replies. In the embedded profile an active vacation is UNAVAILABLE (`details.reason` needs_full_profile).
+         */
+        put: operations["putMeVacation"];
+        post?: never;
+        /**
+         * Delete the vacation of a mailbox
+         * @description Also its text. PUT with `active` false keeps it.
+         */
+        delete: operations["deleteMeVacation"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2022,7 +2532,7 @@ export interface paths {
         put?: never;
         /**
          * Try a Sieve script with a message
-         * @description Returns what the script would do; nothing is stored or sent. A stored message (`message_id`) needs the permissions of reading its content, and reading inbound mail is recorded in the audit log. It runs isolated, without network and files. UNAVAILABLE with `details.reason` needs_sievec if Pigeonhole is not installed, no_isolation if this machine can't isolate it.
+         * @description Returns what the script would do; nothing is stored or sent. A stored message (`message_id`) needs the permissions of reading its content, and reading inbound mail is recorded in the audit log; owners of mailboxes send the message itself. It runs isolated, without network and files. UNAVAILABLE with `details.reason` needs_sievec if Pigeonhole is not installed, no_isolation if this machine can't isolate it.
          */
         post: operations["postSieveTest"];
         delete?: never;
@@ -2521,75 +3031,22 @@ export interface components {
             name?: string;
         };
         /**
-         * @description An administrator to create, with `password` or `invite`; `domain_ids` are the domains assigned to a domain_admin.
-         *         `current_password` is needed if `auth.confirm_admin_changes` is set and the session is older than ten minutes.
+         * @description An administrator to create; `domain_ids` are the domains assigned to a domain_admin. `current_password` is needed
+         *         if `auth.confirm_admin_changes` is set and the session is older than ten minutes.
          */
         AdminCreate: {
-            /**
-             * @description False: the account can't sign in, and its API keys are invalid.
-             * @default true
-             */
-            active?: boolean;
             /** @description The caller's current password. */
             current_password?: string;
             domain_ids?: string[];
             /** Format: email */
             email: string;
-            /**
-             * @description Instead of a password: create a link with which the account's owner sets one.
-             * @default false
-             */
-            invite?: boolean;
-            /**
-             * Format: email
-             * @description Mail the link to this address instead of showing it.
-             */
-            invite_to?: string;
-            /**
-             * @description The account may only change its password: all other calls are FORBIDDEN password_change_required.
-             * @default false
-             */
-            must_change_password?: boolean;
             /** @description 8 to 256 characters, not a common password, not the email. Never returned. */
-            password?: string;
+            password: string;
             /**
              * @default admin
              * @enum {string}
              */
             role?: "domain_admin" | "admin" | "super_admin";
-        };
-        /**
-         * @description A new administrator, with `invitation` if it was invited; that is null when the response is repeated for an
-         *         Idempotency-Key.
-         */
-        AdminCreated: {
-            active: boolean;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            created_at: string;
-            domain_ids: string[];
-            email: string;
-            /** Format: uuid */
-            id: string;
-            invitation?: components["schemas"]["InvitationRecord"] | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            last_login_at: string | null;
-            must_change_password: boolean;
-            oidc_provider: string | null;
-            passkeys: number;
-            /** @enum {string} */
-            role: "domain_admin" | "admin" | "super_admin";
-            totp_enabled: boolean;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            updated_at: string;
         };
         /**
          * @description `current_password` is needed to delete others if `auth.confirm_admin_changes` is set and the session is older
@@ -2606,33 +3063,16 @@ export interface components {
             message: string;
         };
         /**
-         * @description `invite_to`: where to mail the link. `current_password` is needed if `auth.confirm_admin_changes` is set and the
-         *         session is older than ten minutes.
-         */
-        AdminInvite: {
-            /** @description The caller's current password. */
-            current_password?: string;
-            /**
-             * Format: email
-             * @description Mail the link to this address instead of showing it.
-             */
-            invite_to?: string;
-        };
-        /**
          * @description Changes; a new password or role ends the administrator's other sessions. `current_password` is required for
          *         the caller's own email or password, and for changes of others if `auth.confirm_admin_changes` is set and the session
          *         is older than ten minutes.
          */
         AdminPatch: {
-            /** @description False: the account can't sign in, and its API keys are invalid. */
-            active?: boolean;
             /** @description The caller's current password. */
             current_password?: string;
             domain_ids?: string[];
             /** Format: email */
             email?: string;
-            /** @description The account may only change its password: all other calls are FORBIDDEN password_change_required. */
-            must_change_password?: boolean;
             /** @description 8 to 256 characters, not a common password, not the email. Never returned. */
             password?: string;
             /** @enum {string} */
@@ -2640,7 +3080,6 @@ export interface components {
         };
         /** @description An administrator. `domain_ids` are the assigned domains that the caller may see. */
         AdminRecord: {
-            active: boolean;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -2655,7 +3094,6 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             last_login_at: string | null;
-            must_change_password: boolean;
             oidc_provider: string | null;
             passkeys: number;
             /** @enum {string} */
@@ -2707,7 +3145,6 @@ export interface components {
             /** Format: uuid */
             id: string;
             source_local_part: string;
-            status: components["schemas"]["AliasStatusRecord"] | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -2721,7 +3158,7 @@ export interface components {
             /** @description One address, or several separated by commas: at most `limits.alias_destinations` (default 10) */
             destination?: string;
         };
-        /** @description An alias. `status`: in lists null without `with_status`, and after many destinations. */
+        /** @description An alias. */
         AliasRecord: {
             active: boolean;
             /**
@@ -2735,21 +3172,11 @@ export interface components {
             /** Format: uuid */
             id: string;
             source_local_part: string;
-            status: components["schemas"]["AliasStatusRecord"] | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
              */
             updated_at: string;
-        };
-        /**
-         * @description Whether mail for an alias reaches anybody, and in `text` (empty for `ok`) why not. `partial`: it does not reach
-         *         all destinations; `unused`: a mailbox has the address; `domain_inactive`, `receiving_disabled`: its own domain.
-         */
-        AliasStatusRecord: {
-            /** @enum {string} */
-            state: "domain_inactive" | "inactive" | "nowhere" | "ok" | "partial" | "receiving_disabled" | "unused";
-            text: string;
         };
         /** @description Always `ok`; otherwise there is no response, or status 503. */
         Alive: {
@@ -3019,6 +3446,17 @@ export interface components {
             message: string;
             removed: number;
         };
+        /**
+         * @description How to set up a mail client. `login` is the user name for all services; the preferred ones come first.
+         *
+         *         `app_password_required`: the mailbox's own password is not accepted by mail clients.
+         */
+        ClientSetupResponse: {
+            address: string;
+            app_password_required: boolean;
+            login: string;
+            services: components["schemas"]["MailServiceRecord"][];
+        };
         /** @description A currently valid code. */
         CodeRequest: {
             /** @description Six digits from the authenticator */
@@ -3181,13 +3619,11 @@ export interface components {
         };
         /**
          * @description A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off; null for
-         *         `require_app_passwords`: as the setting. `alias_of` makes it an alias domain of that domain.
+         *         `require_app_passwords`: as the setting.
          */
         DomainCreate: {
             /** @default true */
             active?: boolean;
-            /** Format: uuid */
-            alias_of?: string | null;
             /**
              * @description Bytes; 0 is unlimited
              * @default 0
@@ -3204,6 +3640,8 @@ export interface components {
             receiving_enabled?: boolean;
             relay?: components["schemas"]["RelayRequest"] | null;
             require_app_passwords?: boolean | null;
+            /** @default true */
+            self_service?: boolean;
             /** @default true */
             sending_enabled?: boolean;
         };
@@ -3227,13 +3665,11 @@ export interface components {
             require_app_passwords: components["schemas"]["SettingFlag"];
         };
         /**
-         * @description Changes of a domain; its name can't change. Null for `require_app_passwords`: as the setting; for `alias_of`: no
-         *         alias domain.
+         * @description Changes of a domain; its name can't change. Null for `require_app_passwords`: as the setting. `self_service`
+         *         false ends the sessions of owners of its mailboxes.
          */
         DomainPatch: {
             active?: boolean;
-            /** Format: uuid */
-            alias_of?: string | null;
             /** @description Bytes; 0 is unlimited */
             default_quota_bytes?: number;
             description?: string;
@@ -3243,16 +3679,15 @@ export interface components {
             receiving_enabled?: boolean;
             relay?: components["schemas"]["RelayRequest"] | null;
             require_app_passwords?: boolean | null;
+            self_service?: boolean;
             sending_enabled?: boolean;
         };
         /**
          * @description A domain. `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says.
-         *         `alias_of`: for an alias domain, the domain as whose addresses its own are routed.
+         *         `self_service`: whether owners of its mailboxes may sign in (POST /me/login).
          */
         DomainRecord: {
             active: boolean;
-            /** Format: uuid */
-            alias_of: string | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -3271,6 +3706,7 @@ export interface components {
             receiving_enabled: boolean;
             relay: components["schemas"]["RelayRecord"] | null;
             require_app_passwords: boolean | null;
+            self_service: boolean;
             sending_enabled: boolean;
             unicode_name: string;
             /**
@@ -3280,9 +3716,8 @@ export interface components {
             updated_at: string;
             usage: components["schemas"]["DomainUsageRecord"];
         };
-        /** @description What the domain contains; `bytes` of mail in its mailboxes. `alias_domains`: their number. */
+        /** @description What the domain contains; `bytes` of mail in its mailboxes. */
         DomainUsageRecord: {
-            alias_domains: number;
             aliases: number;
             bytes: number;
             mailboxes: number;
@@ -3372,6 +3807,12 @@ export interface components {
             destinations?: string[];
             keep_copy?: boolean;
         };
+        /** @description A forward, which replaces the one before. Without `destinations` there is none any more. */
+        ForwardWrite: {
+            destinations?: string[];
+            /** @default true */
+            keep_copy?: boolean;
+        };
         /** @description A generation of the daemons' configuration. `revision`: the settings that it was made from. */
         GenerationResponse: {
             /**
@@ -3411,49 +3852,6 @@ export interface components {
             /** @enum {string} */
             source: "domain" | "server";
             value: boolean;
-        };
-        /** @description The password was set; the link works no more. */
-        InvitationAcceptance: {
-            address: string;
-            message: string;
-            /** @enum {string} */
-            type: "admin" | "mailbox";
-        };
-        /** @description The token of a link: what is behind its `#`. */
-        InvitationLookup: {
-            token: string;
-        };
-        /** @description The password that the account gets. */
-        InvitationPassword: {
-            /**
-             * Format: password
-             * @description 8 to 256 characters, not a common password, not the address of the account.
-             */
-            password: string;
-        };
-        /**
-         * @description An invitation. `url`, the link, is shown only once; null if it was mailed to `sent_to`. It works once, until
-         *         `expires_at`.
-         */
-        InvitationRecord: {
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            expires_at: string;
-            sent_to: string | null;
-            url: string | null;
-        };
-        /** @description The account of an invitation: an administrator, who signs in to the dashboard with `address`, or a mailbox. */
-        InvitedAccountRecord: {
-            address: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            expires_at: string;
-            /** @enum {string} */
-            type: "admin" | "mailbox";
         };
         /**
          * @description The result of an item: its index in the call (of CSV: the first row after the names is 0), and the object, or an
@@ -3568,8 +3966,8 @@ export interface components {
             to: string;
         };
         /**
-         * @description A mailbox to create, with `password`, `invite` or, for a migration, `password_hash` in Dovecot's format
-         *         ({SCHEME}…). Null for `require_app_passwords`: as the domain.
+         * @description A mailbox to create, with `password` or, for a migration, `password_hash` in Dovecot's format ({SCHEME}…). Null
+         *         for `require_app_passwords`: as the domain.
          */
         MailboxCreate: {
             /** @default true */
@@ -3577,16 +3975,6 @@ export interface components {
             /** Format: uuid */
             domain_id: string;
             forward?: components["schemas"]["ForwardRequest"];
-            /**
-             * @description Instead of a password: create a link with which the account's owner sets one.
-             * @default false
-             */
-            invite?: boolean;
-            /**
-             * Format: email
-             * @description Mail the link to this address instead of showing it.
-             */
-            invite_to?: string;
             local_part: string;
             /** @default  */
             name?: string;
@@ -3598,54 +3986,11 @@ export interface components {
             /** @description Bytes; 0 is unlimited */
             quota_bytes?: number;
             require_app_passwords?: boolean | null;
-            /** @description At most 100 addresses and domains */
-            send_as?: string[];
             /**
              * @description IANA name, such as Europe/Berlin
              * @default UTC
              */
             time_zone?: string;
-        };
-        /**
-         * @description A new mailbox, with `invitation` if its owner was invited; that is null when the response is repeated for an
-         *         Idempotency-Key.
-         */
-        MailboxCreated: {
-            active: boolean;
-            address: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            deleted_at: string | null;
-            /** Format: uuid */
-            domain_id: string;
-            forward: components["schemas"]["ForwardRecord"];
-            /** Format: uuid */
-            id: string;
-            inherited: components["schemas"]["MailboxInherited"];
-            invitation?: components["schemas"]["InvitationRecord"] | null;
-            last_login: components["schemas"]["LastLoginRecord"];
-            local_part: string;
-            message_count: number;
-            name: string;
-            protocols: components["schemas"]["ProtocolsRecord"];
-            quota_bytes: number;
-            require_app_passwords: boolean | null;
-            send_as: string[];
-            suspended: components["schemas"]["SuspendedRecord"] | null;
-            time_zone: string;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC, milliseconds
-             */
-            updated_at: string;
-            used_bytes: number;
         };
         /** @description A mailbox was deleted; it can be restored until `kept_until`. */
         MailboxDeletion: {
@@ -3663,14 +4008,6 @@ export interface components {
         MailboxInherited: {
             require_app_passwords: components["schemas"]["InheritedFlagRecord"];
         };
-        /** @description `invite_to`: where to mail the link. */
-        MailboxInvite: {
-            /**
-             * Format: email
-             * @description Mail the link to this address instead of showing it.
-             */
-            invite_to?: string;
-        };
         /** @description Changes of a mailbox. Null for `require_app_passwords`: as the domain. */
         MailboxPatch: {
             active?: boolean;
@@ -3687,8 +4024,6 @@ export interface components {
             /** @description Bytes; 0 is unlimited */
             quota_bytes?: number;
             require_app_passwords?: boolean | null;
-            /** @description At most 100 addresses and domains */
-            send_as?: string[];
             /** @description IANA name, such as Europe/Berlin */
             time_zone?: string;
         };
@@ -3711,7 +4046,7 @@ export interface components {
          * @description A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only.
          *
          *         `time_zone`: for display, of its vacation for example. `require_app_passwords`: whether mail clients must use app
-         *         passwords; null: as `inherited` says. `send_as`: from which further addresses, or domains, it may send.
+         *         passwords; null: as `inherited` says. If its owner has a `second_factor`, they must in any case.
          */
         MailboxRecord: {
             active: boolean;
@@ -3739,7 +4074,7 @@ export interface components {
             protocols: components["schemas"]["ProtocolsRecord"];
             quota_bytes: number;
             require_app_passwords: boolean | null;
-            send_as: string[];
+            second_factor: boolean;
             suspended: components["schemas"]["SuspendedRecord"] | null;
             time_zone: string;
             /**
@@ -3913,6 +4248,15 @@ export interface components {
             /** @description The addresses of its To field. */
             to: string[];
         };
+        /** @description A service for mail clients. `security`: `tls` from the start (preferred, RFC 8314), or `starttls`. */
+        MailServiceRecord: {
+            host: string;
+            port: number;
+            /** @enum {string} */
+            protocol: "imap" | "pop3" | "sieve" | "smtp";
+            /** @enum {string} */
+            security: "starttls" | "tls";
+        };
         /** @description An inbound message was flagged as spam and is in its mailbox's Junk folder; `mail.received` is emitted too. */
         MailSpam: {
             /** @description The managed domain that it is from, or for. */
@@ -4061,8 +4405,8 @@ export interface components {
         /**
          * @description The caller's own account.
          *
-         *         `passkeys` is their number. `must_change_password`: only POST /auth/password and /auth/logout are allowed besides
-         *         this call. `second_factor_required`: no other call is allowed until it has enrolled a second factor.
+         *         `passkeys` is their number. `second_factor_required`: no other call is allowed until it has enrolled a second
+         *         factor.
          */
         OwnAccount: {
             /**
@@ -4079,13 +4423,101 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             last_login_at: string | null;
-            must_change_password: boolean;
             oidc_provider: string | null;
             passkeys: number;
             /** @enum {string} */
             role: "domain_admin" | "admin" | "super_admin";
             second_factor_required: boolean;
             totp_enabled: boolean;
+        };
+        /** @description An app password of the caller's own mailbox to create. */
+        OwnAppPasswordCreate: {
+            /**
+             * Format: password
+             * @description The current password; required if the session is older than 15 minutes
+             */
+            current_password?: string;
+            /** Format: date-time */
+            expires_at?: string;
+            name: string;
+            protocols?: ("imap" | "pop3" | "sieve" | "smtp")[];
+        };
+        /** @description The first step. Any text is accepted as address; INVALID_CREDENTIALS if no mailbox has it. */
+        OwnerLogin: {
+            address: string;
+            /** Format: password */
+            password: string;
+        };
+        /** @description A session was opened; the cookie `svc_mailbox` carries its token. */
+        OwnerLoginResponse: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            expires_at: string;
+            mailbox: components["schemas"]["OwnMailboxRecord"];
+            /** Format: uuid */
+            session_id: string;
+        };
+        /** @description The caller's own mailbox. `passkeys` is their number. */
+        OwnMailboxRecord: {
+            active: boolean;
+            address: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            deleted_at: string | null;
+            /** Format: uuid */
+            domain_id: string;
+            forward: components["schemas"]["ForwardRecord"];
+            /** Format: uuid */
+            id: string;
+            inherited: components["schemas"]["MailboxInherited"];
+            last_login: components["schemas"]["LastLoginRecord"];
+            local_part: string;
+            message_count: number;
+            name: string;
+            passkeys: number;
+            protocols: components["schemas"]["ProtocolsRecord"];
+            quota_bytes: number;
+            require_app_passwords: boolean | null;
+            second_factor: boolean;
+            suspended: components["schemas"]["SuspendedRecord"] | null;
+            time_zone: string;
+            totp_enabled: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            updated_at: string;
+            used_bytes: number;
+        };
+        /**
+         * @description Mail for the caller's mailbox. `junk`: it is in the folder Junk. `reason`: why it was rejected. `spam_score` is
+         *         null if the filter did not check it.
+         */
+        OwnMessage: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            from: string;
+            /** Format: uuid */
+            id: string;
+            reason: string | null;
+            /** @enum {string} */
+            result: "junk" | "received" | "rejected";
+            size: number;
+            spam_score: number | null;
+            subject: string;
+            to: string[];
         };
         /** @description Metadata of a page of a list. */
         PageMeta: {
@@ -4425,8 +4857,8 @@ export interface components {
             warnings: string[];
         };
         /**
-         * @description One lookup. `step`: domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, reject;
-         *         `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
+         * @description One lookup. `step`: domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, reject; `row`: the
+         *         matching record.
          */
         RouteStepRecord: {
             address: string;
@@ -4732,6 +5164,30 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             until: string;
+        };
+        /**
+         * @description Sign-ins on one day (UTC) with one protocol (`web`: with a browser), address and program: the first and the last.
+         *
+         *         `program`: the name of the app password or the browser's user agent; empty for a mail client that uses the mailbox's
+         *         own password.
+         */
+        SignInRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            first_at: string;
+            /** Format: uuid */
+            id: string;
+            ip: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_at: string;
+            program: string;
+            /** @enum {string} */
+            protocol: "imap" | "pop3" | "sieve" | "smtp" | "web";
         };
         /**
          * @description The result of the spam filter; null if it did not check the message.
@@ -5501,6 +5957,76 @@ export interface components {
             };
         };
         /**
+         * @description `AUTH_REQUIRED` This call needs a session cookie or an API key.
+         *
+         *     `INVALID_CREDENTIALS` Wrong email or password.
+         *
+         *     `SESSION_INVALID` The session is unknown, ended or expired.
+         */
+        "401.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "AUTH_REQUIRED" | "INVALID_CREDENTIALS" | "SESSION_INVALID";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `AUTH_REQUIRED` This call needs a session cookie or an API key.
+         *
+         *     `SESSION_INVALID` The session is unknown, ended or expired.
+         */
+        "401.AUTH_REQUIRED.SESSION_INVALID": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "AUTH_REQUIRED" | "SESSION_INVALID";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `AUTH_REQUIRED` This call needs a session cookie or an API key.
+         *
+         *     `SESSION_INVALID` The session is unknown, ended or expired.
+         *
+         *     `TOTP_INVALID` The code is wrong, too old, or was used before.
+         */
+        "401.AUTH_REQUIRED.SESSION_INVALID.TOTP_INVALID": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "AUTH_REQUIRED" | "SESSION_INVALID" | "TOTP_INVALID";
+                    };
+                };
+            };
+        };
+        /**
          * @description `INVALID_CREDENTIALS` Wrong email or password.
          *
          *     `SESSION_INVALID` The session is unknown, ended or expired.
@@ -5753,32 +6279,6 @@ export interface components {
         /**
          * @description `CONFLICT` The change conflicts with an existing object.
          *
-         *     `DOMAIN_EXISTS` The domain is already registered.
-         *
-         *     `IDEMPOTENCY_IN_PROGRESS` The outcome of the first call with this key is not known yet.
-         *
-         *     `IDEMPOTENCY_MISMATCH` The Idempotency-Key was used for another request.
-         */
-        "409.CONFLICT.DOMAIN_EXISTS.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH": {
-            headers: {
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Refusal"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "CONFLICT" | "DOMAIN_EXISTS" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH";
-                    };
-                };
-            };
-        };
-        /**
-         * @description `CONFLICT` The change conflicts with an existing object.
-         *
          *     `IDEMPOTENCY_IN_PROGRESS` The outcome of the first call with this key is not known yet.
          *
          *     `IDEMPOTENCY_MISMATCH` The Idempotency-Key was used for another request.
@@ -5818,6 +6318,30 @@ export interface components {
                     error?: {
                         /** @enum {unknown} */
                         code?: "CONFLICT" | "ORCHESTRATOR_BUSY";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `DOMAIN_EXISTS` The domain is already registered.
+         *
+         *     `IDEMPOTENCY_IN_PROGRESS` The outcome of the first call with this key is not known yet.
+         *
+         *     `IDEMPOTENCY_MISMATCH` The Idempotency-Key was used for another request.
+         */
+        "409.DOMAIN_EXISTS.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "DOMAIN_EXISTS" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH";
                     };
                 };
             };
@@ -6263,7 +6787,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["AdminCreated"];
+                        data: components["schemas"]["AdminRecord"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -6418,53 +6942,6 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
-    postAdminsByIdInvite: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
-                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["AdminInvite"];
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["InvitationRecord"];
-                        error: null;
-                        meta: components["schemas"]["Meta"];
-                    };
-                };
-            };
-            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
-            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
-            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
-            404: components["responses"]["404.NOT_FOUND"];
-            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
-            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
-            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
-            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
-            500: components["responses"]["500.INTERNAL_ERROR"];
-            503: components["responses"]["503.UNAVAILABLE"];
-        };
-    };
     getAliases: {
         parameters: {
             query?: {
@@ -6477,7 +6954,6 @@ export interface operations {
                 order?: components["parameters"]["order"];
                 q?: string;
                 sort?: "created_at" | "updated_at" | "source_local_part";
-                with_status?: boolean;
             };
             header?: never;
             path?: never;
@@ -8176,7 +8652,6 @@ export interface operations {
         parameters: {
             query?: {
                 active?: boolean;
-                alias_of?: string;
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items per page. */
@@ -8255,8 +8730,7 @@ export interface operations {
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
-            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
-            409: components["responses"]["409.CONFLICT.DOMAIN_EXISTS.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            409: components["responses"]["409.DOMAIN_EXISTS.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -8387,8 +8861,7 @@ export interface operations {
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
-            404: components["responses"]["404.DOMAIN_NOT_FOUND.NOT_FOUND"];
-            409: components["responses"]["409.CONFLICT"];
+            404: components["responses"]["404.NOT_FOUND"];
             412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
@@ -8676,88 +9149,6 @@ export interface operations {
             500: components["responses"]["500.INTERNAL_ERROR"];
         };
     };
-    postInvitationsByToken: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                token: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["InvitationPassword"];
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["InvitationAcceptance"];
-                        error: null;
-                        meta: components["schemas"]["Meta"];
-                    };
-                };
-            };
-            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS.WEAK_PASSWORD"];
-            403: components["responses"]["403.FORBIDDEN"];
-            404: components["responses"]["404.NOT_FOUND"];
-            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
-            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
-            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
-            500: components["responses"]["500.INTERNAL_ERROR"];
-            503: components["responses"]["503.UNAVAILABLE"];
-        };
-    };
-    postInvitationsLookup: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["InvitationLookup"];
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["InvitedAccountRecord"];
-                        error: null;
-                        meta: components["schemas"]["Meta"];
-                    };
-                };
-            };
-            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
-            403: components["responses"]["403.FORBIDDEN"];
-            404: components["responses"]["404.NOT_FOUND"];
-            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
-            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
-            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
-            500: components["responses"]["500.INTERNAL_ERROR"];
-            503: components["responses"]["503.UNAVAILABLE"];
-        };
-    };
     getMailboxes: {
         parameters: {
             query?: {
@@ -8835,7 +9226,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["MailboxCreated"];
+                        data: components["schemas"]["MailboxRecord"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -9147,53 +9538,6 @@ export interface operations {
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
-            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
-            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
-            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
-            500: components["responses"]["500.INTERNAL_ERROR"];
-            503: components["responses"]["503.UNAVAILABLE"];
-        };
-    };
-    postMailboxesByIdInvite: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
-                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
-            };
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["MailboxInvite"];
-            };
-        };
-        responses: {
-            /** @description Created */
-            201: {
-                headers: {
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        data: components["schemas"]["InvitationRecord"];
-                        error: null;
-                        meta: components["schemas"]["Meta"];
-                    };
-                };
-            };
-            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
-            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
-            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
-            404: components["responses"]["404.NOT_FOUND"];
-            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -9828,6 +10172,1472 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OwnMailboxRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMeAppPasswords: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AppPasswordRecord"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMeAppPasswords: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnAppPasswordCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AppPasswordWithSecret"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteMeAppPasswordsByAppPasswordId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                app_password_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CurrentPasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AppPasswordDeletion"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMeForward: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ForwardRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    putMeForward: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ForwardWrite"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ForwardRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMeLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnerLogin"] | components["schemas"]["LoginByCode"] | components["schemas"]["LoginByRecoveryCode"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OwnerLoginResponse"] | components["schemas"]["SecondFactorResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.INVALID_CREDENTIALS.SESSION_INVALID.TOTP_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMeLogins: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                sort?: "created_at";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SignInRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMeLogout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["LogoutResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMeLogoutAll: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SessionsEndResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMeMessages: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                result?: "junk" | "received" | "rejected";
+                since?: string;
+                sort?: "created_at";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OwnMessage"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMePasskeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PasskeyRecord"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteMePasskeysById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CurrentPasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PasskeyDeletion"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    patchMePasskeysById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyRename"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PasskeyRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMePasskeysLoginOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PasskeyLoginStart"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["LoginOptionsResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMePasskeysLoginVerify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyLogin"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["OwnerLoginResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMePasskeysRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CurrentPasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PasskeyRecoveryCodes"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMePasskeysRegisterOptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CurrentPasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RegistrationOptionsResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMePasskeysRegisterVerify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasskeyRegistration"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PasskeyRegistrationResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["PasswordChangeResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS.WEAK_PASSWORD"];
+            401: components["responses"]["401.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMeSessions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SessionRecord"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteMeSessionsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SessionEndResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMeSetup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ClientSetupResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMeSieve: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ListedScriptResponse"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMeSieveByName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ScriptResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    putMeSieveByName: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScriptWrite"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ScriptWriteResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteMeSieveByName: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ScriptDeletion"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMeSieveByNameActivate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ListedScriptResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMeSieveDeactivate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ScriptsDeactivation"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteMeTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeRequest"] | components["schemas"]["RecoveryCodeRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TotpState"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID.TOTP_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMeTotpRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RecoveryCodes"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID.TOTP_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMeTotpSetup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CurrentPasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TotpSetupResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMeTotpVerify: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CodeRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RecoveryCodes"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID.TOTP_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getMeVacation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["VacationRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    putMeVacation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["VacationWrite"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["VacationWriteResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteMeVacation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["VacationDeletion"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

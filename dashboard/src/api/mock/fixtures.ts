@@ -31,6 +31,7 @@ export const domains: Schema['DomainRecord'][] = ['example.test', 'shop.example.
   plus_delimiter: '+',
   require_app_passwords: null,
   alias_of: null,
+  self_service: true,
   inherited: { require_app_passwords: { value: false, source: 'server' } },
   relay: null,
   usage: { mailboxes: 3 - index, aliases: 2, bytes: 734_003_200 * (3 - index), alias_domains: 0 },
@@ -56,6 +57,7 @@ export const mailboxes: Schema['MailboxRecord'][] = ['alice', 'bob', 'charlie'].
   time_zone: 'Europe/Berlin',
   require_app_passwords: index === 2 ? true : null,
   inherited: { require_app_passwords: { value: false, source: 'server' } },
+  second_factor: false,
   last_login: {
     at: index === 2 ? null : at(20 * (index + 1)),
     protocol: index === 2 ? null : 'imap',

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { ROLE_NAMES } from '../../access/policy'
-import { useAccount } from '../../access/Allowed'
+import { useAccount } from '../../access/account'
+import { useCredentials } from '../../api/credentials'
 import { LoadingLines } from '../../ui/DataList'
 import { Icon } from '../../ui/Icon'
 import { Facts, Page, Section } from '../../ui/Page'
@@ -15,11 +16,12 @@ import { Sessions, sessionsQuery } from './Sessions'
 
 export function Account() {
   const account = useAccount()
+  const credentials = useCredentials()
   const isEnrolled = !account.second_factor_required
   // Rendered together, so that nothing moves when a section loads.
-  const passkeys = useQuery(passkeysQuery())
+  const passkeys = useQuery(passkeysQuery(credentials))
   const providers = useQuery({ ...providersQuery(), enabled: isEnrolled })
-  const sessions = useQuery({ ...sessionsQuery(), enabled: isEnrolled })
+  const sessions = useQuery({ ...sessionsQuery(credentials), enabled: isEnrolled })
   const isComplete = !passkeys.isPending && (!isEnrolled || !(providers.isPending || sessions.isPending))
   const isReady = useReady(isComplete)
   return (

@@ -1,7 +1,7 @@
 import { Button, Group, Modal, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useState } from 'react'
-import { fetchData, client, type Schema } from '../../api/client'
+import { lazy, Suspense, useRef, useState } from 'react'
+import { type Confirmation, useCredentials } from '../../api/credentials'
 import { Allowed } from '../../access/Allowed'
 import { Badge } from '../../ui/Badge'
 import { LoadingLines } from '../../ui/DataList'
@@ -10,12 +10,13 @@ import { Form } from '../../ui/Form'
 import { useApiMutation } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
 import { Section } from '../../ui/Page'
+import { RecentSignIn, useRecentSignIn } from '../../ui/RecentSignIn'
 import { Secret } from '../../ui/Secret'
 import { RecoveryCodes, RenewCodesForm } from './RecoveryCodes'
 
 const QrCode = lazy(() => import('../../ui/Qr').then((module) => ({ default: module.QrCode })))
 
-export function Authenticator({ account }: { account: Schema['OwnAccount'] }) {
+export function Authenticator({ account }: { account: { totp_enabled: boolean; passkeys: number } }) {
   const [dialog, setDialog] = useState<'set-up' | 'renew' | 'disable' | null>(null)
   const [codes, setCodes] = useState<readonly string[] | null>(null)
   const close = () => setDialog(null)
@@ -65,20 +66,40 @@ export function Authenticator({ account }: { account: Schema['OwnAccount'] }) {
 
 function SetUpForm({ onDone }: { onDone: (codes: readonly string[]) => void }) {
   const [code, setCode] = useState('')
+  const credentials = useCredentials()
+  const confirmation = useRef<Confirmation>({})
   // Each setup creates a new secret; an unconfirmed one is void.
   const setup = useQuery({
     queryKey: ['totp-setup'],
-    queryFn: () => fetchData(client.POST('/auth/totp/setup')),
+    queryFn: () => credentials.setUpTotp(confirmation.current),
     staleTime: Infinity,
     gcTime: 0,
     retry: false,
   })
   const verify = useApiMutation({
-    request: () => fetchData(client.POST('/auth/totp/verify', { body: { code: code.replace(/\s/g, '') } })),
+    request: () => credentials.verifyTotp(code.replace(/\s/g, '')),
     invalidates: ['me'],
     message: 'Authenticator turned on.',
     onSuccess: (answer) => onDone(answer.recovery_codes),
   })
+  const signIn = useRecentSignIn(setup.error)
+  if (signIn.isNeeded && !setup.data)
+    return (
+      <Form
+        onSubmit={() => {
+          confirmation.current = signIn.body
+          void setup.refetch()
+        }}
+        error={signIn.otherError}
+        actions={
+          <Button type="submit" loading={setup.isFetching}>
+            Continue
+          </Button>
+        }
+      >
+        <RecentSignIn {...signIn.promptProps} consequence="Sign in again, then set it up." />
+      </Form>
+    )
   if (setup.error) return <ErrorNote error={setup.error} />
   if (!setup.data) return <LoadingLines />
   const secret = new URL(setup.data.provisioning_uri).searchParams.get('secret') ?? ''
@@ -103,10 +124,11 @@ function SetUpForm({ onDone }: { onDone: (codes: readonly string[]) => void }) {
 }
 
 function RenewCodes({ onDone }: { onDone: (codes: readonly string[]) => void }) {
+  const credentials = useCredentials()
   const [code, setCode] = useState('')
   return (
     <RenewCodesForm
-      request={() => fetchData(client.POST('/auth/totp/recovery-codes', { body: { code: code.replace(/\s/g, '') } }))}
+      request={() => credentials.renewTotpRecoveryCodes(code.replace(/\s/g, ''))}
       invalidates={['me']}
       warning="Your current recovery codes stop working."
       onDone={onDone}
@@ -118,10 +140,11 @@ function RenewCodes({ onDone }: { onDone: (codes: readonly string[]) => void }) 
 
 function TurnOffForm({ hasPasskey, onDone }: { hasPasskey: boolean; onDone: () => void }) {
   const [code, setCode] = useState('')
+  const credentials = useCredentials()
   const disable = useApiMutation({
     request: () => {
       const typed = code.replace(/\s/g, '')
-      return fetchData(client.DELETE('/auth/totp', { body: /^[0-9]{6}$/.test(typed) ? { code: typed } : { recovery_code: typed } }))
+      return credentials.disableTotp(/^[0-9]{6}$/.test(typed) ? { code: typed } : { recovery_code: typed })
     },
     invalidates: ['me'],
     message: 'Authenticator turned off.',

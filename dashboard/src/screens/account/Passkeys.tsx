@@ -1,7 +1,8 @@
 import { Button, Group, Modal, PasswordInput, TextInput } from '@mantine/core'
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { fetchData, client, type Schema } from '../../api/client'
+import type { Schema } from '../../api/client'
+import { type Credentials, useCredentials } from '../../api/credentials'
 import { ApiError } from '../../api/errors'
 import { hasPasskeys, registerPasskey } from '../../api/passkeys'
 import { Allowed } from '../../access/Allowed'
@@ -18,12 +19,12 @@ import { RecoveryCodes, RenewCodesForm } from './RecoveryCodes'
 type Passkey = Schema['PasskeyRecord']
 type Dialog = { action: 'add' | 'renew' } | { action: 'rename' | 'delete'; passkey: Passkey } | null
 
-export function passkeysQuery() {
-  return queryOptions({ queryKey: ['passkeys'], queryFn: () => fetchData(client.GET('/auth/passkeys')) })
+export function passkeysQuery(credentials: Credentials) {
+  return queryOptions({ queryKey: ['passkeys'], queryFn: credentials.listPasskeys })
 }
 
-export function Passkeys({ account }: { account: Schema['OwnAccount'] }) {
-  const { data, error } = useQuery(passkeysQuery())
+export function Passkeys({ account }: { account: { totp_enabled: boolean } }) {
+  const { data, error } = useQuery(passkeysQuery(useCredentials()))
   const [dialog, setDialog] = useState<Dialog>(null)
   const [codes, setCodes] = useState<readonly string[] | null>(null)
   const close = () => setDialog(null)
@@ -121,8 +122,9 @@ function AddForm({ onDone }: { onDone: (created: Schema['PasskeyRegistrationResp
   const [name, setName] = useState('')
   const [password, setPassword] = useState('')
   const queries = useQueryClient()
+  const credentials = useCredentials()
   const add = useMutation({
-    mutationFn: () => registerPasskey(name.trim() || 'Passkey', password),
+    mutationFn: () => registerPasskey(credentials, name.trim() || 'Passkey', password),
     onSuccess: async (created) => {
       notify(`Added ${created.passkey.name}.`)
       onDone(created)
@@ -154,9 +156,10 @@ function AddForm({ onDone }: { onDone: (created: Schema['PasskeyRegistrationResp
 
 function RenewCodes({ onDone }: { onDone: (codes: readonly string[]) => void }) {
   const [password, setPassword] = useState('')
+  const credentials = useCredentials()
   return (
     <RenewCodesForm
-      request={() => fetchData(client.POST('/auth/passkeys/recovery-codes', { body: password ? { current_password: password } : {} }))}
+      request={() => credentials.renewPasskeyRecoveryCodes(password ? { current_password: password } : {})}
       invalidates={['sessions']}
       warning="Your current recovery codes stop working, and your other sessions end."
       onDone={onDone}
@@ -168,8 +171,9 @@ function RenewCodes({ onDone }: { onDone: (codes: readonly string[]) => void }) 
 
 function RenameForm({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) {
   const [name, setName] = useState(passkey.name)
+  const credentials = useCredentials()
   const rename = useApiMutation({
-    request: () => fetchData(client.PATCH('/auth/passkeys/{id}', { params: { path: { id: passkey.id } }, body: { name } })),
+    request: () => credentials.renamePasskey(passkey.id, name),
     invalidates: ['passkeys'],
     message: 'Passkey renamed.',
     onSuccess: onDone,
@@ -191,14 +195,9 @@ function RenameForm({ passkey, onDone }: { passkey: Passkey; onDone: () => void 
 
 function DeleteForm({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) {
   const [password, setPassword] = useState('')
+  const credentials = useCredentials()
   const remove = useApiMutation({
-    request: () =>
-      fetchData(
-        client.DELETE('/auth/passkeys/{id}', {
-          params: { path: { id: passkey.id } },
-          body: password ? { current_password: password } : {},
-        }),
-      ),
+    request: () => credentials.deletePasskey(passkey.id, password ? { current_password: password } : {}),
     invalidates: ['passkeys', 'me', 'sessions'],
     message: (answer) => answer.message,
     onSuccess: onDone,

@@ -1,5 +1,5 @@
 import { Button, PasswordInput } from '@mantine/core'
-import { fetchData, client } from '../../api/client'
+import { useCredentials } from '../../api/credentials'
 import { Form } from '../../ui/Form'
 import { NewPassword } from '../../ui/NewPassword'
 import { useApiMutation, useForm } from '../../ui/useForm'
@@ -7,9 +7,9 @@ import { pluralize } from '../../units'
 import { Section } from '../../ui/Page'
 
 export function Password() {
+  const credentials = useCredentials()
   const save = useApiMutation({
-    request: ({ current_password, new_password }: { current_password: string; new_password: string }) =>
-      fetchData(client.POST('/auth/password', { body: { current_password, new_password } })),
+    request: credentials.changePassword,
     invalidates: ['sessions'],
     message: (answer) =>
       answer.sessions_ended ? `Password changed. ${pluralize(answer.sessions_ended, 'other session')} ended.` : 'Password changed.',

@@ -1,35 +1,28 @@
 import { Button } from '@mantine/core'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { fetchData, client, type Schema } from '../../api/client'
-import { clearCaches } from '../../api/queries'
-import { PATHS } from '../../paths'
+import type { Schema } from '../../api/client'
+import { type Credentials, useCredentials } from '../../api/credentials'
 import { Badge } from '../../ui/Badge'
 import { ConfirmDelete } from '../../ui/Confirm'
 import { ErrorBar } from '../../ui/ErrorBar'
 import { ErrorNote } from '../../ui/ErrorNote'
+import { useNavigation } from '../../ui/navigation'
 import { useApiMutation } from '../../ui/useForm'
 import { Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
-import { deleteDraft } from '../send/draft'
 
-export function sessionsQuery() {
-  return queryOptions({ queryKey: ['sessions'], queryFn: () => fetchData(client.GET('/auth/sessions')) })
+export function sessionsQuery(credentials: Credentials) {
+  return queryOptions({ queryKey: ['sessions'], queryFn: credentials.listSessions })
 }
 
 export function Sessions() {
-  const { data, error } = useQuery(sessionsQuery())
-  const navigate = useNavigate()
+  const credentials = useCredentials()
+  const { data, error } = useQuery(sessionsQuery(credentials))
+  const leave = useNavigation().useLeave()
   const [isConfirming, setConfirming] = useState(false)
-  const leave = () => {
-    clearCaches()
-    deleteDraft()
-    void navigate({ to: PATHS.login })
-  }
   const end = useApiMutation({
-    request: (session: Schema['SessionRecord']) =>
-      fetchData(client.DELETE('/auth/sessions/{id}', { params: { path: { id: session.id } } })),
+    request: (session: Schema['SessionRecord']) => credentials.endSession(session.id),
     invalidates: ['sessions'],
     message: 'Session ended.',
     onSuccess: (_, session) => session.current && leave(),
@@ -75,7 +68,7 @@ export function Sessions() {
         onClose={() => setConfirming(false)}
         title="End all sessions"
         action="End all sessions"
-        request={() => fetchData(client.POST('/auth/logout-all'))}
+        request={credentials.signOutEverywhere}
         invalidates={[]}
         onDeleted={leave}
       >

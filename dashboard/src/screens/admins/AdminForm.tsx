@@ -2,7 +2,7 @@ import { Button, Checkbox, Group, PasswordInput, Select, Switch, TextInput } fro
 import { useEffect } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
 import { type Role, ROLE_NAMES, ROLES } from '../../access/policy'
-import { useAccount } from '../../access/Allowed'
+import { useAccount } from '../../access/account'
 import { FirstPassword } from '../invitation/FirstPassword'
 import { FIRST_PASSWORD, firstPasswordBody } from '../invitation/firstPasswordValues'
 import type { CreatedInvitation } from '../invitation/InvitationLink'

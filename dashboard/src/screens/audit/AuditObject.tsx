@@ -5,7 +5,7 @@ import { fetchData, client, type Schema } from '../../api/client'
 import { PATHS } from '../../paths'
 import { denialReason } from '../../access/policy'
 import { adminsQuery, apiKeysQuery, webhooksQuery } from '../../api/lists'
-import { useAccount } from '../../access/Allowed'
+import { useAccount } from '../../access/account'
 import { domainsQuery } from '../domains/DomainSelect'
 
 type Entry = Schema['AuditEntryResponse']

@@ -27,6 +27,7 @@ const LABELS = {
   active: 'Active',
   sending_enabled: 'Sending enabled',
   receiving_enabled: 'Receiving enabled',
+  self_service: 'Self-service',
 }
 
 /** Creates or edits a domain. */
@@ -196,6 +197,11 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
         label="Receiving enabled"
         description="Without it, mail for the domain is rejected."
         {...form.checkbox('receiving_enabled')}
+      />
+      <Switch
+        label={LABELS.self_service}
+        description="Owners of mailboxes sign in at /me to change their password, vacation, forward and filters."
+        {...form.checkbox('self_service')}
       />
       {domain && (
         <ConflictDialog

@@ -1,6 +1,7 @@
 import { Button, Checkbox, Fieldset, Group, Modal, Select, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { fetchData, client, type Schema } from '../../api/client'
+import type { Schema } from '../../api/client'
+import type { MailboxRequests } from '../../api/mailboxRequests'
 import { Allowed } from '../../access/Allowed'
 import { ConfirmDelete } from '../../ui/Confirm'
 import { type Column, DataList } from '../../ui/DataList'
@@ -8,6 +9,7 @@ import { EmptyState } from '../../ui/Empty'
 import { Form } from '../../ui/Form'
 import { Icon } from '../../ui/Icon'
 import { Section } from '../../ui/Page'
+import { RecentSignIn, useRecentSignIn } from '../../ui/RecentSignIn'
 import { Secret } from '../../ui/Secret'
 import { SECRET_MODAL_PROPS } from '../../ui/SecretModal'
 import { Time } from '../../ui/Time'
@@ -15,15 +17,20 @@ import { useApiMutation, useForm } from '../../ui/useForm'
 import { PROTOCOLS } from './mailboxValues'
 import { formatInherited, formatRequirement, toRequirement } from './RequireAppPasswords'
 
-type Mailbox = Schema['MailboxRecord']
+type Mailbox = Pick<Schema['MailboxRecord'], 'address' | 'protocols' | 'require_app_passwords' | 'inherited' | 'second_factor'>
 type AppPassword = Schema['AppPasswordRecord']
 type Created = Schema['AppPasswordWithSecret']
 type Protocol = keyof typeof PROTOCOLS
 
 const DAY_MS = 86_400_000
 
+interface Props {
+  mailbox: Mailbox
+  requests: MailboxRequests
+}
+
 /** The app passwords of a mailbox. */
-export function AppPasswords({ mailbox }: { mailbox: Mailbox }) {
+export function AppPasswords({ mailbox, requests, title = 'App passwords' }: Props & { title?: string }) {
   const [isCreating, setCreating] = useState(false)
   const [deleted, setDeleted] = useState<AppPassword | null>(null)
   const createButton = (
@@ -61,15 +68,15 @@ export function AppPasswords({ mailbox }: { mailbox: Mailbox }) {
   return (
     <Section
       bare
-      title="App passwords"
+      title={title}
       lead={`A separate password for each mail client, which can be deleted alone. ${describeRequirement(mailbox)}`}
       actions={createButton}
     >
       <DataList
         label="App passwords"
-        queryKey={['app-passwords', mailbox.id]}
+        queryKey={['app-passwords', requests.id]}
         load={async () => ({
-          rows: await fetchData(client.GET('/mailboxes/{id}/app-passwords', { params: { path: { id: mailbox.id } } })),
+          rows: await requests.appPasswords.list(),
           next: null,
         })}
         columns={columns}
@@ -80,13 +87,14 @@ export function AppPasswords({ mailbox }: { mailbox: Mailbox }) {
           </EmptyState>
         }
       />
-      <NewAppPassword mailbox={mailbox} opened={isCreating} onClose={() => setCreating(false)} />
-      <DeleteAppPassword mailbox={mailbox} appPassword={deleted} onClose={() => setDeleted(null)} />
+      <NewAppPassword mailbox={mailbox} requests={requests} opened={isCreating} onClose={() => setCreating(false)} />
+      <DeleteAppPassword requests={requests} appPassword={deleted} onClose={() => setDeleted(null)} />
     </Section>
   )
 }
 
-function describeRequirement({ require_app_passwords: own, inherited }: Mailbox): string {
+function describeRequirement({ require_app_passwords: own, inherited, second_factor }: Mailbox): string {
+  if (second_factor) return 'Mail clients can use: only app passwords, because the owner signs in with a second factor.'
   const accepted = own === null ? formatInherited(inherited.require_app_passwords) : formatRequirement(toRequirement(own)).toLowerCase()
   return `Mail clients can use: ${accepted}.`
 }
@@ -103,7 +111,7 @@ function formatProtocols(names: readonly string[]): string {
 }
 
 /** The form, then the created password, until the dialog is closed. */
-function NewAppPassword({ mailbox, opened, onClose }: { mailbox: Mailbox; opened: boolean; onClose: () => void }) {
+function NewAppPassword({ mailbox, requests, opened, onClose }: Props & { opened: boolean; onClose: () => void }) {
   const [created, setCreated] = useState<Created | null>(null)
   return (
     <Modal
@@ -119,18 +127,17 @@ function NewAppPassword({ mailbox, opened, onClose }: { mailbox: Mailbox; opened
         (created ? (
           <CreatedAppPassword mailbox={mailbox} created={created} onClose={onClose} />
         ) : (
-          <AppPasswordForm mailbox={mailbox} onDone={setCreated} onCancel={onClose} />
+          <AppPasswordForm mailbox={mailbox} requests={requests} onDone={setCreated} onCancel={onClose} />
         ))}
     </Modal>
   )
 }
 
-function AppPasswordForm(props: { mailbox: Mailbox; onDone: (created: Created) => void; onCancel: () => void }) {
+function AppPasswordForm(props: Props & { onDone: (created: Created) => void; onCancel: () => void }) {
   const { mailbox } = props
   const allowed = allowedProtocols(mailbox)
   const create = useApiMutation({
-    request: (values: typeof initial) =>
-      fetchData(client.POST('/mailboxes/{id}/app-passwords', { params: { path: { id: mailbox.id } }, body: createBody(values, allowed) })),
+    request: (values: typeof initial) => props.requests.appPasswords.create(createBody(values, allowed), signIn.body),
     invalidates: ['app-passwords'],
     onSuccess: (created) => {
       form.markSaved()
@@ -139,10 +146,11 @@ function AppPasswordForm(props: { mailbox: Mailbox; onDone: (created: Created) =
   })
   const initial = { name: '', days: '0', imap: true, pop3: true, smtp: true, sieve: true }
   const form = useForm(initial, create.error)
+  const signIn = useRecentSignIn(create.error)
   return (
     <Form
-      onSubmit={() => create.mutate(form.values)}
-      error={create.error}
+      onSubmit={() => signIn.isReady && create.mutate(form.values)}
+      error={signIn.isNeeded ? signIn.otherError : create.error}
       isDirty={form.isDirty}
       formFields={['name', 'expires_at']}
       actions={
@@ -183,6 +191,7 @@ function AppPasswordForm(props: { mailbox: Mailbox; onDone: (created: Created) =
         {...form.field('days')}
         error={form.errorOf('expires_at')}
       />
+      {signIn.isNeeded && <RecentSignIn {...signIn.promptProps} consequence="Sign in again, then create it." />}
     </Form>
   )
 }
@@ -220,15 +229,14 @@ function CreatedAppPassword({ mailbox, created, onClose }: { mailbox: Mailbox; c
   )
 }
 
-function DeleteAppPassword(props: { mailbox: Mailbox; appPassword: AppPassword | null; onClose: () => void }) {
-  const { mailbox, appPassword } = props
-  const path = { id: mailbox.id, app_password_id: appPassword?.id ?? '' }
+function DeleteAppPassword(props: { requests: MailboxRequests; appPassword: AppPassword | null; onClose: () => void }) {
+  const { requests, appPassword } = props
   return (
     <ConfirmDelete
       opened={appPassword !== null}
       onClose={props.onClose}
       title={`Delete ${appPassword?.name ?? ''}`}
-      request={() => fetchData(client.DELETE('/mailboxes/{id}/app-passwords/{app_password_id}', { params: { path } }))}
+      request={(confirmation) => requests.appPasswords.remove(appPassword?.id ?? '', confirmation)}
       invalidates={['app-passwords']}
       message={(answer) => answer.message}
     >

@@ -1,31 +1,25 @@
 import { Button, Checkbox } from '@mantine/core'
 import { Allowed } from '../../access/Allowed'
-import { client, fetchData, type Schema } from '../../api/client'
+import type { Schema } from '../../api/client'
+import type { MailboxRequests } from '../../api/mailboxRequests'
 import { Addresses } from '../../ui/Addresses'
 import { ConflictDialog, useVersion } from '../../ui/ConflictDialog'
 import { Form } from '../../ui/Form'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { forwardValues } from './mailboxValues'
 
-type Mailbox = Schema['MailboxRecord']
+type Mailbox = Pick<Schema['MailboxRecord'], 'address' | 'forward'>
 type Values = ReturnType<typeof forwardValues>
 
 export const FORWARD_LABELS = { forward_to: 'Forward to', keep_copy: 'Keep a copy in this mailbox' }
 
 /** Edits the forward of a mailbox. */
-export function ForwardForm({ mailbox }: { mailbox: Mailbox }) {
-  const path = { id: mailbox.id }
-  const version = useVersion(`/mailboxes/${mailbox.id}`)
+export function ForwardForm({ mailbox, requests }: { mailbox: Mailbox; requests: MailboxRequests }) {
+  const version = useVersion(requests.forward.path)
   const save = useApiMutation({
-    request: ({ forward_to, keep_copy }: Values) =>
-      fetchData(
-        client.PATCH('/mailboxes/{id}', {
-          params: { path, header: version.header },
-          body: { forward: { destinations: forward_to, keep_copy } },
-        }),
-      ),
-    invalidates: ['mailboxes', 'routing'],
-    message: (answer) => `Saved the forward of ${answer.address}.`,
+    request: ({ forward_to, keep_copy }: Values) => requests.forward.save({ destinations: forward_to, keep_copy }, version.header),
+    invalidates: ['mailboxes', 'routing', 'me', 'forward'],
+    message: `Saved the forward of ${mailbox.address}.`,
     onSuccess: () => {
       form.markSaved()
       version.refresh()
@@ -52,7 +46,7 @@ export function ForwardForm({ mailbox }: { mailbox: Mailbox }) {
         form={form}
         version={version}
         labels={FORWARD_LABELS}
-        load={async () => forwardValues(await fetchData(client.GET('/mailboxes/{id}', { params: { path } })))}
+        load={async () => forwardValues({ forward: await requests.forward.load() })}
         onClose={save.reset}
         onSave={save.mutate}
       />

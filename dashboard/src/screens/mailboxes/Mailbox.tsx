@@ -3,9 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
+import { mailboxRequests } from '../../api/mailboxRequests'
 import { formatNumber } from '../../locale'
 import { PATHS } from '../../paths'
-import { Allowed, useAccount, useDenialReason } from '../../access/Allowed'
+import { Allowed, useDenialReason } from '../../access/Allowed'
+import { useAccount } from '../../access/account'
 import { DetailTabs } from '../../ui/DetailTabs'
 import { formatBytes, pluralize } from '../../units'
 import { ConfirmDelete } from '../../ui/Confirm'
@@ -25,7 +27,8 @@ import { MailboxForm } from './MailboxForm'
 import { VacationTab } from './VacationTab'
 import { Facts, Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
-import { MailboxState, Usage } from './Mailboxes'
+import { MailboxState } from './Mailboxes'
+import { Usage } from './Usage'
 
 type MailboxRecord = Schema['MailboxRecord']
 
@@ -77,7 +80,11 @@ export function Mailbox() {
                   </>
                 ),
               },
-              { value: 'app-passwords', label: 'App passwords', content: <AppPasswords mailbox={data} /> },
+              {
+                value: 'app-passwords',
+                label: 'App passwords',
+                content: <AppPasswords mailbox={data} requests={mailboxRequests(data.id)} />,
+              },
               { value: 'vacation', label: 'Vacation and forwarding', content: <VacationTab mailbox={data} /> },
               ...(hasSieve ? [{ value: 'sieve', label: 'Sieve', content: <LazySieve mailbox={data} /> }] : []),
               ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings mailbox={data} /> }] : []),
@@ -132,6 +139,7 @@ function Overview({ mailbox: data }: { mailbox: MailboxRecord }) {
           ],
           ['May also send as', data.send_as.join(', ') || 'none'],
           ['Time zone', data.time_zone],
+          ["Owner's page", <CopyableCode value={`${location.origin}/me`} what="address of the owner's page" />],
           ['Created', <Time at={data.created_at} />],
           ['ID', <CopyableCode value={data.id} what="ID" />],
         ]}

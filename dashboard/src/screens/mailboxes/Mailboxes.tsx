@@ -1,4 +1,4 @@
-import { Button, Modal, Progress } from '@mantine/core'
+import { Button, Modal } from '@mantine/core'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { fetchData, fetchPage, client, type Schema } from '../../api/client'
@@ -22,6 +22,7 @@ import { ListActions } from '../bulk/ListActions'
 import { selectColumn, SelectionBar, useSelection } from '../bulk/SelectionBar'
 import { Page } from '../../ui/Page'
 import { Time } from '../../ui/Time'
+import { Usage } from './Usage'
 
 type Mailbox = Schema['MailboxRecord']
 
@@ -91,27 +92,6 @@ export function MailboxState({ mailbox }: { mailbox: Mailbox }) {
       </>
     )
   return mailbox.active ? <Badge tone="good">active</Badge> : <Badge tone="warn">inactive</Badge>
-}
-
-/** Used storage and quota. */
-export function Usage({ mailbox }: { mailbox: Mailbox }) {
-  const { used_bytes: used, quota_bytes: quota } = mailbox
-  const percent = quota ? Math.min(100, (used / quota) * 100) : 0
-  return (
-    <div className="usage">
-      <span>
-        {formatBytes(used)} {quota > 0 && <span className="muted">of {formatBytes(quota)}</span>}
-      </span>
-      {quota > 0 && (
-        <Progress
-          value={percent}
-          size={5}
-          color={percent >= 95 ? 'red' : percent >= 80 ? 'yellow' : 'blue'}
-          aria-label={`${Math.round(percent)} % of quota used`}
-        />
-      )}
-    </div>
-  )
 }
 
 export function Mailboxes() {

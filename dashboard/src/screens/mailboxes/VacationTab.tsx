@@ -1,8 +1,9 @@
 import { Button, NumberInput, Switch, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { Allowed } from '../../access/Allowed'
-import { client, fetchData, type Schema } from '../../api/client'
+import type { Schema } from '../../api/client'
+import { type MailboxRequests, mailboxRequests } from '../../api/mailboxRequests'
 import { versionQuery } from '../../api/queries'
 import { knownZone } from '../../timeZone'
 import { ConfirmDelete } from '../../ui/Confirm'
@@ -17,7 +18,7 @@ import { useApiMutation, useForm } from '../../ui/useForm'
 import { ForwardForm } from './ForwardForm'
 import { describeState, initialValues, putBody, type Vacation, type Values } from './vacationValues'
 
-type Mailbox = Schema['MailboxRecord']
+type Mailbox = Pick<Schema['MailboxRecord'], 'address' | 'time_zone' | 'forward'>
 
 const LABELS = {
   active: 'Send replies',
@@ -30,22 +31,28 @@ const LABELS = {
 }
 
 /** The vacation replies of a mailbox and its forward. */
-export function VacationTab({ mailbox }: { mailbox: Mailbox }) {
+export function VacationTab({ mailbox }: { mailbox: Schema['MailboxRecord'] }) {
+  const requests = useMemo(() => mailboxRequests(mailbox.id), [mailbox.id])
   return (
     <>
-      <VacationSection mailbox={mailbox} />
+      <VacationSection mailbox={mailbox} requests={requests} />
       <Section title="Forwarding" lead="Other addresses get new mail too. Spam is not forwarded.">
-        <ForwardForm mailbox={mailbox} />
+        <ForwardForm mailbox={mailbox} requests={requests} />
       </Section>
     </>
   )
 }
 
-function VacationSection({ mailbox }: { mailbox: Mailbox }) {
+interface Props {
+  mailbox: Mailbox
+  requests: MailboxRequests
+}
+
+export function VacationSection({ mailbox, requests, title = 'Vacation' }: Props & { title?: string }) {
   const { data: version } = useQuery(versionQuery())
   const query = useQuery({
-    queryKey: ['vacation', mailbox.id],
-    queryFn: () => loadVacation(mailbox.id),
+    queryKey: ['vacation', requests.id],
+    queryFn: requests.vacation.load,
     enabled: version?.profile === 'full',
   })
   if (version && version.profile !== 'full')
@@ -59,7 +66,7 @@ function VacationSection({ mailbox }: { mailbox: Mailbox }) {
   const isUseless = query.data.active && mailbox.forward.destinations.length > 0 && !mailbox.forward.keep_copy
   return (
     <Section
-      title="Vacation"
+      title={title}
       lead={`${describeState(query.data, knownZone(mailbox.time_zone))}. Each sender gets one reply; spam, lists and automatic mail get none.`}
     >
       {isUseless && (
@@ -68,27 +75,19 @@ function VacationSection({ mailbox }: { mailbox: Mailbox }) {
           <p>This mailbox only forwards its mail. Without a copy in the mailbox it sends no replies.</p>
         </div>
       )}
-      <VacationForm key={mailbox.time_zone} mailbox={mailbox} vacation={query.data} />
+      <VacationForm key={mailbox.time_zone} mailbox={mailbox} requests={requests} vacation={query.data} />
     </Section>
   )
 }
 
-function loadVacation(id: string): Promise<Vacation> {
-  return fetchData(client.GET('/mailboxes/{id}/vacation', { params: { path: { id } } }))
-}
-
-function VacationForm({ mailbox, vacation }: { mailbox: Mailbox; vacation: Vacation }) {
+function VacationForm({ mailbox, requests, vacation }: Props & { vacation: Vacation }) {
   const [isDeleting, setDeleting] = useState(false)
   const zone = knownZone(mailbox.time_zone)
-  const path = { id: mailbox.id }
-  const version = useVersion(`/mailboxes/${mailbox.id}/vacation`)
+  const version = useVersion(requests.vacation.path)
   // As last received: its times have the seconds that the form does not show.
   const stored = useRef(vacation)
   const save = useApiMutation({
-    request: (values: Values) =>
-      fetchData(
-        client.PUT('/mailboxes/{id}/vacation', { params: { path, header: version.header }, body: putBody(values, stored.current, zone) }),
-      ),
+    request: (values: Values) => requests.vacation.save(putBody(values, stored.current, zone), version.header),
     invalidates: ['vacation'],
     message: (answer) => [`Saved the vacation of ${mailbox.address}.`, ...answer.warnings].join(' '),
     onSuccess: (answer) => {
@@ -99,7 +98,7 @@ function VacationForm({ mailbox, vacation }: { mailbox: Mailbox; vacation: Vacat
   })
   const form = useForm(initialValues(vacation, zone), save.error)
   async function load(): Promise<Values> {
-    stored.current = await loadVacation(mailbox.id)
+    stored.current = await requests.vacation.load()
     return initialValues(stored.current, zone)
   }
   return (
@@ -180,6 +179,7 @@ function VacationForm({ mailbox, vacation }: { mailbox: Mailbox; vacation: Vacat
       />
       <DeleteVacation
         mailbox={mailbox}
+        requests={requests}
         opened={isDeleting}
         onClose={() => setDeleting(false)}
         onDeleted={async () => {
@@ -192,14 +192,14 @@ function VacationForm({ mailbox, vacation }: { mailbox: Mailbox; vacation: Vacat
   )
 }
 
-function DeleteVacation(props: { mailbox: Mailbox; opened: boolean; onClose: () => void; onDeleted: () => Promise<void> }) {
-  const { mailbox } = props
+function DeleteVacation(props: Props & { opened: boolean; onClose: () => void; onDeleted: () => Promise<void> }) {
+  const { mailbox, requests } = props
   return (
     <ConfirmDelete
       opened={props.opened}
       onClose={props.onClose}
       title={`Delete the vacation of ${mailbox.address}`}
-      request={() => fetchData(client.DELETE('/mailboxes/{id}/vacation', { params: { path: { id: mailbox.id } } }))}
+      request={requests.vacation.remove}
       invalidates={['vacation']}
       message={(answer) => answer.message}
       onDeleted={() => void props.onDeleted()}

@@ -9,7 +9,7 @@ type Mailbox = Schema['MailboxRecord']
 export const PROTOCOLS = { imap: 'IMAP', pop3: 'POP3', smtp: 'SMTP (sending)', sieve: 'ManageSieve' } as const
 
 /** The values of the fields of a forward. */
-export function forwardValues(mailbox: Mailbox | undefined) {
+export function forwardValues(mailbox: Pick<Mailbox, 'forward'> | undefined) {
   return { forward_to: mailbox?.forward.destinations ?? [], keep_copy: mailbox?.forward.keep_copy ?? true }
 }
 

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { useAccount } from '../../access/Allowed'
+import { useAccount } from '../../access/account'
 import { client, fetchData, type Schema } from '../../api/client'
 import { ApiError } from '../../api/errors'
 import { useVersion } from '../../ui/ConflictDialog'

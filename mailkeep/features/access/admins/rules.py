@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from mailkeep.core.address import Address, AddressError, parse_address
-from mailkeep.core.errors import ApiKeyDomainScope, Conflict, Forbidden, MissingFields, SessionInvalid, invalid_field
+from mailkeep.core.errors import ApiKeyDomainScope, Conflict, Forbidden, MissingFields, invalid_field
 from mailkeep.core.principal import Principal, Role
 from mailkeep.features.access.admins.model import Admin, AdminChanges
 
@@ -30,7 +30,7 @@ def refuse_invisible(who: Principal, admin: Admin) -> None:
 
 
 def _can_see_by_role(who: Principal, admin: Admin) -> bool:
-    return who.role is not Role.DOMAIN_ADMIN or not who.assigned.isdisjoint(admin.domain_ids)
+    return who.has_all_domains or not who.assigned.isdisjoint(admin.domain_ids)
 
 
 def visible_domains(who: Principal, admin: Admin) -> list[UUID]:
@@ -102,10 +102,3 @@ def notable_changes(before: Admin, after: Admin, changes: AdminChanges) -> list[
         "enabled": after.active and not before.active,
     }
     return [name for name, is_changed in notable.items() if is_changed]
-
-
-def own_id(who: Principal) -> UUID:
-    """The caller's account; SESSION_INVALID without one."""
-    if who.admin_id is None:
-        raise SessionInvalid
-    return who.admin_id

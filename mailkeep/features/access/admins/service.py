@@ -21,6 +21,7 @@ from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 from mailkeep.core.errors import DomainNotFound, NotFound
 from mailkeep.core.ids import uuid7
 from mailkeep.core.password import check_password
+from mailkeep.core.password_verification import matches_hash
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.core.secret import new_password
 from mailkeep.db.pool import Conn
@@ -76,7 +77,8 @@ async def hash_in_background(password: str) -> str:
 
 
 async def verify_password(password_hash: str | None, password: str) -> bool:
-    """Whether the password, from `prepare_password`, matches the hash. None never matches but takes as long.
+    """Whether the password, from `prepare_password`, matches the hash, which may be in Dovecot's format. None never
+    matches but takes as long.
 
     Call it while holding `hashing`.
     """
@@ -84,6 +86,12 @@ async def verify_password(password_hash: str | None, password: str) -> bool:
 
 
 def _verify(password_hash: str | None, password: str) -> bool:
+    if password_hash is not None and password_hash.startswith("{"):
+        if matches_hash(password_hash, password):
+            return True
+        if password_hash.startswith("{ARGON2"):
+            return False
+        password_hash = None  # an imported hash that costs little: as long as for an unknown account
     try:
         return _HASHER.verify(password_hash or _DUMMY_HASH, password) and password_hash is not None
     except (VerificationError, InvalidHashError):
@@ -238,24 +246,6 @@ async def _change(
 def _surviving_session(who: Principal, admin_id: UUID) -> UUID | None:
     """The session that a change of the account's credentials does not end: the caller's, if it is of this account."""
     return who.session_id if who.admin_id == admin_id else None
-
-
-async def lock(conn: Conn, admin_id: UUID) -> bool:
-    """Lock the account until the transaction ends; False if it does not exist."""
-    return await store.lock(conn, admin_id)
-
-
-async def set_totp(conn: Conn, who: Principal, at: datetime, admin_id: UUID, action: str, *, enabled: bool) -> None:
-    """Record whether an account has an authenticator (audit action `action`); ends its other sessions."""
-    before = await _require(conn, admin_id)
-    await store.set_totp(conn, admin_id, at, enabled=enabled, survivor=_surviving_session(who, admin_id))
-    change = AuditAction(action, _target(before), {"totp_enabled": before.totp_enabled}, {"totp_enabled": enabled})
-    await audit.record(conn, who, at, change)
-
-
-async def end_sessions(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> None:
-    """End an account's sessions and pending logins, except the caller's session, after a change of how it logs in."""
-    await store.end_sessions(conn, admin_id, at, _surviving_session(who, admin_id))
 
 
 async def set_oidc_provider(conn: Conn, admin_id: UUID, provider: str | None, at: datetime) -> None:

@@ -128,37 +128,6 @@ async def update(
         raise
 
 
-async def lock(conn: Conn, admin_id: UUID) -> bool:
-    """Lock the account until the transaction ends; False if it does not exist."""
-    cursor = await conn.execute("SELECT id FROM admins WHERE id = %(id)s FOR NO KEY UPDATE", {"id": admin_id})
-    return await cursor.fetchone() is not None
-
-
-async def set_totp(conn: Conn, admin_id: UUID, at: datetime, *, enabled: bool, survivor: UUID | None) -> None:
-    """Set whether the account has an authenticator; ends its sessions except `survivor`."""
-    await conn.execute(
-        """
-        UPDATE admins
-        SET totp_enabled = %(enabled)s, credentials_epoch = credentials_epoch + 1,
-            surviving_session_id = %(survivor)s::uuid, updated_at = %(at)s
-        WHERE id = %(id)s
-        """,
-        {"id": admin_id, "enabled": enabled, "survivor": survivor, "at": at},
-    )
-
-
-async def end_sessions(conn: Conn, admin_id: UUID, at: datetime, survivor: UUID | None) -> None:
-    """Increment the account's `credentials_epoch`, which ends its sessions except `survivor`."""
-    await conn.execute(
-        """
-        UPDATE admins
-        SET credentials_epoch = credentials_epoch + 1, surviving_session_id = %(survivor)s::uuid, updated_at = %(at)s
-        WHERE id = %(id)s
-        """,
-        {"id": admin_id, "survivor": survivor, "at": at},
-    )
-
-
 async def set_oidc_provider(conn: Conn, admin_id: UUID, provider: str | None, at: datetime) -> None:
     """Set the provider of the account's identity, None without one."""
     await conn.execute(

@@ -9,5 +9,8 @@ An account with a second factor logs in in two steps. The right password returns
 and 5 attempts. With the token, a code of the authenticator, a recovery code or a passkey opens the session. Only the
 token's hash is stored. The token is invalid as soon as the account's credentials change.
 
+Owners of mailboxes log in alike, with the mailbox's address and own password, in any scheme that is accepted for
+imports (`core/password_verification`). FORBIDDEN `self_service` if their domain does not allow it.
+
 To change how an account logs in, a session must be at most 15 minutes old or give the current password.
 """

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from mailkeep.app import App
 from mailkeep.core.errors import InvalidCredentials, SessionInvalid, TotpInvalid, WeakPassword
+from mailkeep.features.access.accounts import service as accounts
+from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.logins import service, wire
 from mailkeep.features.access.second_factors.model import SecondFactorCode
-from mailkeep.features.access.sessions import service as sessions
 from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse
 from mailkeep.web.fields import OneOf
 
@@ -14,22 +15,23 @@ from mailkeep.web.fields import OneOf
 async def _login(app: App, call: Call) -> HttpResponse:
     match call.body:
         case wire.LoginByCode(totp_session=token, totp_code=code):
-            result = await service.login_with_code(app, call, token, SecondFactorCode(code))
+            result = await service.login_with_code(app, call, "admin", token, SecondFactorCode(code))
         case wire.LoginByRecoveryCode(totp_session=token, recovery_code=code):
-            result = await service.login_with_code(app, call, token, SecondFactorCode(code, is_recovery=True))
+            result = await service.login_with_code(app, call, "admin", token, SecondFactorCode(code, is_recovery=True))
         case body:
-            result = await service.login(app, call, body.email, body.password)
+            result = await service.login(app, call, "admin", body.email, body.password)
     return service.to_response(app, result)
 
 
 async def _get_own_account(app: App, call: Call) -> HttpResponse:
+    who = call.caller()
     async with app.db.autocommit() as conn:
-        admin = await sessions.get_own_account(conn, call.caller())
+        admin = await admins.get(conn, who, accounts.own(who).id)
     return HttpResponse(wire.to_account(admin, app.settings.auth.require_second_factor))
 
 
 async def _change_password(app: App, call: Call) -> HttpResponse:
-    sessions_ended = await service.change_password(app, call, call.body.current_password, call.body.new_password)
+    sessions_ended = await service.change_own_password(app, call, call.body.current_password, call.body.new_password)
     return HttpResponse(wire.PasswordChangeResponse("Your password was changed.", sessions_ended))
 
 

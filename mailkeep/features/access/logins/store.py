@@ -3,51 +3,75 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
+from mailkeep.core.principal import OwnMailbox
 from mailkeep.db.pool import Conn
+from mailkeep.features.access.accounts.model import AccountKind, AccountRef
 from mailkeep.features.access.logins.model import LoginAccount, PendingLogin
 
-_ACCOUNT = """
-    SELECT a.id, a.email, a.password_hash, a.totp_enabled, a.credentials_epoch,
-           EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS passkeys,
-           EXISTS (SELECT FROM login_sources s WHERE s.admin_id = a.id AND s.ip_address = %(source)s) AS known_source
-    FROM admins a
-"""
+_ACCOUNT: dict[AccountKind, LiteralString] = {
+    "admin": """
+        SELECT a.id, a.email AS name, a.password_hash, a.totp_enabled, a.credentials_epoch,
+               EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS passkeys,
+               EXISTS (SELECT FROM login_sources s
+                       WHERE s.admin_id = a.id AND s.ip_address = %(source)s) AS known_source,
+               NULL AS domain_id, NULL AS domain_name, true AS self_service
+        FROM admins a
+        WHERE %(id)s = a.id OR %(key)s = a.email_key
+    """,
+    "mailbox": """
+        SELECT m.id, m.local_part || '@' || d.name AS name, m.password_hash, m.totp_enabled, m.credentials_epoch,
+               EXISTS (SELECT FROM passkeys p WHERE p.mailbox_id = m.id) AS passkeys,
+               EXISTS (SELECT FROM mailbox_sources s
+                       WHERE s.mailbox_id = m.id AND s.source = %(source)s) AS known_source,
+               m.domain_id, d.name AS domain_name, d.self_service
+        FROM mailboxes m JOIN domains d ON d.id = m.domain_id
+        WHERE (%(id)s = m.id OR %(key)s = m.address_key) AND m.deleted_at IS NULL AND m.active AND d.active
+    """,
+}
 
 
-async def find_account_by_email(conn: Conn, email_key: str, source: str) -> LoginAccount | None:
-    """The active account with this email, for a login from `source`."""
-    cursor = await conn.execute(
-        _ACCOUNT + " WHERE a.email_key = %(email_key)s AND a.active", {"email_key": email_key, "source": source}
-    )
-    return _to_account(await cursor.fetchone())
+async def find_account_by_name(conn: Conn, kind: AccountKind, key: str, source: str) -> LoginAccount | None:
+    """The account with this email or address, for a login from `source`; no mailbox that may not be used."""
+    cursor = await conn.execute(_ACCOUNT[kind], {"id": None, "key": key, "source": source})
+    return _to_account(kind, await cursor.fetchone())
 
 
-async def find_account(conn: Conn, admin_id: UUID, source: str) -> LoginAccount | None:
-    """The active account with this id, for a login from `source`."""
-    cursor = await conn.execute(_ACCOUNT + " WHERE a.id = %(id)s AND a.active", {"id": admin_id, "source": source})
-    return _to_account(await cursor.fetchone())
+async def find_account(conn: Conn, ref: AccountRef, source: str) -> LoginAccount | None:
+    """The account, for a login from `source`; no mailbox that may not be used."""
+    cursor = await conn.execute(_ACCOUNT[ref.kind], {"id": ref.id, "key": None, "source": source})
+    return _to_account(ref.kind, await cursor.fetchone())
 
 
-async def is_known_source(conn: Conn, email_key: str, source: str) -> bool:
-    """Whether the source has logged in to the account with this email, if there is one."""
+def _to_account(kind: AccountKind, row: dict[str, Any] | None) -> LoginAccount | None:
+    if row is None:
+        return None
+    ref, domain_id, domain_name = AccountRef(kind, row.pop("id")), row.pop("domain_id"), row.pop("domain_name")
+    return LoginAccount(ref, **row, mailbox=OwnMailbox(ref.id, domain_id, domain_name) if domain_id else None)
+
+
+async def is_known_source(conn: Conn, kind: AccountKind, key: str, source: str) -> bool:
+    """Whether the source has logged in to the account with this email or address, if there is one."""
+    account = await find_account_by_name(conn, kind, key, source)
+    return account is not None and account.known_source
+
+
+async def hold_mailbox(conn: Conn, account: LoginAccount) -> bool:
+    """Keep a mailbox and its domain unchanged until the transaction ends; False if its owner may not sign in any more,
+    or its credentials have changed since `account` was read.
+    """
     cursor = await conn.execute(
         """
-        SELECT EXISTS (
-            SELECT FROM admins a JOIN login_sources s ON s.admin_id = a.id
-            WHERE a.email_key = %(email_key)s AND s.ip_address = %(source)s
-        ) AS known_source
+        SELECT m.id FROM mailboxes m JOIN domains d ON d.id = m.domain_id
+        WHERE m.id = %(id)s AND m.credentials_epoch = %(epoch)s AND m.active AND m.deleted_at IS NULL
+          AND d.active AND d.self_service
+        FOR SHARE OF d FOR NO KEY UPDATE OF m
         """,
-        {"email_key": email_key, "source": source},
+        {"id": account.id, "epoch": account.credentials_epoch},
     )
-    row = await cursor.fetchone()
-    return bool(row and row["known_source"])
-
-
-def _to_account(row: dict[str, Any] | None) -> LoginAccount | None:
-    return LoginAccount(**row) if row else None
+    return await cursor.fetchone() is not None
 
 
 async def record_source(conn: Conn, admin_id: UUID, source: str, at: datetime, unseen_since: datetime) -> None:
@@ -68,29 +92,29 @@ async def insert_pending(conn: Conn, token_hash: bytes, account: LoginAccount, e
     """Insert a login that waits for its second factor; the caller has locked the account."""
     await conn.execute(
         """
-        INSERT INTO pending_logins (token_hash, admin_id, credentials_epoch, expires_at)
-        VALUES (%(token_hash)s, %(admin_id)s, %(credentials_epoch)s, %(expires_at)s)
+        INSERT INTO pending_logins (token_hash, admin_id, mailbox_id, credentials_epoch, expires_at)
+        VALUES (%(token_hash)s, %(admin_id)s, %(mailbox_id)s, %(credentials_epoch)s, %(expires_at)s)
         """,
-        {
-            "token_hash": token_hash,
-            "admin_id": account.id,
-            "credentials_epoch": account.credentials_epoch,
-            "expires_at": expires_at,
-        },
+        account.ref.columns()
+        | {"token_hash": token_hash, "credentials_epoch": account.credentials_epoch, "expires_at": expires_at},
     )
 
 
-async def find_pending(conn: Conn, token_hash: bytes, at: datetime, max_attempts: int) -> PendingLogin | None:
-    """The pending login with this token; None if it has expired or used up its attempts."""
+async def find_pending(
+    conn: Conn, kind: AccountKind, token_hash: bytes, at: datetime, max_attempts: int
+) -> PendingLogin | None:
+    """The pending login to an account of this kind; None if it has expired or used up its attempts."""
     cursor = await conn.execute(
         """
-        SELECT admin_id, credentials_epoch FROM pending_logins
+        SELECT account_id, admin_id IS NOT NULL AS is_admin, credentials_epoch FROM pending_logins
         WHERE token_hash = %(token_hash)s AND expires_at > %(at)s AND attempts < %(max_attempts)s
         """,
         {"token_hash": token_hash, "at": at, "max_attempts": max_attempts},
     )
     row = await cursor.fetchone()
-    return PendingLogin(**row) if row else None
+    if row is None or row["is_admin"] != (kind == "admin"):
+        return None
+    return PendingLogin(AccountRef(kind, row["account_id"]), row["credentials_epoch"])
 
 
 async def use_attempt(conn: Conn, token_hash: bytes, at: datetime, max_attempts: int) -> bool:

@@ -110,10 +110,16 @@ def to_account(admin: Admin, required: Collection[str]) -> OwnAccount:
     )
 
 
+def to_challenge(challenge: SecondFactorChallenge) -> SecondFactorResponse:
+    """The response to the first step of a login."""
+    return SecondFactorResponse(True, challenge.token, iso(challenge.expires_at), list(challenge.methods))
+
+
 def to_login_response(
     result: CompletedLogin | SecondFactorChallenge, required: Collection[str]
 ) -> LoginResponse | SecondFactorResponse:
     """The response to a login or to its first step; `required` as in `to_account`."""
     if isinstance(result, SecondFactorChallenge):
-        return SecondFactorResponse(True, result.token, iso(result.expires_at), list(result.methods))
+        return to_challenge(result)
+    assert result.admin is not None
     return LoginResponse(to_account(result.admin, required), result.session.id, iso(result.session.expires_at))

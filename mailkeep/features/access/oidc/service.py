@@ -25,10 +25,12 @@ from mailkeep.core.identity_provider import OidcProvider
 from mailkeep.core.principal import ActorType, Principal, Role, allow
 from mailkeep.core.secret import new_token, token_hash
 from mailkeep.db.pool import Conn
+from mailkeep.features.access.accounts import service as accounts
+from mailkeep.features.access.accounts.model import AccountRef
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.admins.model import NO_PASSWORD, NewAdmin
 from mailkeep.features.access.logins import service as logins
-from mailkeep.features.access.logins.model import CompletedLogin, SecondFactorChallenge
+from mailkeep.features.access.logins.model import CompletedLogin, FailedLogin, SecondFactorChallenge
 from mailkeep.features.access.oidc import rules, store
 from mailkeep.features.access.oidc.model import (
     COOKIE,
@@ -207,10 +209,10 @@ async def _log_in(
     if admin_id is None:
         attempt.label = identity.email.text if identity.email else _UNKNOWN
         admin_id = await _link_by_email_or_create(conn, call, provider, identity, at)
-    account = await logins.find_account(conn, call, admin_id)
+    account = await logins.find_account(conn, call, AccountRef("admin", admin_id))
     if account is None:
         raise Forbidden("The account is disabled.", reason="disabled")
-    attempt.label, attempt.admin_id = account.email, account.id
+    attempt.label, attempt.admin_id = account.name, account.id
     continue_with = logins.open_session if rules.skips_second_factor(provider, identity) else logins.continue_login
     result = await continue_with(app, conn, call, account, at, f"oidc:{provider.id}")
     if result is None:
@@ -242,17 +244,17 @@ async def _link_by_email_or_create(
         account = await admins.create(
             conn, who, at, NewAdmin(identity.email, NO_PASSWORD, Role(provider.auto_create_role))
         )
-    await admins.lock(conn, account.id)
+    await accounts.lock(conn, AccountRef("admin", account.id))
     await _write_link(conn, who, at, account.id, identity)
     return account.id
 
 
 async def _link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, identity: VerifiedIdentity) -> None:
     """Link the identity to the account of the linking session; the account's other sessions end."""
-    if not await admins.lock(conn, admin_id):
+    if not await accounts.lock(conn, AccountRef("admin", admin_id)):
         raise SessionInvalid(reason="session_over")
     await _write_link(conn, who, at, admin_id, identity)
-    await admins.end_sessions(conn, who, at, admin_id)
+    await accounts.end_sessions(conn, who, at, AccountRef("admin", admin_id))
 
 
 async def _write_link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, identity: VerifiedIdentity) -> None:
@@ -269,8 +271,8 @@ async def disconnect(app: App, call: Call) -> None:
     if who.admin_id is None:
         raise SessionInvalid
     async with app.db.tx() as conn:
-        await admins.lock(conn, who.admin_id)
-        account = await logins.find_account(conn, call, who.admin_id)
+        await accounts.lock(conn, AccountRef("admin", who.admin_id))
+        account = await logins.find_account(conn, call, AccountRef("admin", who.admin_id))
         if account is None:
             raise SessionInvalid
         if not await store.is_linked(conn, account.id):
@@ -289,7 +291,7 @@ async def unlink(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> No
     if not await store.delete(conn, admin_id):
         raise Conflict("The account is not linked to any identity.", reason="not_linked")
     await admins.set_oidc_provider(conn, admin_id, None, at)
-    await admins.end_sessions(conn, who, at, admin_id)
+    await accounts.end_sessions(conn, who, at, AccountRef("admin", admin_id))
     change = {"oidc_provider": before.oidc_provider}, {"oidc_provider": None}
     await audit.record(conn, who, at, AuditAction("oidc.disconnect", AuditTarget("admin", admin_id), *change))
 
@@ -320,9 +322,8 @@ async def _record_refusal(app: App, call: Call, attempt: _OidcAttempt, refusal: 
                 await audit.record(conn, _principal(call, attempt.linking), at, audit_action)
             elif not isinstance(refusal, AuthRequired):
                 method = f"oidc:{attempt.provider.id}"
-                await logins.record_failed_login(
-                    conn, call, at, attempt.label, attempt.admin_id, type(refusal), method=method, reason=reason
-                )
+                failed = FailedLogin(attempt.label, account_id=attempt.admin_id)
+                await logins.record_failed_login(conn, call, at, failed, type(refusal), method=method, reason=reason)
     except Unavailable:
         log.warning("refused login not recorded in the audit log", provider=attempt.provider.id, reason=reason)
 

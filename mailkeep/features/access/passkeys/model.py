@@ -28,7 +28,7 @@ class Passkey:
     """A registered credential (Web Authentication). `public_key` is a COSE key; `backed_up` as of its last use."""
 
     id: UUID
-    admin_id: UUID
+    account_id: UUID
     credential_id: bytes
     public_key: bytes
     sign_count: int
@@ -58,7 +58,7 @@ class PasskeyOwner:
     """The account that a passkey is created for."""
 
     id: UUID
-    email: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)

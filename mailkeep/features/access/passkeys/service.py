@@ -18,9 +18,11 @@ from mailkeep.core.passkey import CredentialResponse, RelyingParty, VerifiedAsse
 from mailkeep.core.principal import Principal
 from mailkeep.core.secret import token_hash
 from mailkeep.db.pool import Conn
+from mailkeep.features.access.accounts import service as accounts
+from mailkeep.features.access.accounts.model import AccountKind, AccountRef
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.logins import service as logins
-from mailkeep.features.access.logins.model import CompletedLogin, LoginAccount
+from mailkeep.features.access.logins.model import CompletedLogin, FailedLogin, LoginAccount
 from mailkeep.features.access.passkeys import rules, store, wire
 from mailkeep.features.access.passkeys.model import (
     CHALLENGE_LIFETIME,
@@ -31,7 +33,6 @@ from mailkeep.features.access.passkeys.model import (
     Registration,
 )
 from mailkeep.features.access.second_factors import service as second_factors
-from mailkeep.features.access.sessions import service as sessions
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.endpoint import Call
@@ -39,6 +40,9 @@ from mailkeep.web.endpoint import Call
 _CHALLENGE_BYTES = 32
 _UNKNOWN = "(unknown passkey)"
 _NO_ACCOUNT = UUID(int=0)
+
+PasskeyLogin = wire.PasskeyLogin
+"""The body of a login, for endpoints of other features that open sessions."""
 
 
 async def begin_registration(
@@ -51,12 +55,12 @@ async def begin_registration(
     party, who = _relying_party(app), call.caller()
     await logins.require_recent_login(app, call, current_password, "passkey.setup")
     async with app.db.tx() as conn:
-        owner = await sessions.get_own_account(conn, who)
+        owner = await accounts.get(conn, accounts.own(who))
         rules.refuse_over_limit(owner)
-        passkeys = await store.list_for(conn, owner.id)
+        passkeys = await store.list_for(conn, owner.ref.id)
         challenge = await _create_challenge(conn, party, app.clock(), Purpose.REGISTER, _session_bytes(who), passkeys)
-        await audit.record(conn, who, app.clock(), AuditAction("passkey.setup", AuditTarget("admin", owner.id)))
-    return challenge, PasskeyOwner(owner.id, owner.email)
+        await audit.record(conn, who, app.clock(), AuditAction("passkey.setup", accounts.target(owner)))
+    return challenge, PasskeyOwner(owner.ref.id, owner.name)
 
 
 async def register(app: App, call: Call, name: str, credential: Mapping[str, Any]) -> Registration:
@@ -76,12 +80,12 @@ async def register(app: App, call: Call, name: str, credential: Mapping[str, Any
             )
     registration = await asyncio.to_thread(webauthn.verify_registration, response, party)
     async with app.db.tx() as conn:
-        admin_id = await _lock_own(conn, who)
-        owner = await sessions.get_own_account(conn, who)
+        own = await accounts.lock_own(conn, who)
+        owner = await accounts.get(conn, accounts.own(who))
         rules.refuse_over_limit(owner)
         passkey = Passkey(
             id=uuid7(at),
-            admin_id=admin_id,
+            account_id=own.id,
             credential_id=registration.credential_id,
             public_key=registration.public_key,
             sign_count=registration.sign_count,
@@ -93,9 +97,9 @@ async def register(app: App, call: Call, name: str, credential: Mapping[str, Any
             created_at=at,
             last_used_at=None,
         )
-        await store.insert(conn, passkey)
-        codes = None if owner.second_factor else await second_factors.replace_recovery_codes(conn, admin_id)
-        await admins.end_sessions(conn, who, at, admin_id)
+        await store.insert(conn, own, passkey)
+        codes = None if owner.second_factor else await second_factors.replace_recovery_codes(conn, own)
+        await accounts.end_sessions(conn, who, at, own)
         audit_action = AuditAction(
             "passkey.register", AuditTarget("passkey", passkey.id), after=wire.audit_fields(passkey)
         )
@@ -105,16 +109,16 @@ async def register(app: App, call: Call, name: str, credential: Mapping[str, Any
 
 async def list_own(conn: Conn, who: Principal) -> list[Passkey]:
     """The caller's passkeys, newest first."""
-    return await store.list_for(conn, (await sessions.get_own_account(conn, who)).id)
+    return await store.list_for(conn, accounts.own(who).id)
 
 
 async def rename(app: App, who: Principal, passkey_id: UUID, name: str) -> Passkey:
     """Rename one of the caller's passkeys; NOT_FOUND for any other."""
     async with app.db.tx() as conn:
-        admin_id = await _lock_own(conn, who)
-        before = await _require_own(conn, admin_id, passkey_id)
+        own = await accounts.lock_own(conn, who)
+        before = await _require_own(conn, own.id, passkey_id)
         await store.rename(conn, passkey_id, name)
-        after = await _require_own(conn, admin_id, passkey_id)
+        after = await _require_own(conn, own.id, passkey_id)
         change = (wire.audit_fields(before), wire.audit_fields(after))
         await audit.record_change(conn, who, app.clock(), "passkey.rename", AuditTarget("passkey", passkey_id), change)
     return after
@@ -129,16 +133,15 @@ async def delete(app: App, call: Call, passkey_id: UUID, current_password: str |
     await logins.require_recent_login(app, call, current_password, "passkey.delete")
     at = app.clock()
     async with app.db.tx() as conn:
-        admin_id = await _lock_own(conn, who)
-        passkey = await _require_own(conn, admin_id, passkey_id)
-        owner = await sessions.get_own_account(conn, who)
+        own = await accounts.lock_own(conn, who)
+        passkey = await _require_own(conn, own.id, passkey_id)
+        owner = await accounts.get(conn, accounts.own(who))
         rules.refuse_last_factor(owner, app.settings.auth.require_second_factor)
-        account = await logins.find_account(conn, call, admin_id)
-        rules.refuse_last_way_in(owner, account.password_hash if account else "")
+        rules.refuse_last_way_in(owner)
         await store.delete(conn, passkey_id)
         if owner.passkeys <= 1 and not owner.totp_enabled:
-            await second_factors.delete_recovery_codes(conn, admin_id)
-        await admins.end_sessions(conn, who, at, admin_id)
+            await second_factors.delete_recovery_codes(conn, own)
+        await accounts.end_sessions(conn, who, at, own)
         audit_action = AuditAction(
             "passkey.delete", AuditTarget("passkey", passkey_id), before=wire.audit_fields(passkey)
         )
@@ -146,15 +149,13 @@ async def delete(app: App, call: Call, passkey_id: UUID, current_password: str |
     return passkey
 
 
-async def delete_all(conn: Conn, who: Principal, at: datetime, admin_id: UUID) -> int:
+async def delete_all(conn: Conn, who: Principal, at: datetime, account: AccountRef) -> int:
     """Delete an account's passkeys but not its recovery codes, for the command line; returns their number."""
-    count = await store.delete_all(conn, admin_id)
+    count = await store.delete_all(conn, account.id)
     if count:
-        await admins.end_sessions(conn, who, at, admin_id)
-        audit_action = AuditAction(
-            "passkey.reset", AuditTarget("admin", admin_id), {"passkeys": count}, {"passkeys": 0}
-        )
-        await audit.record(conn, who, at, audit_action)
+        await accounts.end_sessions(conn, who, at, account)
+        target = accounts.target(await accounts.get(conn, account))
+        await audit.record(conn, who, at, AuditAction("passkey.reset", target, {"passkeys": count}, {"passkeys": 0}))
     return count
 
 
@@ -167,33 +168,38 @@ async def renew_recovery_codes(app: App, call: Call, current_password: str | Non
     await logins.require_recent_login(app, call, current_password, action)
     at = app.clock()
     async with app.db.tx() as conn:
-        admin_id = await _lock_own(conn, who)
-        if not (await sessions.get_own_account(conn, who)).passkeys:
+        own = await accounts.lock_own(conn, who)
+        if not (await accounts.get(conn, own)).passkeys:
             raise Conflict(
                 "You have no passkey. With an authenticator, renew the codes at POST /auth/totp/recovery-codes.",
                 reason="no_passkey",
             )
-        codes = await second_factors.replace_recovery_codes(conn, admin_id)
-        await admins.end_sessions(conn, who, at, admin_id)
-        await audit.record(conn, who, at, AuditAction(action, AuditTarget("admin", admin_id)))
+        codes = await second_factors.replace_recovery_codes(conn, own)
+        await accounts.end_sessions(conn, who, at, own)
+        await audit.record(conn, who, at, AuditAction(action, accounts.own_target(who)))
     return codes
 
 
-async def begin_login(app: App, call: Call, token: str | None) -> PasskeyChallenge:
+async def begin_login(app: App, call: Call, kind: AccountKind, token: str | None) -> PasskeyChallenge:
     """Create a challenge for logging in with a passkey alone or, with `token`, as second factor of that pending login.
 
     SESSION_INVALID if that login has expired; FORBIDDEN `network`; UNAVAILABLE as in `begin_registration`.
     """
-    logins.refuse_network(app, call)
+    logins.refuse_network(app, call, kind)
     party, at = _relying_party(app), app.clock()
     async with app.db.tx() as conn:
         if token is None:
-            return await _create_challenge(conn, party, at, Purpose.LOGIN, b"", [])
-        account = await logins.find_pending(conn, call, token, at)
+            return await _create_challenge(conn, party, at, Purpose.LOGIN, _bind(kind), [])
+        account = await logins.find_pending(conn, call, kind, token, at)
         if account is None:
             raise SessionInvalid(logins.EXPIRED_SIGN_IN)
         passkeys = await store.list_for(conn, account.id)
         return await _create_challenge(conn, party, at, Purpose.SECOND_FACTOR, token_hash(token), passkeys)
+
+
+def _bind(kind: AccountKind) -> bytes:
+    """What the challenge of a login with a passkey alone is bound to."""
+    return b"" if kind == "admin" else kind.encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,23 +209,26 @@ class _PasskeyAttempt:
     `passkey` is None if its credential is unknown or belongs to another account than the pending login.
     """
 
+    kind: AccountKind
     response: CredentialResponse
     token: str | None
     account: LoginAccount | None
     passkey: Passkey | None
 
 
-async def login(app: App, call: Call, credential: Mapping[str, Any], token: str | None) -> CompletedLogin:
+async def login(
+    app: App, call: Call, kind: AccountKind, credential: Mapping[str, Any], token: str | None
+) -> CompletedLogin:
     """Open a session with a passkey: alone, with user verification, or as second factor of a pending login.
 
     SESSION_INVALID if the challenge or that login is unknown, used or expired; INVALID_CREDENTIALS for a passkey that
-    is unknown, of another account or site, or whose counter has not increased; FORBIDDEN `network`.
+    is unknown, of another account or site, or whose counter has not increased; FORBIDDEN `network`, `self_service`.
     """
-    logins.refuse_network(app, call)
+    logins.refuse_network(app, call, kind)
     party, at = _relying_party(app), app.clock()
     response = webauthn.parse_assertion(credential)
     async with app.db.tx() as conn:
-        attempt = await _use_challenge(conn, call, response, token, at)
+        attempt = await _use_challenge(conn, call, kind, response, token, at)
     if attempt is None:
         raise SessionInvalid("The sign-in has expired, or this response of the passkey was used before: begin again.")
     key = attempt.passkey.public_key if attempt.passkey else rules.DUMMY_PUBLIC_KEY
@@ -230,27 +239,30 @@ async def login(app: App, call: Call, credential: Mapping[str, Any], token: str 
         result = await _open_session(app, conn, call, attempt, assertion, at)
     if isinstance(result, Refusal):
         raise result
-    admins.remove_initial_password(app)
+    if result.admin is not None:
+        admins.remove_initial_password(app)
     return result
 
 
 async def _use_challenge(
-    conn: Conn, call: Call, response: CredentialResponse, token: str | None, at: datetime
+    conn: Conn, call: Call, kind: AccountKind, response: CredentialResponse, token: str | None, at: datetime
 ) -> _PasskeyAttempt | None:
     """Use up the challenge and an attempt of the pending login; None if either has expired."""
     account = None
     if token is not None:
-        account = await logins.use_attempt(conn, call, token, at)
+        account = await logins.use_attempt(conn, call, kind, token, at)
         if account is None:
             return None
-    purpose, bound_to = (Purpose.SECOND_FACTOR, token_hash(token)) if token else (Purpose.LOGIN, b"")
+    purpose, bound_to = (Purpose.SECOND_FACTOR, token_hash(token)) if token else (Purpose.LOGIN, _bind(kind))
     if not await store.use_challenge(conn, rules.hash_challenge(response.challenge), purpose, bound_to, at):
         return None
-    passkey = await store.find_by_credential(conn, response.credential_id)
+    passkey = await store.find_by_credential(conn, kind, response.credential_id)
     if account is None:  # also for an unknown passkey, so that it takes as long as a known one
-        account = await logins.find_account(conn, call, passkey.admin_id if passkey else _NO_ACCOUNT)
-    is_foreign = passkey is not None and account is not None and passkey.admin_id != account.id
-    return _PasskeyAttempt(response, token, account, None if is_foreign else passkey)
+        account = await logins.find_account(
+            conn, call, AccountRef(kind, passkey.account_id if passkey else _NO_ACCOUNT)
+        )
+    is_foreign = passkey is not None and account is not None and passkey.account_id != account.id
+    return _PasskeyAttempt(kind, response, token, account, None if is_foreign else passkey)
 
 
 async def _open_session(
@@ -262,7 +274,9 @@ async def _open_session(
         return await _record_refusal(conn, call, attempt, at, "unknown" if passkey is None else "rejected")
     if not rules.matches_registration(passkey, attempt.response, assertion, alone=alone):
         return await _record_refusal(conn, call, attempt, at, "rejected")
-    if not await admins.lock(conn, account.id) or await store.find(conn, account.id, passkey.id) is None:
+    if refusal := logins.self_service_refusal(account):
+        return await _record_refusal(conn, call, attempt, at, "self_service", refusal)
+    if not await accounts.lock(conn, account.ref) or await store.find(conn, account.id, passkey.id) is None:
         return await _record_refusal(conn, call, attempt, at, "unknown")
     if not await store.record_use(conn, passkey.id, assertion, at):
         return await _record_refusal(conn, call, attempt, at, "counter")
@@ -273,11 +287,14 @@ async def _open_session(
     return result or SessionInvalid("Your credentials changed during the sign-in: sign in again.")
 
 
-async def _record_refusal(conn: Conn, call: Call, attempt: _PasskeyAttempt, at: datetime, reason: str) -> Refusal:
+async def _record_refusal(
+    conn: Conn, call: Call, attempt: _PasskeyAttempt, at: datetime, reason: str, refusal: Refusal | None = None
+) -> Refusal:
     account = attempt.account
-    label, admin_id = (account.email, account.id) if account else (_UNKNOWN, None)
-    await logins.record_failed_login(conn, call, at, label, admin_id, method="passkey", reason=reason)
-    return InvalidCredentials("The passkey was not accepted. Try another one, or sign in another way.")
+    refusal = refusal or InvalidCredentials("The passkey was not accepted. Try another one, or sign in another way.")
+    failed = FailedLogin.of(account) if account else FailedLogin(_UNKNOWN, attempt.kind)
+    await logins.record_failed_login(conn, call, at, failed, type(refusal), method="passkey", reason=reason)
+    return refusal
 
 
 async def _create_challenge(
@@ -305,14 +322,8 @@ def _session_bytes(who: Principal) -> bytes:
     return who.session_id.bytes
 
 
-async def _lock_own(conn: Conn, who: Principal) -> UUID:
-    if who.admin_id is None or not await admins.lock(conn, who.admin_id):
-        raise SessionInvalid
-    return who.admin_id
-
-
-async def _require_own(conn: Conn, admin_id: UUID, passkey_id: UUID) -> Passkey:
-    passkey = await store.find(conn, admin_id, passkey_id)
+async def _require_own(conn: Conn, account_id: UUID, passkey_id: UUID) -> Passkey:
+    passkey = await store.find(conn, account_id, passkey_id)
     if passkey is None:
         raise NotFound
     return passkey

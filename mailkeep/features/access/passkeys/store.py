@@ -11,50 +11,56 @@ import psycopg
 from mailkeep.core.errors import Conflict
 from mailkeep.core.passkey import VerifiedAssertion
 from mailkeep.db.pool import Conn, constraint_of
+from mailkeep.features.access.accounts.model import AccountKind, AccountRef
 from mailkeep.features.access.passkeys.model import Passkey, Purpose
 
 _SELECT = """
-    SELECT p.id, p.admin_id, p.credential_id, p.public_key, p.sign_count, p.name, p.aaguid, p.transports,
+    SELECT p.id, p.account_id, p.credential_id, p.public_key, p.sign_count, p.name, p.aaguid, p.transports,
            p.backup_eligible, p.backed_up, p.created_at, p.last_used_at
     FROM passkeys p
 """
 
 
-async def list_for(conn: Conn, admin_id: UUID) -> list[Passkey]:
+async def list_for(conn: Conn, account_id: UUID) -> list[Passkey]:
     """The passkeys of an account, newest first."""
-    cursor = await conn.execute(_SELECT + " WHERE p.admin_id = %(admin_id)s ORDER BY p.id DESC", {"admin_id": admin_id})
+    cursor = await conn.execute(
+        _SELECT + " WHERE p.account_id = %(account_id)s ORDER BY p.id DESC", {"account_id": account_id}
+    )
     return [_to_passkey(row) for row in await cursor.fetchall()]
 
 
-async def find(conn: Conn, admin_id: UUID, passkey_id: UUID) -> Passkey | None:
+async def find(conn: Conn, account_id: UUID, passkey_id: UUID) -> Passkey | None:
     """The account's passkey with this id."""
     cursor = await conn.execute(
-        _SELECT + " WHERE p.id = %(id)s AND p.admin_id = %(admin_id)s", {"id": passkey_id, "admin_id": admin_id}
+        _SELECT + " WHERE p.id = %(id)s AND p.account_id = %(account_id)s", {"id": passkey_id, "account_id": account_id}
     )
     row = await cursor.fetchone()
     return _to_passkey(row) if row else None
 
 
-async def find_by_credential(conn: Conn, credential_id: bytes) -> Passkey | None:
-    """The passkey with this credential id, of any account."""
+async def find_by_credential(conn: Conn, kind: AccountKind, credential_id: bytes) -> Passkey | None:
+    """The passkey with this credential id, of any account of this kind."""
     cursor = await conn.execute(
-        _SELECT + " WHERE p.credential_id = %(credential_id)s", {"credential_id": credential_id}
+        _SELECT + " WHERE p.credential_id = %(credential_id)s AND (p.admin_id IS NOT NULL) = %(is_admin)s",
+        {"credential_id": credential_id, "is_admin": kind == "admin"},
     )
     row = await cursor.fetchone()
     return _to_passkey(row) if row else None
 
 
-async def insert(conn: Conn, passkey: Passkey) -> None:
+async def insert(conn: Conn, account: AccountRef, passkey: Passkey) -> None:
     """Insert a passkey; CONFLICT `credential_taken` if its credential is registered for any account."""
     try:
         await conn.execute(
             """
-            INSERT INTO passkeys (id, admin_id, credential_id, public_key, sign_count, name, aaguid, transports,
-                                  backup_eligible, backed_up, created_at, last_used_at)
-            VALUES (%(id)s, %(admin_id)s, %(credential_id)s, %(public_key)s, %(sign_count)s, %(name)s, %(aaguid)s,
-                    %(transports)s, %(backup_eligible)s, %(backed_up)s, %(created_at)s, %(last_used_at)s)
+            INSERT INTO passkeys (id, admin_id, mailbox_id, credential_id, public_key, sign_count, name, aaguid,
+                                  transports, backup_eligible, backed_up, created_at, last_used_at)
+            VALUES (%(id)s, %(admin_id)s, %(mailbox_id)s, %(credential_id)s, %(public_key)s, %(sign_count)s, %(name)s,
+                    %(aaguid)s, %(transports)s, %(backup_eligible)s, %(backed_up)s, %(created_at)s, %(last_used_at)s)
             """,
-            {name: getattr(passkey, name) for name in Passkey.__slots__} | {"transports": list(passkey.transports)},
+            {name: getattr(passkey, name) for name in Passkey.__slots__}
+            | account.columns()
+            | {"transports": list(passkey.transports)},
         )
     except psycopg.IntegrityError as error:
         if constraint_of(error) == "passkeys_credential_unique":
@@ -72,9 +78,9 @@ async def delete(conn: Conn, passkey_id: UUID) -> None:
     await conn.execute("DELETE FROM passkeys WHERE id = %(id)s", {"id": passkey_id})
 
 
-async def delete_all(conn: Conn, admin_id: UUID) -> int:
+async def delete_all(conn: Conn, account_id: UUID) -> int:
     """Delete the passkeys of an account; returns how many."""
-    cursor = await conn.execute("DELETE FROM passkeys WHERE admin_id = %(admin_id)s", {"admin_id": admin_id})
+    cursor = await conn.execute("DELETE FROM passkeys WHERE account_id = %(account_id)s", {"account_id": account_id})
     return cursor.rowcount
 
 

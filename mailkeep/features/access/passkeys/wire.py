@@ -23,13 +23,6 @@ _SERVICE_NAME = "Mailkeep"
 _TIMEOUT_MS = int(CHALLENGE_LIFETIME.total_seconds() * 1000)
 
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
-Password = Annotated[
-    str,
-    Meta(
-        description="The current password; required if the session is older than 15 minutes",
-        extra_json_schema={"format": "password"},
-    ),
-]
 Credential = Annotated[
     dict[str, Any],
     Meta(
@@ -38,12 +31,6 @@ Credential = Annotated[
     ),
 ]
 Base64Url = Annotated[str, Meta(description="Base64url without padding")]
-
-
-class CurrentPasswordRequest(Body, frozen=True):
-    """The caller's current password, if it is required."""
-
-    current_password: Password | UnsetType = UNSET
 
 
 class PasskeyRegistration(Body, frozen=True):
@@ -218,7 +205,7 @@ def to_registration_options(challenge: PasskeyChallenge, owner: PasskeyOwner) ->
     """The options with which a browser creates a passkey."""
     options = CreationOptions(
         rp=RpEntity(challenge.party.id, _SERVICE_NAME),
-        user=UserEntity(encode_base64url(owner.id.bytes), owner.email, owner.email),
+        user=UserEntity(encode_base64url(owner.id.bytes), owner.name, owner.name),
         challenge=encode_base64url(challenge.challenge),
         pub_key_cred_params=[CredentialParameters("public-key", number) for number in ALGORITHMS],
         timeout=_TIMEOUT_MS,

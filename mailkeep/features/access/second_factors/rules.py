@@ -65,7 +65,7 @@ def require_enabled(factor: TotpFactor | None) -> TotpFactor:
     return factor
 
 
-def hash_recovery_code(admin_id: UUID, code: str) -> bytes:
+def hash_recovery_code(account_id: UUID, code: str) -> bytes:
     """The stored hash of a recovery code, ignoring spaces, hyphens and case. 80 random bits need no slow hash."""
     normalized = "".join(code.split()).replace("-", "").lower()
-    return hashlib.sha256(admin_id.bytes + normalized.encode("utf-8", "surrogatepass")).digest()
+    return hashlib.sha256(account_id.bytes + normalized.encode("utf-8", "surrogatepass")).digest()

@@ -7,79 +7,83 @@ from datetime import datetime
 from uuid import UUID
 
 from mailkeep.db.pool import Conn
+from mailkeep.features.access.accounts.model import AccountRef
 from mailkeep.features.access.second_factors.model import Failures, TotpFactor
 
 
-async def find(conn: Conn, admin_id: UUID) -> TotpFactor | None:
+async def find(conn: Conn, account_id: UUID) -> TotpFactor | None:
     """The account's authenticator, pending or enabled."""
     cursor = await conn.execute(
-        "SELECT secret, created_at, enabled_at FROM totp_secrets WHERE admin_id = %(admin_id)s", {"admin_id": admin_id}
+        "SELECT secret, created_at, enabled_at FROM totp_secrets WHERE account_id = %(account_id)s",
+        {"account_id": account_id},
     )
     row = await cursor.fetchone()
     return TotpFactor(bytes(row["secret"]), row["created_at"], row["enabled_at"]) if row else None
 
 
-async def replace(conn: Conn, admin_id: UUID, secret: bytes, at: datetime) -> None:
+async def replace(conn: Conn, account: AccountRef, secret: bytes, at: datetime) -> None:
     """Store a new encrypted secret, pending; replaces a pending one."""
     await conn.execute(
         """
-        INSERT INTO totp_secrets (admin_id, secret, created_at) VALUES (%(admin_id)s, %(secret)s, %(at)s)
-        ON CONFLICT (admin_id) DO UPDATE
+        INSERT INTO totp_secrets (admin_id, mailbox_id, secret, created_at)
+        VALUES (%(admin_id)s, %(mailbox_id)s, %(secret)s, %(at)s)
+        ON CONFLICT (account_id) DO UPDATE
         SET secret = excluded.secret, created_at = excluded.created_at, last_step = NULL
         WHERE totp_secrets.enabled_at IS NULL
         """,
-        {"admin_id": admin_id, "secret": secret, "at": at},
+        account.columns() | {"secret": secret, "at": at},
     )
 
 
-async def enable(conn: Conn, admin_id: UUID, at: datetime) -> None:
+async def enable(conn: Conn, account_id: UUID, at: datetime) -> None:
     """Enable the pending secret."""
     await conn.execute(
-        "UPDATE totp_secrets SET enabled_at = %(at)s WHERE admin_id = %(admin_id)s", {"admin_id": admin_id, "at": at}
+        "UPDATE totp_secrets SET enabled_at = %(at)s WHERE account_id = %(account_id)s",
+        {"account_id": account_id, "at": at},
     )
 
 
-async def delete(conn: Conn, admin_id: UUID) -> None:
+async def delete(conn: Conn, account_id: UUID) -> None:
     """Delete the account's authenticator, and its recovery codes unless it has a passkey."""
     await conn.execute(
         """
         DELETE FROM recovery_codes
-        WHERE admin_id = %(admin_id)s AND NOT EXISTS (SELECT FROM passkeys p WHERE p.admin_id = %(admin_id)s)
+        WHERE account_id = %(account_id)s AND NOT EXISTS (SELECT FROM passkeys p WHERE p.account_id = %(account_id)s)
         """,
-        {"admin_id": admin_id},
+        {"account_id": account_id},
     )
-    await conn.execute("DELETE FROM totp_secrets WHERE admin_id = %(admin_id)s", {"admin_id": admin_id})
+    await conn.execute("DELETE FROM totp_secrets WHERE account_id = %(account_id)s", {"account_id": account_id})
 
 
-async def use_step(conn: Conn, admin_id: UUID, step: int) -> bool:
+async def use_step(conn: Conn, account_id: UUID, step: int) -> bool:
     """Use up the code of a time step; False if it or a later one was used before."""
     cursor = await conn.execute(
         """
         UPDATE totp_secrets SET last_step = %(step)s
-        WHERE admin_id = %(admin_id)s AND (last_step IS NULL OR last_step < %(step)s)
+        WHERE account_id = %(account_id)s AND (last_step IS NULL OR last_step < %(step)s)
         """,
-        {"admin_id": admin_id, "step": step},
+        {"account_id": account_id, "step": step},
     )
     return cursor.rowcount == 1
 
 
-async def use_recovery_code(conn: Conn, admin_id: UUID, code_hash: bytes) -> bool:
+async def use_recovery_code(conn: Conn, account_id: UUID, code_hash: bytes) -> bool:
     """Use up a recovery code; False if the account has no such code."""
     cursor = await conn.execute(
-        "DELETE FROM recovery_codes WHERE admin_id = %(admin_id)s AND code_hash = %(code_hash)s",
-        {"admin_id": admin_id, "code_hash": code_hash},
+        "DELETE FROM recovery_codes WHERE account_id = %(account_id)s AND code_hash = %(code_hash)s",
+        {"account_id": account_id, "code_hash": code_hash},
     )
     return cursor.rowcount == 1
 
 
-async def replace_recovery_codes(conn: Conn, admin_id: UUID, code_hashes: Sequence[bytes]) -> None:
+async def replace_recovery_codes(conn: Conn, account: AccountRef, code_hashes: Sequence[bytes]) -> None:
     """Replace the recovery codes of the account."""
-    arguments = {"admin_id": admin_id, "code_hashes": list(code_hashes)}
-    await conn.execute("DELETE FROM recovery_codes WHERE admin_id = %(admin_id)s", arguments)
+    arguments = account.columns() | {"code_hashes": list(code_hashes)}
+    await conn.execute("DELETE FROM recovery_codes WHERE account_id = %(account_id)s", arguments)
     await conn.execute(
         """
-        INSERT INTO recovery_codes (admin_id, code_hash)
-        SELECT %(admin_id)s, code_hash FROM unnest(%(code_hashes)s::bytea[]) AS code_hash
+        INSERT INTO recovery_codes (admin_id, mailbox_id, code_hash)
+        SELECT %(admin_id)s, %(mailbox_id)s, code_hash FROM unnest(%(code_hashes)s::bytea[]) AS code_hash
         """,
         arguments,
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from mailkeep.features.access.second_factors.model import Code, RecoveryCode
+from mailkeep.core.clock import iso
+from mailkeep.features.access.second_factors.model import Code, RecoveryCode, TotpSetup
 from mailkeep.web.fields import Body, Timestamp
 
 
@@ -42,3 +43,8 @@ class TotpState(Struct, frozen=True):
 
     message: str
     totp_enabled: bool
+
+
+def to_setup(setup: TotpSetup) -> TotpSetupResponse:
+    """The response to a setup."""
+    return TotpSetupResponse(setup.provisioning_uri, iso(setup.expires_at))

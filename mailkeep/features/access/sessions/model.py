@@ -1,4 +1,4 @@
-"""Sessions of administrators."""
+"""Sessions of accounts."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from mailkeep.core.principal import Role
+from mailkeep.core.principal import OwnMailbox, Role
+from mailkeep.features.access.accounts.model import AccountKind
 
-COOKIE = "svc_session"
+COOKIES: dict[AccountKind, str] = {"admin": "svc_session", "mailbox": "svc_mailbox"}
 
 
 @dataclass(frozen=True, slots=True)
-class AdminSession:
+class Session:
     """A session, without its token."""
 
     id: UUID
-    admin_id: UUID
+    account_id: UUID
     ip_address: str | None
     user_agent: str | None
     created_at: datetime
@@ -33,6 +34,16 @@ class CallerRights:
     second_factor: bool
     must_change_password: bool
     assigned: frozenset[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerSession:
+    """The session of a request's cookie `svc_mailbox`, and its mailbox as it is now."""
+
+    session_id: UUID
+    signed_in_at: datetime
+    address: str
+    mailbox: OwnMailbox
 
 
 @dataclass(frozen=True, slots=True)

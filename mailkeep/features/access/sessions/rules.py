@@ -1,4 +1,4 @@
-"""Which calls the settings block, and the session cookie."""
+"""Which calls the settings block, and the cookies of sessions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from datetime import timedelta
 from mailkeep.core.network import is_within
 from mailkeep.core.principal import BlockReason, Role
 from mailkeep.core.secret import Vault
-from mailkeep.features.access.sessions.model import COOKIE
+from mailkeep.features.access.accounts.model import AccountKind
+from mailkeep.features.access.sessions.model import COOKIES
+
+_PURPOSES: dict[AccountKind, str] = {"admin": "session", "mailbox": "session of an owner"}
 
 
 def network_block(address: str, *allowed: Sequence[str]) -> BlockReason | None:
@@ -29,23 +32,23 @@ def second_factor_block(role: Role, second_factor: bool, required: Collection[st
     return BlockReason.SECOND_FACTOR if role.value in required and not second_factor else None
 
 
-def sign_token(vault: Vault, token: str) -> str:
+def sign_token(vault: Vault, kind: AccountKind, token: str) -> str:
     """The cookie's value for a session's token."""
-    return f"{token}.{vault.sign('session', token.encode())}"
+    return f"{token}.{vault.sign(_PURPOSES[kind], token.encode())}"
 
 
-def verify_token(vault: Vault, value: str) -> str | None:
+def verify_token(vault: Vault, kind: AccountKind, value: str) -> str | None:
     """The token in a cookie's value, None if the signature is not valid."""
     token, _, signature = value.rpartition(".")
-    return token if vault.verify("session", token.encode("utf-8", "replace"), signature) else None
+    return token if vault.verify(_PURPOSES[kind], token.encode("utf-8", "replace"), signature) else None
 
 
-def set_cookie(value: str, lifetime: timedelta) -> str:
+def set_cookie(kind: AccountKind, value: str, lifetime: timedelta) -> str:
     """The Set-Cookie value for a session; `lifetime` 0 removes the cookie."""
     seconds = math.ceil(lifetime.total_seconds())
-    return f"{COOKIE}={value}; Max-Age={seconds}; Path=/; HttpOnly; Secure; SameSite=Strict"
+    return f"{COOKIES[kind]}={value}; Max-Age={seconds}; Path=/; HttpOnly; Secure; SameSite=Strict"
 
 
-def clear_cookie() -> str:
+def clear_cookie(kind: AccountKind) -> str:
     """The Set-Cookie value that removes the session's cookie."""
-    return set_cookie("", timedelta(0))
+    return set_cookie(kind, "", timedelta(0))

@@ -1,4 +1,4 @@
-"""Authentication of requests, and sessions of administrators."""
+"""Authentication of requests, and sessions."""
 
 from __future__ import annotations
 
@@ -9,36 +9,60 @@ from uuid import UUID
 from mailkeep.app import App
 from mailkeep.core.errors import AuthRequired, NotFound, RateLimitExceeded, SessionInvalid
 from mailkeep.core.ids import uuid7
-from mailkeep.core.principal import ActorType, BlockReason, Principal, Role
+from mailkeep.core.principal import POLICY, ActorType, BlockReason, OwnMailbox, Principal, Role
 from mailkeep.core.secret import new_token, token_hash
 from mailkeep.db.pool import Conn
-from mailkeep.features.access.admins import rules as admin_rules, service as admins
-from mailkeep.features.access.admins.model import Admin
+from mailkeep.features.access.accounts import service as accounts
+from mailkeep.features.access.accounts.model import AccountKind, AccountRef
 from mailkeep.features.access.api_keys import service as api_keys
 from mailkeep.features.access.api_keys.model import AuthenticatedKey
 from mailkeep.features.access.sessions import rules, store
-from mailkeep.features.access.sessions.model import COOKIE, ActiveSession, AdminSession, CallerRights
+from mailkeep.features.access.sessions.model import COOKIES, CallerRights, Session
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.endpoint import Call, Rate
 
 
 async def authenticate(app: App, call: Call) -> None:
-    """Set `call.who` and `call.rate` from a Bearer key, else from the session's cookie.
+    """Set `call.who` and `call.rate`: for endpoints that only owners of mailboxes may use from the cookie of an owner's
+    session, for others from a Bearer key, else from the cookie of an administrator's session. Where both are permitted,
+    an owner's cookie is used if there is no key and the administrator's cookie is missing or invalid.
 
     AUTH_REQUIRED, SESSION_INVALID, API_KEY_INVALID; RATE_LIMIT_EXCEEDED if the key exceeds its `rate_limit`.
     """
+    rule = POLICY[call.endpoint.action or "account.change"]  # without an action: a login that links an identity
     scheme, _, key = call.headers.get("authorization", "").partition(" ")
-    if scheme.lower() == "bearer":
+    owner_cookie = call.cookies.get(COOKIES["mailbox"]) if rule.owners else None
+    if rule.role is not None and scheme.lower() == "bearer":
         await _authenticate_key(app, call, key.strip(" "))
-    elif cookie := call.cookies.get(COOKIE):
-        await _authenticate_session(app, call, cookie)
+    elif rule.role is not None and (cookie := call.cookies.get(COOKIES["admin"])):
+        try:
+            await _authenticate_session(app, call, cookie)
+        except SessionInvalid:
+            if not owner_cookie:
+                raise
+            await _authenticate_owner(app, call, owner_cookie)
+    elif owner_cookie:
+        await _authenticate_owner(app, call, owner_cookie)
     else:
         raise AuthRequired
 
 
+async def _authenticate_owner(app: App, call: Call, cookie: str) -> None:
+    token = rules.verify_token(app.vault, "mailbox", cookie)
+    if token is None:
+        raise SessionInvalid
+    async with app.db.autocommit() as conn:
+        session = await store.find_active_owner(conn, token_hash(token), app.clock())
+    if session is None:
+        raise SessionInvalid
+    call.who = replace(
+        owner_principal(call, session.address, session.mailbox, session.session_id), signed_in_at=session.signed_in_at
+    )
+
+
 async def _authenticate_session(app: App, call: Call, cookie: str) -> None:
-    token = rules.verify_token(app.vault, cookie)
+    token = rules.verify_token(app.vault, "admin", cookie)
     if token is None:
         raise SessionInvalid
     async with app.db.autocommit() as conn:
@@ -87,6 +111,8 @@ async def refresh(app: App, conn: Conn, who: Principal) -> Principal | None:
     """The caller of an earlier request with its present permissions; None if its account was deleted or disabled, or
     its API key was revoked or has expired. The end of a session changes nothing.
     """
+    if who.mailbox is not None:
+        return None  # no call of an owner outlives its request
     if who.admin_id is None:
         return who  # the command line
     rights = await store.find_rights(conn, who.admin_id)
@@ -104,7 +130,7 @@ async def refresh(app: App, conn: Conn, who: Principal) -> Principal | None:
     return key and replace(who, scope=frozenset(key.scoped_domain_ids) if key.is_scoped else None)
 
 
-def _block(app: App, account: ActiveSession | AuthenticatedKey | CallerRights) -> BlockReason | None:
+def _block(app: App, account: Session | AuthenticatedKey | CallerRights) -> BlockReason | None:
     return rules.account_block(
         account.role,
         must_change_password=account.must_change_password,
@@ -113,7 +139,9 @@ def _block(app: App, account: ActiveSession | AuthenticatedKey | CallerRights) -
     )
 
 
-def caller_principal(call: Call, label: str, role: Role, admin_id: UUID | None, session_id: UUID | None) -> Principal:
+def caller_principal(
+    call: Call, label: str, role: Role | None, admin_id: UUID | None, session_id: UUID | None
+) -> Principal:
     """The principal of a session, or of a login without one yet, with the call's address, user agent and ID."""
     return Principal(
         admin_id=admin_id,
@@ -127,57 +155,53 @@ def caller_principal(call: Call, label: str, role: Role, admin_id: UUID | None, 
     )
 
 
+def owner_principal(call: Call, address: str, mailbox: OwnMailbox | None, session_id: UUID | None) -> Principal:
+    """As `caller_principal`, of the owner of a mailbox; `mailbox` is None if there is none with this address."""
+    who = caller_principal(call, address, None, None, session_id)
+    return replace(who, actor=ActorType.MAILBOX, mailbox=mailbox)
+
+
 async def open_session(
-    app: App, conn: Conn, call: Call, admin_id: UUID, credentials_epoch: int, at: datetime
-) -> tuple[AdminSession, str]:
+    app: App, conn: Conn, call: Call, account: AccountRef, credentials_epoch: int, at: datetime
+) -> tuple[Session, str]:
     """Open a session, which replaces the one of the call's cookie; returns it and its Set-Cookie value."""
     lifetime = timedelta(hours=app.settings.sessions.ttl_hours)
     token = new_token()
-    session = AdminSession(uuid7(at), admin_id, call.ip_address, call.user_agent, at, at + lifetime)
-    await _end_previous(app, conn, call)
-    await store.delete_expired(conn, admin_id, at)
-    await store.insert(conn, session, token_hash(token), credentials_epoch)
-    return session, rules.set_cookie(rules.sign_token(app.vault, token), lifetime)
+    session = Session(uuid7(at), account.id, call.ip_address, call.user_agent, at, at + lifetime)
+    await _end_previous(app, conn, call, account.kind)
+    await store.delete_expired(conn, account, at)
+    await store.insert(conn, account, session, token_hash(token), credentials_epoch)
+    return session, rules.set_cookie(account.kind, rules.sign_token(app.vault, account.kind, token), lifetime)
 
 
-async def _end_previous(app: App, conn: Conn, call: Call) -> None:
-    token = rules.verify_token(app.vault, call.cookies.get(COOKIE, ""))
+async def _end_previous(app: App, conn: Conn, call: Call, kind: AccountKind) -> None:
+    token = rules.verify_token(app.vault, kind, call.cookies.get(COOKIES[kind], ""))
     if token is not None:
-        await store.delete_by_token(conn, token_hash(token))
+        await store.delete_by_token(conn, kind, token_hash(token))
 
 
-async def get_own_account(conn: Conn, who: Principal) -> Admin:
-    """The caller's own account."""
-    return await admins.get(conn, who, admin_rules.own_id(who))
-
-
-async def list_sessions(conn: Conn, who: Principal, at: datetime) -> list[AdminSession]:
+async def list_sessions(conn: Conn, who: Principal, at: datetime) -> list[Session]:
     """The caller's active sessions, newest first."""
-    return await store.list_active(conn, admin_rules.own_id(who), at)
+    return await store.list_active(conn, accounts.own(who), at)
 
 
 async def end_session(conn: Conn, who: Principal, at: datetime, session_id: UUID, action: str) -> None:
     """End one of the caller's own sessions, with the audit action `action`; NOT_FOUND for any other."""
-    if not await store.delete(conn, admin_rules.own_id(who), session_id):
+    if not await store.delete(conn, accounts.own(who), session_id):
         raise NotFound
     await audit.record(conn, who, at, AuditAction(action, AuditTarget("session", session_id)))
 
 
 async def end_all_sessions(conn: Conn, who: Principal, at: datetime) -> int:
     """End the caller's sessions, the current one included; returns how many were active."""
-    admin_id = admin_rules.own_id(who)
-    active = len(await store.list_active(conn, admin_id, at))
-    await store.delete_all(conn, admin_id, None)
+    own = accounts.own(who)
+    active = len(await store.list_active(conn, own, at))
+    await store.delete_all(conn, own, None)
     details = {"sessions_ended": active}
-    await audit.record(conn, who, at, AuditAction("auth.logout_all", AuditTarget("admin", admin_id), details=details))
+    await audit.record(conn, who, at, AuditAction("auth.logout_all", accounts.own_target(who), details=details))
     return active
 
 
 async def end_other_sessions(conn: Conn, who: Principal) -> None:
     """Delete the caller's sessions except the current one."""
-    await store.delete_all(conn, admin_rules.own_id(who), who.session_id)
-
-
-async def find_login_time(conn: Conn, who: Principal) -> datetime | None:
-    """When the caller's session was opened; None without a session."""
-    return await store.find_created_at(conn, who.session_id) if who.session_id else None
+    await store.delete_all(conn, accounts.own(who), who.session_id)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from mailkeep.core.principal import Role
+from psycopg.sql import SQL, Identifier
+
+from mailkeep.core.principal import OwnMailbox, Role
 from mailkeep.db.pool import Conn
-from mailkeep.features.access.sessions.model import ActiveSession, AdminSession, CallerRights
+from mailkeep.features.access.accounts.model import AccountKind, AccountRef
+from mailkeep.features.access.sessions.model import ActiveSession, CallerRights, OwnerSession, Session
 
 
 async def find_active(conn: Conn, token_hash: bytes, at: datetime) -> ActiveSession | None:
@@ -50,65 +53,109 @@ async def find_rights(conn: Conn, admin_id: UUID) -> CallerRights | None:
     )
 
 
-async def list_active(conn: Conn, admin_id: UUID, at: datetime) -> list[AdminSession]:
-    """The active sessions of an account, newest first."""
+async def find_active_owner(conn: Conn, token_hash: bytes, at: datetime) -> OwnerSession | None:
+    """The active session with this token of the owner of a mailbox, if the mailbox may be used."""
     cursor = await conn.execute(
         """
-        SELECT s.id, s.admin_id, s.ip_address, s.user_agent, s.created_at, s.expires_at
-        FROM sessions s JOIN admins a ON a.id = s.admin_id
-        WHERE s.admin_id = %(admin_id)s AND s.expires_at > %(at)s
-          AND (s.credentials_epoch = a.credentials_epoch OR s.id = a.surviving_session_id)
-        ORDER BY s.id DESC
+        SELECT s.id AS session_id, s.created_at AS signed_in_at, m.local_part || '@' || d.name AS address,
+               m.id, m.domain_id, d.name AS domain_name
+        FROM owner_sessions s JOIN mailboxes m ON m.id = s.mailbox_id JOIN domains d ON d.id = m.domain_id
+        WHERE s.token_hash = %(token_hash)s AND s.expires_at > %(at)s
+          AND (s.credentials_epoch = m.credentials_epoch OR s.id = m.surviving_session_id)
+          AND m.active AND m.deleted_at IS NULL AND d.active AND d.self_service
         """,
-        {"admin_id": admin_id, "at": at},
+        {"token_hash": token_hash, "at": at},
     )
-    return [AdminSession(**row) for row in await cursor.fetchall()]
-
-
-async def find_created_at(conn: Conn, session_id: UUID) -> datetime | None:
-    """When the session was opened."""
-    cursor = await conn.execute("SELECT created_at FROM sessions WHERE id = %(id)s", {"id": session_id})
     row = await cursor.fetchone()
-    return row["created_at"] if row else None
+    if row is None:
+        return None
+    mailbox = OwnMailbox(row["id"], row["domain_id"], row["domain_name"])
+    return OwnerSession(row["session_id"], row["signed_in_at"], row["address"], mailbox)
 
 
-async def insert(conn: Conn, session: AdminSession, token_hash: bytes, credentials_epoch: int) -> None:
+# The tables of a kind of account: of its sessions, with the column of the account, and of the accounts.
+_TABLES: dict[AccountKind, dict[str, Identifier]] = {
+    "admin": {
+        "sessions": Identifier("sessions"),
+        "account_id": Identifier("admin_id"),
+        "accounts": Identifier("admins"),
+    },
+    "mailbox": {
+        "sessions": Identifier("owner_sessions"),
+        "account_id": Identifier("mailbox_id"),
+        "accounts": Identifier("mailboxes"),
+    },
+}
+
+
+async def list_active(conn: Conn, account: AccountRef, at: datetime) -> list[Session]:
+    """The active sessions of an account, newest first."""
+    cursor = await conn.execute(
+        SQL(
+            """
+            SELECT s.id, s.{account_id} AS account_id, s.ip_address, s.user_agent, s.created_at, s.expires_at
+            FROM {sessions} s JOIN {accounts} a ON a.id = s.{account_id}
+            WHERE a.id = %(account_id)s AND s.expires_at > %(at)s
+              AND (s.credentials_epoch = a.credentials_epoch OR s.id = a.surviving_session_id)
+            ORDER BY s.id DESC
+            """
+        ).format(**_TABLES[account.kind]),
+        {"account_id": account.id, "at": at},
+    )
+    return [Session(**row) for row in await cursor.fetchall()]
+
+
+async def insert(conn: Conn, account: AccountRef, session: Session, token_hash: bytes, credentials_epoch: int) -> None:
     """Insert a session, valid while its account's `credentials_epoch` is unchanged."""
     await conn.execute(
-        """
-        INSERT INTO sessions (id, admin_id, token_hash, credentials_epoch, ip_address, user_agent, created_at,
-                              expires_at)
-        VALUES (%(id)s, %(admin_id)s, %(token_hash)s, %(credentials_epoch)s, %(ip_address)s, %(user_agent)s,
-                %(created_at)s, %(expires_at)s)
-        """,
-        {name: getattr(session, name) for name in AdminSession.__slots__}
+        SQL(
+            """
+            INSERT INTO {sessions} (id, {account_id}, token_hash, credentials_epoch, ip_address, user_agent, created_at,
+                                    expires_at)
+            VALUES (%(id)s, %(account_id)s, %(token_hash)s, %(credentials_epoch)s, %(ip_address)s, %(user_agent)s,
+                    %(created_at)s, %(expires_at)s)
+            """
+        ).format(**_TABLES[account.kind]),
+        {name: getattr(session, name) for name in Session.__slots__}
         | {"token_hash": token_hash, "credentials_epoch": credentials_epoch},
     )
 
 
-async def delete(conn: Conn, admin_id: UUID, session_id: UUID) -> bool:
+async def delete(conn: Conn, account: AccountRef, session_id: UUID) -> bool:
     """Delete one session of an account; False if it has no such session."""
     cursor = await conn.execute(
-        "DELETE FROM sessions WHERE id = %(id)s AND admin_id = %(admin_id)s", {"id": session_id, "admin_id": admin_id}
+        SQL("DELETE FROM {sessions} WHERE id = %(id)s AND {account_id} = %(account_id)s").format(
+            **_TABLES[account.kind]
+        ),
+        {"id": session_id, "account_id": account.id},
     )
     return cursor.rowcount == 1
 
 
-async def delete_by_token(conn: Conn, token_hash: bytes) -> None:
+async def delete_by_token(conn: Conn, kind: AccountKind, token_hash: bytes) -> None:
     """Delete the session with this token, if any."""
-    await conn.execute("DELETE FROM sessions WHERE token_hash = %(token_hash)s", {"token_hash": token_hash})
+    statement = SQL("DELETE FROM {sessions} WHERE token_hash = %(token_hash)s").format(**_TABLES[kind])
+    await conn.execute(statement, {"token_hash": token_hash})
 
 
-async def delete_all(conn: Conn, admin_id: UUID, except_id: UUID | None) -> None:
+async def delete_all(conn: Conn, account: AccountRef, except_id: UUID | None) -> None:
     """Delete the sessions of an account, except the one with the ID `except_id`."""
     await conn.execute(
-        "DELETE FROM sessions WHERE admin_id = %(admin_id)s AND id IS DISTINCT FROM %(except_id)s::uuid",
-        {"admin_id": admin_id, "except_id": except_id},
+        SQL(
+            """
+            DELETE FROM {sessions}
+            WHERE {account_id} = %(account_id)s AND id IS DISTINCT FROM %(except_id)s::uuid
+            """
+        ).format(**_TABLES[account.kind]),
+        {"account_id": account.id, "except_id": except_id},
     )
 
 
-async def delete_expired(conn: Conn, admin_id: UUID, at: datetime) -> None:
+async def delete_expired(conn: Conn, account: AccountRef, at: datetime) -> None:
     """Delete the expired sessions of an account."""
     await conn.execute(
-        "DELETE FROM sessions WHERE admin_id = %(admin_id)s AND expires_at <= %(at)s", {"admin_id": admin_id, "at": at}
+        SQL("DELETE FROM {sessions} WHERE {account_id} = %(account_id)s AND expires_at <= %(at)s").format(
+            **_TABLES[account.kind]
+        ),
+        {"account_id": account.id, "at": at},
     )

@@ -7,7 +7,7 @@ from uuid import UUID
 from msgspec import Struct
 
 from mailkeep.core.clock import iso
-from mailkeep.features.access.sessions.model import AdminSession
+from mailkeep.features.access.sessions.model import Session
 from mailkeep.web.fields import Timestamp
 
 
@@ -42,7 +42,7 @@ class SessionsEndResponse(Struct, frozen=True):
     sessions_ended: int
 
 
-def to_session(session: AdminSession, current_id: UUID | None) -> SessionRecord:
+def to_session(session: Session, current_id: UUID | None) -> SessionRecord:
     """The response for a session."""
     return SessionRecord(
         id=session.id,

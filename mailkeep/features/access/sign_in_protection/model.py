@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 from uuid import UUID
-
-AccountKind = Literal["mailbox", "admin"]
 
 
 @dataclass(frozen=True, slots=True)

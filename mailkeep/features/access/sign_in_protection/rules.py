@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 
 from mailkeep.core.address import AddressError, parse_address
 from mailkeep.core.secret import Vault
+from mailkeep.features.access.accounts.model import AccountKind
 from mailkeep.features.access.sign_in_protection.model import (
-    AccountKind,
     Attempt,
     Decision,
     NewBlock,

@@ -16,8 +16,9 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal
 from mailkeep.core.secret import Vault
 from mailkeep.db.pool import Conn
+from mailkeep.features.access.accounts.model import AccountKind
 from mailkeep.features.access.sign_in_protection import rules, store
-from mailkeep.features.access.sign_in_protection.model import AccountKind, Attempt, Decision, SignInBlock
+from mailkeep.features.access.sign_in_protection.model import Attempt, Decision, SignInBlock
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 

@@ -7,8 +7,9 @@ from uuid import UUID
 from msgspec import Struct
 
 from mailkeep.core.clock import iso
+from mailkeep.features.access.accounts.model import AccountKind
 from mailkeep.features.access.sign_in_protection import rules
-from mailkeep.features.access.sign_in_protection.model import AccountKind, SignInBlock
+from mailkeep.features.access.sign_in_protection.model import SignInBlock
 from mailkeep.web.fields import Timestamp
 
 

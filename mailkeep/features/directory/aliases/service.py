@@ -86,7 +86,7 @@ async def create(
         created_at=at,
         updated_at=at,
     )
-    await store.insert(conn, alias, who.role.rank)
+    await store.insert(conn, alias, who.rank)
     await _refuse_loops(conn, alias, None, domain)
     await audit.record(
         conn, who, at, AuditAction("alias.create", _target(alias, domain), after=wire.audit_fields(alias))
@@ -126,7 +126,7 @@ async def change(
     if after == before:
         return before
     after = replace(after, updated_at=at)
-    await store.update(conn, after, who.role.rank)
+    await store.update(conn, after, who.rank)
     await _refuse_loops(conn, after, before, domain)
     states = (wire.audit_fields(before), wire.audit_fields(after))
     await audit.record_change(conn, who, at, "alias.update", _target(after, domain), states)

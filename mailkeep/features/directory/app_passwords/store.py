@@ -139,7 +139,7 @@ async def filter_requiring(conn: Conn, addresses: Collection[str]) -> set[str]:
         """
         SELECT m.address_key FROM mailboxes m JOIN domains d ON d.id = m.domain_id
         WHERE m.address_key = ANY(%(addresses)s) AND m.deleted_at IS NULL
-          AND requires_app_passwords(m.require_app_passwords, d.require_app_passwords)
+          AND requires_app_passwords(m.require_app_passwords, d.require_app_passwords, m.second_factor)
         """,
         {"addresses": list(addresses)},
     )

@@ -11,7 +11,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from mailkeep.core.clock import iso, iso_or_none
 from mailkeep.features.directory.app_passwords.model import AppPassword, NewAppPassword
 from mailkeep.features.directory.mailboxes.model import Mailbox
-from mailkeep.web.fields import Body, Timestamp
+from mailkeep.web.fields import Body, CurrentPassword, Timestamp
 
 Name = Annotated[str, Meta(max_length=200)]
 Protocols = Annotated[list[Literal["imap", "pop3", "smtp", "sieve"]], Meta(max_length=10)]
@@ -45,6 +45,12 @@ class AppPasswordCreate(Body, frozen=True):
     name: Name
     protocols: Protocols | UnsetType = UNSET
     expires_at: datetime | UnsetType = UNSET
+
+
+class OwnAppPasswordCreate(AppPasswordCreate, frozen=True):
+    """An app password of the caller's own mailbox to create."""
+
+    current_password: CurrentPassword | UnsetType = UNSET
 
 
 class AppPasswordDeletion(Struct, frozen=True):

@@ -37,7 +37,7 @@ async def insert(conn: Conn, operation: BulkOperation, items: Sequence[tuple[byt
             "total": operation.total,
             "author_id": who.admin_id,
             "author": who.label,
-            "author_role": who.role.value,
+            "author_role": who.role and who.role.value,
             "actor": who.actor.value,
             "key_id": who.key_id,
             "key_scope": None if who.scope is None else sorted(who.scope),

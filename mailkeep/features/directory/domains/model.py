@@ -53,7 +53,8 @@ NOT_REQUIRED = InheritedFlag(False, "server")
 class Domain:
     """A managed domain; `name` in A-labels. `max_*` None: unlimited; `default_quota_bytes` 0: unlimited.
 
-    `require_app_passwords` None: as the setting. `alias_of`: the target, if it is an alias domain.
+    `require_app_passwords` None: as the setting. `self_service`: owners of its mailboxes may sign in (`/me`).
+    `alias_of`: the target, if it is an alias domain.
     """
 
     id: UUID
@@ -68,6 +69,7 @@ class Domain:
     plus_delimiter: str | None
     require_app_passwords: bool | None
     alias_of: UUID | None
+    self_service: bool
     relay: DomainRelay | None
     dns_status: str
     dns_checked_at: datetime | None
@@ -95,6 +97,7 @@ class NewDomain:
     plus_delimiter: str | None = "+"
     require_app_passwords: bool | None = None
     alias_of: UUID | None = None
+    self_service: bool = True
     relay: NewRelay | None = None
 
 

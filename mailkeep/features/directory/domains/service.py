@@ -137,7 +137,7 @@ async def change(
         changes = changes | {"relay": rules.encrypt_relay(relay, before.relay, _encryption(app, domain_id))}
     after = replace(before, **changes)
     if after.plus_delimiter != before.plus_delimiter:
-        captured = await store.captures_higher_rank(conn, domain_id, after.plus_delimiter, who.role.rank)
+        captured = await store.captures_higher_rank(conn, domain_id, after.plus_delimiter, who.rank)
         rules.refuse_captured_address(captured)
     if after == before:
         return before

@@ -73,7 +73,8 @@ class DomainInherited(Struct, frozen=True):
 
 class DomainRecord(Struct, frozen=True):
     """A domain. `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says.
-    `alias_of`: for an alias domain, the domain as whose addresses its own are routed.
+    `self_service`: whether owners of its mailboxes may sign in (POST /me/login). `alias_of`: for an alias domain, the
+    domain as whose addresses its own are routed.
     """
 
     id: UUID
@@ -89,6 +90,7 @@ class DomainRecord(Struct, frozen=True):
     plus_delimiter: str | None
     require_app_passwords: bool | None
     alias_of: UUID | None
+    self_service: bool
     inherited: DomainInherited
     relay: RelayRecord | None
     usage: DomainUsageRecord
@@ -113,12 +115,13 @@ class DomainCreate(Body, frozen=True):
     plus_delimiter: Delimiter | None = "+"
     require_app_passwords: bool | None = None
     alias_of: UUID | None = None
+    self_service: bool = True
     relay: RelayRequest | None = None
 
 
 class DomainPatch(Patch, frozen=True):
     """Changes of a domain; its name can't change. Null for `require_app_passwords`: as the setting; for `alias_of`: no
-    alias domain.
+    alias domain. `self_service` false ends the sessions of owners of its mailboxes.
     """
 
     active: bool | UnsetType = UNSET
@@ -131,6 +134,7 @@ class DomainPatch(Patch, frozen=True):
     plus_delimiter: Delimiter | UnsetType | None = UNSET
     require_app_passwords: bool | UnsetType | None = UNSET
     alias_of: UUID | UnsetType | None = UNSET
+    self_service: bool | UnsetType = UNSET
     relay: RelayRequest | UnsetType | None = UNSET
 
 
@@ -165,6 +169,7 @@ def to_record(domain: Domain, usage: DomainUsage, auth: AuthSettings) -> DomainR
         plus_delimiter=domain.plus_delimiter,
         require_app_passwords=domain.require_app_passwords,
         alias_of=domain.alias_of,
+        self_service=domain.self_service,
         inherited=DomainInherited(SettingFlag(auth.require_app_passwords)),
         relay=_to_relay(domain.relay),
         usage=DomainUsageRecord(usage.mailboxes, usage.aliases, usage.bytes, usage.alias_domains),

@@ -4,7 +4,8 @@ use of app passwords.
 In the full profile three sources are combined (docs/decisions/0020, 0025):
 
 - `ArrivalRecorder` adds each message that the lmtp process delivers.
-- `UsageRecorder` writes what Dovecot reports: the usage after each change by a session, and each login.
+- `UsageRecorder` writes what Dovecot reports: the usage after each change by a session, and each login
+  (`directory/login_history`).
 - `UsageCounter` has Dovecot count the mailboxes afterwards, because reports can be wrong or lost: a Sieve script may
   discard a delivery, the reports of two sessions may overtake each other, and a report is lost while the process
   `usage` does not run.

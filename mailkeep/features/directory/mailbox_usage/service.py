@@ -19,6 +19,8 @@ from mailkeep.core.errors import Unavailable
 from mailkeep.core.ids import parse_uuid
 from mailkeep.features.directory.app_passwords import service as app_passwords
 from mailkeep.features.directory.app_passwords.model import AppPasswordUse
+from mailkeep.features.directory.login_history import service as login_history
+from mailkeep.features.directory.login_history.model import MailboxSignIn
 from mailkeep.features.directory.mailbox_usage import rules, store
 from mailkeep.features.directory.mailbox_usage.model import Arrivals, MailboxLogin, MailboxUsage
 from mailkeep.features.directory.mailboxes.model import parse_mail_folder
@@ -153,6 +155,9 @@ class UsageRecorder:
     _login_times: OrderedDict[tuple[UUID, str, str, str], datetime] = field(
         default_factory=OrderedDict[tuple[UUID, str, str, str], datetime]
     )
+    _sign_ins: dict[tuple[UUID, str, str, str], MailboxSignIn] = field(
+        default_factory=dict[tuple[UUID, str, str, str], MailboxSignIn]
+    )
     _uses: dict[int, AppPasswordUse] = field(default_factory=dict[int, AppPasswordUse])
     _failures: FailureLog = field(init=False)
 
@@ -175,7 +180,7 @@ class UsageRecorder:
             _remember(self._reported_at, mailbox_id, at)
 
     def record_login(self, report: LoginReport) -> None:
-        """Record a login that Dovecot reports: the last one of its mailbox and of its app password.
+        """Record a login that Dovecot reports: the last one of its mailbox and of its app password, and in the history.
 
         Failed logins are only logged, and only those to mailboxes that accept nothing but app passwords: the client
         does not get the reason.
@@ -186,8 +191,11 @@ class UsageRecorder:
         if mailbox_id is None or report.protocol not in rules.LOGIN_PROTOCOLS:
             return
         at, number, remote = self.app.clock(), report.app_password, report.remote[:64]
-        if not _is_due(self._login_times, (mailbox_id, report.protocol, remote, str(number)), at):
+        key = (mailbox_id, report.protocol, remote, str(number))
+        if not _is_due(self._login_times, key, at):
             return
+        if key in self._sign_ins or len(self._sign_ins) < rules.MAX_REMEMBERED:
+            self._sign_ins[key] = MailboxSignIn(mailbox_id, at, report.protocol, remote, number=number)
         if mailbox_id in self._logins or len(self._logins) < rules.MAX_REMEMBERED:
             self._logins[mailbox_id] = MailboxLogin(mailbox_id, at, report.protocol, remote)
         if number is not None and (number in self._uses or len(self._uses) < rules.MAX_REMEMBERED):
@@ -199,6 +207,7 @@ class UsageRecorder:
         usage, self._usage = self._usage, {}
         logins, self._logins = self._logins, {}
         uses, self._uses = self._uses, {}
+        sign_ins, self._sign_ins = self._sign_ins, {}
         try:
             if usage:
                 async with self.app.db.tx() as conn:
@@ -212,10 +221,15 @@ class UsageRecorder:
                 async with self.app.db.tx() as conn:
                     locked = await app_passwords.record_uses(conn, list(uses.values()))
                 uses = {each: uses[each] for each in locked}
+            if sign_ins:
+                async with self.app.db.tx() as conn:
+                    unrecorded = await login_history.record(conn, list(sign_ins.values()))
+                sign_ins = {key: each for key, each in sign_ins.items() if each.mailbox_id in unrecorded}
         finally:
             self._usage = usage | self._usage
             self._logins = logins | self._logins
             self._uses = uses | self._uses
+            self._sign_ins = sign_ins | self._sign_ins
 
     async def keep_writing(self) -> None:
         """Write once a second until cancelled, and once more then."""

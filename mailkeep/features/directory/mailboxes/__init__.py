@@ -24,6 +24,9 @@ folder is removed after the commit, with retries until that succeeds.
 In the embedded profile, `used_bytes` and `message_count` are counted at delivery; in the full profile
 `directory/mailbox_usage` keeps them.
 
+Its owner may sign in (`directory/owners`). A new password, deactivation, deletion or another address ends the owner's
+sessions.
+
 A mailbox belongs to the administrator whose email is its address. A caller of lower rank can't change its password,
 app passwords, protocols, address, forward, `send_as` or whether it is active, can't suspend or delete it, and can't
 create one with that address.

@@ -65,8 +65,9 @@ class LastLogin:
 class Mailbox:
     """A mailbox without its password. `quota_bytes` 0: unlimited; `deleted_at`: in the trash since.
 
-    `require_app_passwords` None: as `inherited_requirement`, the value of the domain or of the setting. `send_as`:
-    further addresses from which it may send, in a fixed order; with an empty local part all of a domain.
+    `require_app_passwords` None: as `inherited_requirement`, the value of the domain or of the setting. With a
+    `second_factor` of the owner, they are required in any case. `send_as`: further addresses from which it may send, in
+    a fixed order; with an empty local part all of a domain.
     """
 
     id: UUID
@@ -86,6 +87,7 @@ class Mailbox:
     time_zone: str = UTC
     require_app_passwords: bool | None = None
     inherited_requirement: InheritedFlag = NOT_REQUIRED
+    second_factor: bool = False
     last_login: LastLogin = LastLogin()
     suspension: MailboxSuspension | None = None
     deleted_at: datetime | None = None

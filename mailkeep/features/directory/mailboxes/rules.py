@@ -59,7 +59,7 @@ def address_in(local_part: str, domain_name: str) -> Address:
         raise invalid_field("local_part", error.reason) from None
 
 
-def parse_destinations(texts: Sequence[str]) -> tuple[Address, ...]:
+def parse_destinations(texts: Sequence[str], field: str = "forward.destinations") -> tuple[Address, ...]:
     """The addresses of a forward, trimmed, without duplicates, at most ten; INVALID_FIELD with all faults."""
     faults: list[FieldError] = []
     addresses: dict[str, Address] = {}
@@ -67,12 +67,12 @@ def parse_destinations(texts: Sequence[str]) -> tuple[Address, ...]:
         try:
             address = parse_destination(text.strip(" "))
         except AddressError as error:
-            faults.append({"field": f"forward.destinations[{index}]", "reason": error.reason})
+            faults.append({"field": f"{field}[{index}]", "reason": error.reason})
         else:
             addresses.setdefault(address.key, address)
     if len(addresses) > MAX_DESTINATIONS:
         reason = f"must have at most {MAX_DESTINATIONS} different addresses"
-        faults.append({"field": "forward.destinations", "reason": reason})
+        faults.append({"field": field, "reason": reason})
     if faults:
         raise InvalidField(faults)
     return tuple(addresses.values())
@@ -150,8 +150,10 @@ def check_secret(secret: PasswordOrHash, *, required: bool) -> None:
 
 
 def refuse_lower_rank(who: Principal, owner: Role | None) -> None:
-    """FORBIDDEN if the mailbox or address belongs to an administrator of higher rank than the caller."""
-    if owner is not None and owner.rank > who.role.rank:
+    """FORBIDDEN if the mailbox or address belongs to an administrator of higher rank than the caller. The owner of a
+    mailbox only reaches the own one.
+    """
+    if owner is not None and owner.rank > who.rank and who.mailbox is None:
         raise Forbidden("The address belongs to an administrator of higher rank.", reason="higher_rank")
 
 
@@ -176,7 +178,7 @@ def display_suspender(who: Principal, label: str, rank: int | None) -> str:
     """Who suspended an address. The `label` if it is the abuse rules (`rank` None), if the caller may see all
     administrators (GET /admins), or if it is the caller; otherwise only the administrator's role.
     """
-    sees_all = who.scope is None and who.role is not Role.DOMAIN_ADMIN
+    sees_all = who.scope is None and who.has_all_domains
     is_suspender = who.actor is ActorType.SESSION and label == who.label
     if rank is None or sees_all or is_suspender:
         return label

@@ -20,8 +20,10 @@ from mailkeep.core.errors import NotFound
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.password import check_password
-from mailkeep.core.principal import Principal, allow_on
+from mailkeep.core.principal import Principal, allow_on_mailbox
 from mailkeep.db.pool import Conn
+from mailkeep.features.access.accounts import service as accounts
+from mailkeep.features.access.accounts.model import AccountRef
 from mailkeep.features.access.admins import service as admins
 from mailkeep.features.access.invitations import rules as invitation_rules, service as invitations
 from mailkeep.features.access.invitations.model import Invitation, NewInvitation, StoredInvitation
@@ -42,6 +44,15 @@ from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.decode import decode_body
 
 _SCHEME = "{ARGON2ID}"
+MailboxRecord, ForwardRecord, to_record, to_forward = (
+    wire.MailboxRecord,
+    wire.ForwardRecord,
+    wire.to_record,
+    wire.to_forward,
+)
+Destinations = wire.Destinations
+"""For the endpoints of owners (`directory/owners`)."""
+
 _READ, _WRITE = "mailbox.read", "mailbox.write"
 
 
@@ -220,6 +231,15 @@ async def change(
         return await _reload(conn, mailbox_id)
 
 
+async def set_own_password(conn: Conn, who: Principal, at: datetime, password_hash: str) -> None:
+    """Set the password of the caller's own mailbox, as an Argon2id hash; ends its other sessions."""
+    ref = await accounts.lock_own(conn, who)
+    await store.set_password_hash(conn, ref.id, f"{{ARGON2ID}}{password_hash}")
+    await accounts.end_sessions(conn, who, at, ref)
+    change = AuditAction("mailbox.password", accounts.own_target(who), {}, {"password": "changed"})
+    await audit.record(conn, who, at, change)
+
+
 async def _write(
     conn: Conn,
     who: Principal,
@@ -236,6 +256,7 @@ async def _write(
         await _write_send_as(conn, who, after, before.send_as)
     if password_hash is not None:
         await store.set_password_hash(conn, after.id, password_hash)
+        await accounts.end_sessions(conn, who, at, AccountRef("mailbox", after.id))
     await _refuse_loop(conn, after)
     fields = wire.audit_fields(after) | ({"password": "changed"} if password_hash is not None else {})
     await audit.record_change(conn, who, at, action, _target(after), (wire.audit_fields(before), fields))
@@ -386,7 +407,7 @@ def _require(mailbox: Mailbox | None, who: Principal, action: str, *, trashed: b
     """The mailbox, or NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE; one in the trash only with `trashed`."""
     if mailbox is None or (mailbox.deleted_at is not None and not trashed):
         raise NotFound
-    allow_on(who, action, mailbox.domain_id)
+    allow_on_mailbox(who, action, mailbox.id, mailbox.domain_id)
     return mailbox
 
 

@@ -89,7 +89,8 @@ class MailboxRecord(Struct, frozen=True):
     """A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only.
 
     `time_zone`: for display, of its vacation for example. `require_app_passwords`: whether mail clients must use app
-    passwords; null: as `inherited` says. `send_as`: from which further addresses, or domains, it may send.
+    passwords; null: as `inherited` says. If its owner has a `second_factor`, they must in any case. `send_as`: from
+    which further addresses, or domains, it may send.
     """
 
     id: UUID
@@ -108,6 +109,7 @@ class MailboxRecord(Struct, frozen=True):
     time_zone: str
     require_app_passwords: bool | None
     inherited: MailboxInherited
+    second_factor: bool
     last_login: LastLoginRecord
     created_at: Timestamp
     updated_at: Timestamp
@@ -232,11 +234,12 @@ def to_record(mailbox: Mailbox, who: Principal) -> MailboxRecord:
         used_bytes=mailbox.used_bytes,
         message_count=mailbox.message_count,
         protocols=_to_protocols(mailbox.protocols),
-        forward=ForwardRecord(list(mailbox.forward.destinations), mailbox.forward.keep_copy),
+        forward=to_forward(mailbox.forward),
         send_as=rules.send_as_texts(mailbox),
         time_zone=mailbox.time_zone,
         require_app_passwords=mailbox.require_app_passwords,
         inherited=MailboxInherited(to_inherited(mailbox.inherited_requirement)),
+        second_factor=mailbox.second_factor,
         last_login=LastLoginRecord(iso_or_none(login.at), login.protocol, login.ip),
         created_at=iso(mailbox.created_at),
         updated_at=iso(mailbox.updated_at),
@@ -256,6 +259,11 @@ def to_created(mailbox: Mailbox, who: Principal, invitation: Invitation | UnsetT
 def read_invite_to(body: MailboxCreate | MailboxInvite) -> Address | None:
     """Where to mail the link of an invitation; None: it is shown. INVALID_FIELD."""
     return invitation_rules.parse_recipient(_or_none(body.invite_to))
+
+
+def to_forward(forward: MailboxForward) -> ForwardRecord:
+    """The response for a forward."""
+    return ForwardRecord(list(forward.destinations), forward.keep_copy)
 
 
 def audit_fields(mailbox: Mailbox) -> dict[str, Any]:

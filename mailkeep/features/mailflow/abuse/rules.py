@@ -20,12 +20,12 @@ from mailkeep.features.record.events.model import Event
 
 def may_replace(who: Principal, current: SenderSuspension | None) -> bool:
     """Whether a suspension by `who` replaces the current one: not if a higher rank set it."""
-    return current is None or who.role.rank >= _rank(current)
+    return current is None or who.rank >= _rank(current)
 
 
 def refuse_lifting(who: Principal, current: SenderSuspension) -> None:
     """FORBIDDEN if a domain_admin lifts a suspension by the abuse rules or a higher rank."""
-    if who.role.rank < min(_rank(current), Role.ADMIN.rank):
+    if who.rank < min(_rank(current), Role.ADMIN.rank):
         setter = "the abuse rules" if current.by_rank is None else "an administrator of higher rank"
         raise Forbidden(f"The suspension was set by {setter}: only an admin or super_admin can lift it.")
 

@@ -240,7 +240,7 @@ async def suspend(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, re
             reason=reason,
             by_kind="admin",
             by_label=who.label,
-            by_rank=who.role.rank,
+            by_rank=who.rank,
             created_at=at,
         )
         await store.upsert(conn, suspension)

@@ -80,7 +80,7 @@ def domain_may_send(domain: SenderDomain | None) -> SenderDomain:
 
 def refuse_lower_rank(who: Principal, owner_rank: int | None) -> None:
     """FORBIDDEN if the sender's address belongs to an administrator of a higher rank than the caller's."""
-    if owner_rank is not None and owner_rank > who.role.rank:
+    if owner_rank is not None and owner_rank > who.rank:
         raise Forbidden("The sender's address belongs to an administrator of higher rank.", reason="higher_rank")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from mailkeep.core.ids import uuid7_floor
-from mailkeep.core.principal import Principal, Role
+from mailkeep.core.principal import Principal
 from mailkeep.core.secret import is_signed_publicly
 from mailkeep.features.record.audit.model import (
     ActorAccount,
@@ -49,9 +49,10 @@ def _redact(name: str, value: Any) -> Any:
 
 def redact_for(who: Principal, entry: AuditEntry, account: ActorAccount) -> AuditEntry:
     """The entry as this reader may see it. A refused call of an administrator who is not in the reader's GET /admins
-    shows only the role and IDs, since its caller chooses the domain, and so the readers of the entry.
+    shows only the role and IDs, since its caller chooses the domain, and so the readers of the entry. (An owner of a
+    mailbox does not: the entry has the mailbox's domain.)
     """
-    if entry.outcome == "success" or _can_list_admin(who, entry, account):
+    if entry.outcome == "success" or entry.actor_type == "mailbox" or _can_list_admin(who, entry, account):
         return entry
     label = account.role.value if account.role else "administrator"
     return replace(entry, actor_label=label, ip_address=None, user_agent=None)
@@ -61,7 +62,7 @@ def _can_list_admin(who: Principal, entry: AuditEntry, account: ActorAccount) ->
     """Whether GET /admins shows the reader the administrator behind the entry."""
     if entry.admin_id is not None and entry.admin_id == who.admin_id:
         return True
-    return who.scope is None and (who.role is not Role.DOMAIN_ADMIN or not who.assigned.isdisjoint(account.assigned))
+    return who.scope is None and (who.has_all_domains or not who.assigned.isdisjoint(account.assigned))
 
 
 def diff(before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -61,7 +61,9 @@ def _entry(who: Principal, at: datetime, audit_action: AuditAction) -> AuditEntr
     if audit_action.before is not None or audit_action.after is not None:
         details["before"] = rules.redact_secrets(audit_action.before)
         details["after"] = rules.redact_secrets(audit_action.after)
-    target = audit_action.target
+    target, mailbox = audit_action.target, who.mailbox
+    if target.domain_id is None and mailbox is not None:  # what an owner does is shown to the domain's administrators
+        target = replace(target, domain_id=mailbox.domain_id, domain_name=mailbox.domain_name)
     return AuditEntry(
         id=uuid7(at),
         created_at=at,
@@ -120,7 +122,7 @@ async def record_refused_change(app: App, who: Principal, action: str, target: A
     details = {"reason": reason} if reason else {}
     audit_action, at = AuditAction(action, target, None, None, details, outcome, refusal.code), app.clock()
     await record_summaries(app, at)
-    if app.refusal_limit.allow(who.key_id or who.admin_id, audit_action.action, who, at):
+    if app.refusal_limit.allow(who.id, audit_action.action, who, at):
         async with app.db.tx() as conn:
             await record(conn, who, at, audit_action)
 
@@ -135,9 +137,7 @@ async def record_summaries(app: App, at: datetime | None) -> None:
     async with app.db.tx() as conn:
         for minute in minutes:
             who, details = minute.latest, {"count": minute.exceeded.total(), "actions": sorted(minute.exceeded)}
-            audit_action = AuditAction(
-                "denied.summary", AuditTarget("admin", who.admin_id), details=details, outcome="denied"
-            )
+            audit_action = AuditAction("denied.summary", AuditTarget(*who.account), details=details, outcome="denied")
             await record(conn, replace(who, request_id=None), at or app.clock(), audit_action)
 
 

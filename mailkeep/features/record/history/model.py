@@ -33,6 +33,23 @@ class HistoryFilter:
     q: str | None = None
 
 
+MailResult = Literal["received", "junk", "rejected"]
+"""What became of mail for a mailbox. `junk`: it was delivered, to the folder Junk."""
+
+
+@dataclass(frozen=True, slots=True)
+class MailboxMail:
+    """Inbound mail for a mailbox since a time: what was delivered to it or refused for it, or was rejected at its
+    address (in a domain, by its key). `result` None: all.
+    """
+
+    mailbox_id: UUID
+    address_key: str
+    domain_id: UUID
+    since: datetime
+    result: MailResult | None = None
+
+
 SearchField = Literal["subject", "sender", "recipients", "any"]
 
 

@@ -17,7 +17,13 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.history import rules, store
-from mailkeep.features.record.history.model import HistoryFilter, MessageContent, SearchTerm, TimelineEntry
+from mailkeep.features.record.history.model import (
+    HistoryFilter,
+    MailboxMail,
+    MessageContent,
+    SearchTerm,
+    TimelineEntry,
+)
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.content import content_path
 from mailkeep.features.record.messages.model import Message
@@ -55,6 +61,15 @@ async def page(conn: Conn, who: Principal, filters: HistoryFilter, page_request:
     ids = await _ids(conn, filters, after, page_request.limit + 1, descending=page_request.order == "desc")
     rows = await messages.find_all(conn, ids[: page_request.limit])
     return Page(rows, (ids[page_request.limit - 1],) if len(ids) > page_request.limit else None)
+
+
+async def page_of_mailbox(conn: Conn, mail: MailboxMail, page_request: PageRequest) -> Page[Message]:
+    """A page of the mail for a mailbox, for its owner. Does not check a permission."""
+    after: UUID | None = page_request.after[0] if page_request.after else None
+    limit, descending = page_request.limit, page_request.order == "desc"
+    ids = await store.list_of_mailbox(conn, mail, store.Slice(after, limit + 1, descending))
+    rows = await messages.find_all(conn, ids[:limit])
+    return Page(rows, (ids[limit - 1],) if len(ids) > limit else None)
 
 
 async def _ids(conn: Conn, filters: HistoryFilter, after: UUID | None, limit: int, *, descending: bool) -> list[UUID]:

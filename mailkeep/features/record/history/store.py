@@ -12,7 +12,7 @@ from psycopg.sql import SQL, Composed, Placeholder
 from mailkeep.core.ids import uuid7_floor
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.history import rules
-from mailkeep.features.record.history.model import HistoryFilter, SearchTerm
+from mailkeep.features.record.history.model import HistoryFilter, MailboxMail, SearchTerm
 from mailkeep.features.record.messages.model import DeliveryAttempt, ServerReply
 
 _TERM_CONDITIONS = {
@@ -85,6 +85,51 @@ async def list_in_order(
         _in_order(filters, after, descending=descending), _arguments(filters, after) | {"rows": rows}
     )
     return [row["id"] for row in await cursor.fetchall()]
+
+
+async def list_of_mailbox(conn: Conn, mail: MailboxMail, window: Slice) -> list[UUID]:
+    """The first messages of the mail for a mailbox."""
+    cursor = await conn.execute(
+        SQL(
+            """
+            SELECT m.id FROM (
+                (SELECT m.id FROM messages m
+                 WHERE m.mailbox_id = %(mailbox_id)s AND m.direction = 'inbound' AND {bounds}
+                   AND (%(result)s::text IS NULL OR %(result)s = CASE
+                        WHEN m.status = 'rejected' THEN 'rejected' WHEN m.spam_action = 'add header' THEN 'junk'
+                        ELSE 'received' END)
+                 ORDER BY m.id {order} LIMIT %(limit)s)
+                UNION ALL
+                (SELECT m.id FROM message_recipients r JOIN messages m ON m.id = r.message_id
+                 WHERE r.address_key = %(address_key)s AND {recipient_bounds} AND m.domain_id = %(domain_id)s
+                   AND m.mailbox_id IS NULL AND m.direction = 'inbound' AND m.status = 'rejected'
+                   AND (%(result)s::text IS NULL OR %(result)s = 'rejected')
+                 ORDER BY r.message_id {order} LIMIT %(limit)s)
+            ) m ORDER BY m.id {order} LIMIT %(limit)s
+            """
+        ).format(
+            bounds=_all(_mailbox_bounds("m.id", window)),
+            recipient_bounds=_all(_mailbox_bounds("r.message_id", window)),
+            order=_order(window.descending),
+        ),
+        {
+            "mailbox_id": mail.mailbox_id,
+            "address_key": mail.address_key,
+            "domain_id": mail.domain_id,
+            "result": mail.result,
+            "since": uuid7_floor(mail.since),
+            "after": window.after,
+            "limit": window.limit,
+        },
+    )
+    return [row["id"] for row in await cursor.fetchall()]
+
+
+def _mailbox_bounds(column: LiteralString, window: Slice) -> list[LiteralString]:
+    bounds: list[LiteralString] = [f"{column} >= %(since)s"]
+    if window.after is not None:
+        bounds.append(f"{column} < %(after)s" if window.descending else f"{column} > %(after)s")
+    return bounds
 
 
 async def search_index(conn: Conn, filters: HistoryFilter, window: Slice, terms: Sequence[SearchTerm]) -> list[UUID]:

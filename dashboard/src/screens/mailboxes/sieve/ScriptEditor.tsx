@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Allowed } from '../../../access/Allowed'
-import { client, fetchData, type Schema } from '../../../api/client'
+import type { MailboxRequests } from '../../../api/mailboxRequests'
 import { ConflictDialog, useVersion } from '../../../ui/ConflictDialog'
 import { LoadingLines } from '../../../ui/DataList'
 import { ErrorNote } from '../../../ui/ErrorNote'
@@ -16,7 +16,9 @@ import { TestPanel } from './TestPanel'
 import { errorsOf, type ScriptMessage } from './words'
 
 interface Props {
-  mailbox: Schema['MailboxRecord']
+  /** The address of the mailbox. */
+  address: string
+  requests: MailboxRequests
   name: string
   /** Whether the script is not stored yet. */
   isNew: boolean
@@ -25,11 +27,10 @@ interface Props {
 
 /** Loads a script and edits it. */
 export function ScriptEditor(props: Props) {
-  const path = { id: props.mailbox.id, name: props.name }
   const [isNew] = useState(props.isNew)
   const query = useQuery({
-    queryKey: ['sieve', props.mailbox.id, props.name],
-    queryFn: () => fetchData(client.GET('/mailboxes/{id}/sieve/{name}', { params: { path } })),
+    queryKey: ['sieve', props.requests.id, props.name],
+    queryFn: () => props.requests.sieve.load(props.name),
     enabled: !isNew,
     staleTime: Infinity,
     gcTime: 0,
@@ -45,19 +46,17 @@ interface Checked {
   warnings: readonly ScriptMessage[]
 }
 
-function Editor({ mailbox, name, isNew, text, onClose }: Props & { text: string }) {
-  const path = { id: mailbox.id, name }
-  const version = useVersion(isNew ? undefined : `/mailboxes/${mailbox.id}/sieve/${encodeURIComponent(name)}`)
+function Editor({ address, requests, name, isNew, text, onClose }: Props & { text: string }) {
+  const version = useVersion(isNew ? undefined : requests.sieve.path(name))
   const [checked, setChecked] = useState<Checked | null>(null)
   const [isTemplateOpen, setTemplateOpen] = useState(false)
   const check = useApiMutation({
-    request: (script: string) => fetchData(client.POST('/sieve/validate', { body: { script } })),
+    request: (script: string) => requests.sieve.validate(script),
     invalidates: [],
     onSuccess: (answer, script) => setChecked({ ...answer, script }),
   })
   const save = useApiMutation({
-    request: ({ script }: { script: string }) =>
-      fetchData(client.PUT('/mailboxes/{id}/sieve/{name}', { params: { path, header: version.header }, body: { script } })),
+    request: ({ script }: { script: string }) => requests.sieve.save(name, script, version.header),
     invalidates: ['sieve'],
     message: (answer) => (answer.active ? `Saved ${name}. It filters new mail.` : `Saved ${name}. It is not active yet.`),
     onSuccess: (answer) => {
@@ -119,14 +118,12 @@ function Editor({ mailbox, name, isNew, text, onClose }: Props & { text: string 
           version={version}
           labels={{ script: 'Script' }}
           show={{ script: (value) => <pre className="script-value">{String(value)}</pre> }}
-          load={async () => ({
-            script: (await fetchData(client.GET('/mailboxes/{id}/sieve/{name}', { params: { path } }))).script,
-          })}
+          load={async () => ({ script: (await requests.sieve.load(name)).script })}
           onClose={save.reset}
           onSave={save.mutate}
         />
       </Section>
-      <TestPanel mailbox={mailbox} script={script} />
+      <TestPanel address={address} requests={requests} script={script} />
       <TemplateDialog
         opened={isTemplateOpen}
         onClose={() => setTemplateOpen(false)}

@@ -1,8 +1,9 @@
 import { Button, Modal, Table, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Allowed } from '../../../access/Allowed'
-import { client, fetchData, type Schema } from '../../../api/client'
+import type { Schema } from '../../../api/client'
+import { type MailboxRequests, mailboxRequests } from '../../../api/mailboxRequests'
 import { versionQuery } from '../../../api/queries'
 import { useSearchParams } from '../../../search'
 import { Badge } from '../../../ui/Badge'
@@ -16,11 +17,23 @@ import { useApiMutation } from '../../../ui/useForm'
 import { Section } from '../../../ui/Page'
 import { ScriptEditor } from './ScriptEditor'
 
-type Mailbox = Schema['MailboxRecord']
 type Listed = Schema['ListedScriptResponse']
 
 /** The Sieve scripts of a mailbox. The query parameter `script` names the one in the editor. */
-export function SieveTab({ mailbox }: { mailbox: Mailbox }) {
+export function SieveTab({ mailbox }: { mailbox: Schema['MailboxRecord'] }) {
+  const requests = useMemo(() => mailboxRequests(mailbox.id), [mailbox.id])
+  return <SieveScripts address={mailbox.address} requests={requests} owner="The owner edits" />
+}
+
+interface Props {
+  /** The address of the mailbox. */
+  address: string
+  requests: MailboxRequests
+  /** Who else edits the scripts, as the start of a sentence. */
+  owner: string
+}
+
+export function SieveScripts(props: Props) {
   const { data: version } = useQuery(versionQuery())
   if (!version) return <LoadingLines />
   if (version.profile !== 'full')
@@ -29,23 +42,20 @@ export function SieveTab({ mailbox }: { mailbox: Mailbox }) {
         Scripts are run by Dovecot, which is part of the full profile.
       </EmptyState>
     )
-  return <Scripts mailbox={mailbox} />
+  return <Scripts {...props} />
 }
 
-function Scripts({ mailbox }: { mailbox: Mailbox }) {
+function Scripts({ address, requests, owner }: Props) {
   const [params, change] = useSearchParams()
   const [isNew, setNew] = useState(false)
   const [created, setCreated] = useState<string | null>(null)
   const [deleted, setDeleted] = useState<Listed | null>(null)
   const query = useQuery({
-    queryKey: ['sieve', mailbox.id],
-    queryFn: () => fetchData(client.GET('/mailboxes/{id}/sieve', { params: { path: { id: mailbox.id } } })),
+    queryKey: ['sieve', requests.id],
+    queryFn: requests.sieve.list,
   })
   const activate = useApiMutation({
-    request: (script: Listed): Promise<unknown> =>
-      script.active
-        ? fetchData(client.POST('/mailboxes/{id}/sieve/deactivate', { params: { path: { id: mailbox.id } } }))
-        : fetchData(client.POST('/mailboxes/{id}/sieve/{name}/activate', { params: { path: { id: mailbox.id, name: script.name } } })),
+    request: (script: Listed) => (script.active ? requests.sieve.deactivate() : requests.sieve.activate(script.name)),
     invalidates: ['sieve'],
     message: (_, script) => (script.active ? `${script.name} filters no mail any more.` : `${script.name} filters new mail from now on.`),
   })
@@ -61,7 +71,7 @@ function Scripts({ mailbox }: { mailbox: Mailbox }) {
     <>
       <Section
         title="Sieve scripts"
-        lead="One script can be active: it filters new mail after the spam filter. The owner edits the same scripts with ManageSieve."
+        lead={`One script can be active: it filters new mail after the spam filter. ${owner} the same scripts with ManageSieve.`}
         actions={
           <Allowed action="sieve.write">
             <Button onClick={() => setNew(true)}>New script</Button>
@@ -133,7 +143,8 @@ function Scripts({ mailbox }: { mailbox: Mailbox }) {
       {selected && (
         <ScriptEditor
           key={selected}
-          mailbox={mailbox}
+          address={address}
+          requests={requests}
           name={selected}
           isNew={!scripts.some((each) => each.name === selected)}
           onClose={() => {
@@ -159,11 +170,9 @@ function Scripts({ mailbox }: { mailbox: Mailbox }) {
           opened
           onClose={() => setDeleted(null)}
           title={`Delete ${deleted.name}`}
-          request={() =>
-            fetchData(client.DELETE('/mailboxes/{id}/sieve/{name}', { params: { path: { id: mailbox.id, name: deleted.name } } }))
-          }
+          request={() => requests.sieve.remove(deleted.name)}
           invalidates={['sieve']}
-          removes={['sieve', mailbox.id, deleted.name]}
+          removes={['sieve', requests.id, deleted.name]}
           message={`Deleted ${deleted.name}.`}
         >
           <p>The script is deleted permanently. It is not active, so that mail is filtered as before.</p>
@@ -190,7 +199,7 @@ function NewScript({ names, onClose, onCreate }: { names: readonly string[]; onC
     >
       <TextInput
         label="Name"
-        description="Shown to the owner's mail program too"
+        description="Shown by mail programs with ManageSieve too"
         data-autofocus
         autoComplete="off"
         maxLength={128}

@@ -1,7 +1,8 @@
 import { Button, SegmentedControl, Select, Textarea } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { skipToken, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { client, fetchData, fetchPage, type Schema } from '../../../api/client'
+import type { Schema } from '../../../api/client'
+import type { MailboxRequests } from '../../../api/mailboxRequests'
 import { formatTime } from '../../../ui/Time'
 import { ErrorNote } from '../../../ui/ErrorNote'
 import { useApiMutation } from '../../../ui/useForm'
@@ -11,47 +12,43 @@ import { describeAction, formatMessage } from './words'
 const PASTED = 'From: Nora <nora@elsewhere.example>\nTo: {address}\nSubject: Hello\n\nHello.\n'
 
 /** Tries the script in the editor with a message of the mailbox's history, or with a pasted one. */
-export function TestPanel({ mailbox, script }: { mailbox: Schema['MailboxRecord']; script: string }) {
-  const [source, setSource] = useState<'history' | 'text'>('history')
+export function TestPanel({ address, requests, script }: { address: string; requests: MailboxRequests; script: string }) {
+  const { listMessages } = requests.sieve
+  const [source, setSource] = useState<'history' | 'text'>(listMessages ? 'history' : 'text')
   const [messageId, setMessageId] = useState<string | null>(null)
-  const [text, setText] = useState(PASTED.replace('{address}', mailbox.address))
+  const [text, setText] = useState(PASTED.replace('{address}', address))
   const history = useQuery({
-    queryKey: ['messages', 'of mailbox', mailbox.id],
-    queryFn: () =>
-      fetchPage(
-        client.GET('/messages', { params: { query: { mailbox_id: mailbox.id, direction: 'inbound', status: 'received', limit: 25 } } }),
-      ),
+    queryKey: ['messages', 'of mailbox', requests.id],
+    queryFn: listMessages ?? skipToken,
   })
-  const chosen = messageId ?? history.data?.rows[0]?.id ?? null
+  const chosen = messageId ?? history.data?.[0]?.id ?? null
   const attempt = useApiMutation({
     request: () =>
-      fetchData(
-        client.POST('/sieve/test', {
-          body: { script, recipient: mailbox.address, ...(source === 'history' ? { message_id: chosen ?? '' } : { message: text }) },
-        }),
-      ),
+      requests.sieve.test({ script, recipient: address, ...(source === 'history' ? { message_id: chosen ?? '' } : { message: text }) }),
     invalidates: [],
   })
   return (
     <Section title="Test" lead="What the script above would do with a message. Nothing is delivered or sent.">
       <div className="stack">
-        <div>
-          <SegmentedControl
-            aria-label="Message"
-            value={source}
-            onChange={(value) => setSource(value as typeof source)}
-            data={[
-              { value: 'history', label: 'Received message' },
-              { value: 'text', label: 'Pasted message' },
-            ]}
-          />
-        </div>
+        {listMessages && (
+          <div>
+            <SegmentedControl
+              aria-label="Message"
+              value={source}
+              onChange={(value) => setSource(value as typeof source)}
+              data={[
+                { value: 'history', label: 'Received message' },
+                { value: 'text', label: 'Pasted message' },
+              ]}
+            />
+          </div>
+        )}
         {source === 'history' ? (
           <Select
             label="Received message"
             description="Reading it is recorded in the audit log."
-            placeholder={history.data?.rows.length === 0 ? 'No messages received yet' : 'Select a message'}
-            data={(history.data?.rows ?? []).map((row) => ({
+            placeholder={history.data?.length === 0 ? 'No messages received yet' : 'Select a message'}
+            data={(history.data ?? []).map((row) => ({
               value: row.id,
               label: `${row.subject || '(no subject)'} · ${row.from} · ${formatTime(new Date(row.created_at), 'short')}`,
             }))}
