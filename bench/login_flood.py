@@ -2,9 +2,10 @@
 
 Promise: the 95th percentile of other calls stays below 100 ms while another process sends 10,000 logins for unknown
 accounts over 1,000 connections. Every email is different and every connection has an address of its own, so that no
-login is stopped by earlier failures, and the limit per address is off: the worst case. As many logins are hashed concurrently as there are processors, 400 wait,
-and the others are refused; they retry after one second instead of the five in the response. Addresses with an earlier
-successful login have priority. `python -m bench.login_flood [LOGINS] [CONNECTIONS]`.
+login is stopped by earlier failures, and the limit per address is off: the worst case. As many logins are hashed
+concurrently as there are processors, 400 wait, and the others are refused; they retry after one second instead of the
+five in the response. Addresses with an earlier successful login have priority.
+`python -m bench.login_flood [LOGINS] [CONNECTIONS]`.
 """
 
 from __future__ import annotations
