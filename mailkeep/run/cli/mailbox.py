@@ -320,7 +320,7 @@ async def _reset_factors(data_dir: Path | None, address: str) -> CommandResult:
     from mailkeep.run.cli.accounts import remove_factors
 
     async with open_app(data_dir) as app, app.db.tx() as conn:
-        mailbox = await _find_mailbox(conn, address)
+        mailbox = await find_mailbox(conn, address)
         await remove_factors(app, conn, AccountRef("mailbox", mailbox.id))
     data = {"address": str(mailbox.address), "totp_enabled": False, "passkeys": 0}
     line = f"The owner of {mailbox.address} has no second factor now; all sessions of the owner have ended."

@@ -19,7 +19,7 @@ _ACCOUNT: dict[AccountKind, LiteralString] = {
                        WHERE s.admin_id = a.id AND s.ip_address = %(source)s) AS known_source,
                NULL AS domain_id, NULL AS domain_name, true AS self_service
         FROM admins a
-        WHERE %(id)s = a.id OR %(key)s = a.email_key
+        WHERE (%(id)s = a.id OR %(key)s = a.email_key) AND a.active
     """,
     "mailbox": """
         SELECT m.id, m.local_part || '@' || d.name AS name, m.password_hash, m.totp_enabled, m.credentials_epoch,
@@ -34,13 +34,13 @@ _ACCOUNT: dict[AccountKind, LiteralString] = {
 
 
 async def find_account_by_name(conn: Conn, kind: AccountKind, key: str, source: str) -> LoginAccount | None:
-    """The account with this email or address, for a login from `source`; no mailbox that may not be used."""
+    """The account with this email or address, for a login from `source`; none that may not be used."""
     cursor = await conn.execute(_ACCOUNT[kind], {"id": None, "key": key, "source": source})
     return _to_account(kind, await cursor.fetchone())
 
 
 async def find_account(conn: Conn, ref: AccountRef, source: str) -> LoginAccount | None:
-    """The account, for a login from `source`; no mailbox that may not be used."""
+    """The account, for a login from `source`; none that is disabled, no mailbox that may not be used."""
     cursor = await conn.execute(_ACCOUNT[ref.kind], {"id": ref.id, "key": None, "source": source})
     return _to_account(ref.kind, await cursor.fetchone())
 

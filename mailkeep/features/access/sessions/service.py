@@ -17,7 +17,7 @@ from mailkeep.features.access.accounts.model import AccountKind, AccountRef
 from mailkeep.features.access.api_keys import service as api_keys
 from mailkeep.features.access.api_keys.model import AuthenticatedKey
 from mailkeep.features.access.sessions import rules, store
-from mailkeep.features.access.sessions.model import COOKIES, CallerRights, Session
+from mailkeep.features.access.sessions.model import COOKIES, ActiveSession, CallerRights, Session
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.web.endpoint import Call, Rate
@@ -130,7 +130,7 @@ async def refresh(app: App, conn: Conn, who: Principal) -> Principal | None:
     return key and replace(who, scope=frozenset(key.scoped_domain_ids) if key.is_scoped else None)
 
 
-def _block(app: App, account: Session | AuthenticatedKey | CallerRights) -> BlockReason | None:
+def _block(app: App, account: ActiveSession | AuthenticatedKey | CallerRights) -> BlockReason | None:
     return rules.account_block(
         account.role,
         must_change_password=account.must_change_password,

@@ -168,7 +168,7 @@ async def delete(conn: Conn, who: Principal, at: datetime, domain_id: UUID, if_m
 
 async def _check_target(conn: Conn, who: Principal, domain: Domain) -> None:
     """Refuse a new value of `alias_of` that is not allowed. The target can't be deleted until the transaction ends."""
-    rules.refuse_higher_rank(await store.has_higher_rank(conn, domain.name, who.role.rank))
+    rules.refuse_higher_rank(await store.has_higher_rank(conn, domain.name, who.rank))
     if domain.alias_of is not None:
         target = _require(await store.find_and_prevent_deletion(conn, domain.alias_of), who, "domain.write")
         rules.refuse_chain(domain.name, target)

@@ -20,7 +20,7 @@ from mailkeep.core.errors import NotFound
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.password import check_password
-from mailkeep.core.principal import Principal, allow_on_mailbox
+from mailkeep.core.principal import Principal, allow_on, allow_on_mailbox
 from mailkeep.db.pool import Conn
 from mailkeep.features.access.accounts import service as accounts
 from mailkeep.features.access.accounts.model import AccountRef
@@ -276,7 +276,7 @@ async def _write_send_as(conn: Conn, who: Principal, mailbox: Mailbox, before: S
             domain_rules.refuse_inactive(managed[entry.domain])
             if entry.local_part:
                 await _refuse_lower_rank(conn, who, entry)
-    await store.set_send_as(conn, mailbox.id, mailbox.send_as, who.role.rank)
+    await store.set_send_as(conn, mailbox.id, mailbox.send_as, who.rank)
 
 
 async def _move(conn: Conn, who: Principal, before: Mailbox, after: Mailbox, domain: Domain) -> Mailbox:
