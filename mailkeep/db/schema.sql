@@ -22,6 +22,8 @@ TABLE admins
     role text NOT NULL
     totp_enabled boolean NOT NULL DEFAULT false
     oidc_provider text
+    active boolean NOT NULL DEFAULT true
+    must_change_password boolean NOT NULL DEFAULT false
     credentials_epoch integer NOT NULL DEFAULT 0
     surviving_session_id uuid
     last_login_at timestamp with time zone
@@ -30,6 +32,8 @@ TABLE admins
     CONSTRAINT admins_email_unique UNIQUE (email_key)
     CONSTRAINT admins_pkey PRIMARY KEY (id)
     CONSTRAINT admins_role CHECK ((role = ANY (ARRAY['domain_admin'::text, 'admin'::text, 'super_admin'::text])))
+    CREATE INDEX admins_by_domain ON admins USING btree (split_part(email_key, '@'::text, 2))
+    CREATE TRIGGER admins_end_invitation AFTER UPDATE OF password_hash, active ON admins FOR EACH ROW WHEN (((old.password_hash IS DISTINCT FROM new.password_hash) OR (old.active AND (NOT new.active)))) EXECUTE FUNCTION end_invitation()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE aliases
@@ -235,6 +239,7 @@ TABLE dkim_keys
 TABLE domains
     id uuid NOT NULL
     name text NOT NULL
+    alias_of uuid
     active boolean NOT NULL
     sending_enabled boolean NOT NULL
     receiving_enabled boolean NOT NULL
@@ -255,6 +260,8 @@ TABLE domains
     relay_password bytea
     created_at timestamp with time zone NOT NULL
     updated_at timestamp with time zone NOT NULL
+    CONSTRAINT domains_alias_of_domain FOREIGN KEY (alias_of) REFERENCES domains(id)
+    CONSTRAINT domains_alias_of_other CHECK ((alias_of <> id))
     CONSTRAINT domains_dns_status CHECK ((dns_status = ANY (ARRAY['unchecked'::text, 'ok'::text, 'attention'::text, 'failing'::text])))
     CONSTRAINT domains_max_aliases_range CHECK ((max_aliases >= 0))
     CONSTRAINT domains_max_mailboxes_range CHECK ((max_mailboxes >= 0))
@@ -268,10 +275,12 @@ TABLE domains
     CONSTRAINT domains_relay_tls CHECK ((relay_tls = ANY (ARRAY['none'::text, 'starttls'::text, 'tls'::text])))
     CONSTRAINT domains_relay_whole CHECK ((num_nulls(relay_host, relay_port, relay_tls, relay_username) = ANY (ARRAY[0, 4])))
     CREATE INDEX domains_by_name ON domains USING btree (name, id)
+    CREATE INDEX domains_by_target ON domains USING btree (alias_of) WHERE (alias_of IS NOT NULL)
     CREATE INDEX domains_by_update ON domains USING btree (updated_at, id)
     CREATE TRIGGER domains_drop_trash BEFORE DELETE ON domains FOR EACH ROW EXECUTE FUNCTION domains_drop_trash()
     CREATE TRIGGER domains_end_owner_sessions AFTER UPDATE OF active, self_service ON domains FOR EACH ROW WHEN (((old.active AND (NOT new.active)) OR (old.self_service AND (NOT new.self_service)))) EXECUTE FUNCTION domains_end_owner_sessions()
     CREATE TRIGGER domains_end_sessions BEFORE UPDATE OF active ON domains FOR EACH ROW WHEN ((old.active AND (NOT new.active))) EXECUTE FUNCTION domains_end_sessions()
+    CREATE TRIGGER domains_forget_name AFTER DELETE ON domains FOR EACH ROW EXECUTE FUNCTION domains_forget_name()
     CREATE TRIGGER domains_notify AFTER INSERT OR DELETE ON domains FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes()
     CREATE TRIGGER domains_notify_update AFTER UPDATE ON domains FOR EACH ROW WHEN (((old.active IS DISTINCT FROM new.active) OR (old.receiving_enabled IS DISTINCT FROM new.receiving_enabled))) EXECUTE FUNCTION notify_nodes()
     CREATE TRIGGER domains_require_app_passwords AFTER UPDATE OF require_app_passwords ON domains FOR EACH ROW EXECUTE FUNCTION domains_require_app_passwords()
@@ -353,6 +362,23 @@ TABLE inbound_claims
     claimed_at timestamp with time zone NOT NULL
     CONSTRAINT inbound_claims_pkey PRIMARY KEY (queue_id, recipient)
     CREATE INDEX inbound_claims_by_age ON inbound_claims USING btree (claimed_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE invitations
+    id uuid NOT NULL
+    admin_id uuid
+    mailbox_id uuid
+    token_hash bytea NOT NULL
+    sent_to text
+    expires_at timestamp with time zone NOT NULL
+    CONSTRAINT invitations_account CHECK ((num_nonnulls(admin_id, mailbox_id) = 1))
+    CONSTRAINT invitations_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
+    CONSTRAINT invitations_admin_unique UNIQUE (admin_id)
+    CONSTRAINT invitations_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT invitations_mailbox_unique UNIQUE (mailbox_id)
+    CONSTRAINT invitations_pkey PRIMARY KEY (id)
+    CONSTRAINT invitations_token_unique UNIQUE (token_hash)
+    CREATE INDEX invitations_by_expiry ON invitations USING btree (expires_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE login_failures UNLOGGED
@@ -469,6 +495,7 @@ TABLE mailboxes
     CREATE INDEX mailboxes_trash ON mailboxes USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
     CREATE INDEX mailboxes_usage_count_due ON mailboxes USING btree (usage_count_due_at) WHERE (usage_count_due_at IS NOT NULL)
     CREATE TRIGGER mailboxes_address_key BEFORE INSERT OR UPDATE OF domain_id, local_key ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_set_address_key()
+    CREATE TRIGGER mailboxes_end_invitation AFTER UPDATE OF password_hash, active, deleted_at ON mailboxes FOR EACH ROW WHEN (((old.password_hash IS DISTINCT FROM new.password_hash) OR (old.active AND (NOT new.active)) OR ((old.deleted_at IS NULL) AND (new.deleted_at IS NOT NULL)))) EXECUTE FUNCTION end_invitation()
     CREATE TRIGGER mailboxes_end_sessions BEFORE UPDATE OF active, deleted_at, password_hash, local_key, domain_id, imap, pop3, sieve, smtp, require_app_passwords, second_factor ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions()
     CREATE TRIGGER mailboxes_quota_level BEFORE UPDATE OF used_bytes, quota_bytes ON mailboxes FOR EACH ROW WHEN ((NOT new.quota_level_changed)) EXECUTE FUNCTION mailboxes_mark_quota_level()
     CREATE TRIGGER mailboxes_remove_mail AFTER DELETE ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_remove_mail()
@@ -811,6 +838,19 @@ TABLE schema_migrations
     CONSTRAINT schema_migrations_pkey PRIMARY KEY (number)
     GRANT SELECT TO mailkeep_app
 
+TABLE send_as
+    mailbox_id uuid NOT NULL
+    domain_id uuid NOT NULL
+    local_part text NOT NULL
+    local_key text NOT NULL
+    granted_rank smallint NOT NULL
+    CONSTRAINT send_as_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT send_as_granted_rank_range CHECK (((granted_rank >= 0) AND (granted_rank <= 2)))
+    CONSTRAINT send_as_mailbox_id_fkey FOREIGN KEY (mailbox_id) REFERENCES mailboxes(id) ON DELETE CASCADE
+    CONSTRAINT send_as_pkey PRIMARY KEY (mailbox_id, domain_id, local_key)
+    CREATE INDEX send_as_by_address ON send_as USING btree (domain_id, local_key)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE send_counts WITH (fillfactor=70)
     subject text NOT NULL
     minute timestamp with time zone NOT NULL
@@ -826,7 +866,7 @@ TABLE session_ends
     changed_at timestamp with time zone NOT NULL
     password_only boolean NOT NULL DEFAULT false
     CONSTRAINT session_ends_pkey PRIMARY KEY (id)
-    CREATE TRIGGER session_ends_notify AFTER INSERT ON session_ends FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes()
+    CREATE TRIGGER session_ends_notify AFTER INSERT ON session_ends FOR EACH ROW EXECUTE FUNCTION notify_nodes()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE sessions
@@ -1013,6 +1053,8 @@ TABLE webhooks
 
 FUNCTION accept_messages(p_at timestamp with time zone, p_status text, p_answered boolean, p_accepted jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION address_rank(p_key text) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION alias_state(p_alias_id uuid, p_visible uuid[], OUT state text, OUT warnings jsonb, OUT walked integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION alias_states(p_ids uuid[], p_visible uuid[]) RETURNS TABLE(id uuid, state text, warnings jsonb); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION append_webhook_attempt(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION begin_sends(p_at timestamp with time zone, p_ids uuid[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION claim_webhook_deliveries(p_at timestamp with time zone, p_until timestamp with time zone, p_after uuid, p_limit integer, p_webhook_limit integer, p_webhook_limits jsonb) RETURNS SETOF webhook_deliveries; EXECUTE TO PUBLIC, mailkeep_app
@@ -1020,15 +1062,19 @@ FUNCTION confirm_prune_time(p_parent text, p_at timestamp with time zone) RETURN
 FUNCTION count_api_call(p_key_id uuid, p_limit integer, p_at timestamp with time zone, OUT accepted boolean, OUT used integer, OUT wait integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION count_forwards(p_at timestamp with time zone, p_queue_id text, p_domains text[], p_copies integer[], p_limit bigint) RETURNS TABLE(domain text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION count_sends(p_at timestamp with time zone, p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_may_suspend boolean) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION counted_domain(p_name text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION counted_senders(p_senders text[]) RETURNS text[]; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION delete_orphaned_deliveries(p_limit integer) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_drop_trash() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_end_owner_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_end_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION domains_forget_name() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_require_app_passwords() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION drop_audit_months() RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_audit
 FUNCTION drop_months(p_parent text, p_before timestamp with time zone) RETURNS integer; owner only
 FUNCTION drop_partitions(p_at timestamp with time zone, p_messages_before timestamp with time zone, p_events_before timestamp with time zone) RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_app
 FUNCTION emit_events(p_at timestamp with time zone, p_events jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION end_invitation() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION end_password_sessions(p_domain uuid, p_at timestamp with time zone) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION ensure_partition(p_parent text, p_month timestamp with time zone) RETURNS void; owner only
 FUNCTION ensure_partitions(p_at timestamp with time zone) RETURNS void SECURITY DEFINER; EXECUTE TO mailkeep_app
@@ -1087,15 +1133,15 @@ FUNCTION route_is_ours(p_domain text) RETURNS boolean; EXECUTE TO PUBLIC, mailke
 FUNCTION route_is_postmaster(p_local_key text, p_delimiter text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_limit_warnings(p_external integer, p_too_many boolean) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_loop(p_node uuid) RETURNS TABLE(key text); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_loops_through(p_domain text) RETURNS TABLE(address text); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_match(p_domain_id uuid, p_delimiter text, p_local_key text) RETURNS TABLE(rank integer, id uuid, active boolean, source text, texts text[], keys text[], keep_copy boolean); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_nodes(p_key text) RETURNS TABLE(node uuid); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_plain(p_local text, p_domain text, OUT address text, OUT quota_bytes bigint, OUT used_bytes bigint) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_recipient(p_address text, p_size bigint, OUT decision text, OUT deliveries jsonb, OUT external integer, OUT depends_on_size boolean) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_step(p_step text, p_result text, p_address text, p_row jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_steps(p_address text, p_base text, p_rank integer, p_row jsonb, p_active boolean) RETURNS jsonb[]; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION route_walk(p_texts text[], p_keys text[], p_visible uuid[], p_postmaster boolean, OUT steps jsonb[], OUT deliveries jsonb[], OUT dead_ends jsonb[], OUT external integer, OUT too_many boolean) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_walk(p_texts text[], p_keys text[], p_visible uuid[], p_postmaster boolean, OUT steps jsonb[], OUT deliveries jsonb[], OUT dead_ends jsonb[], OUT external integer, OUT too_many boolean, OUT walked integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_warnings(p_dead_ends jsonb[], p_own boolean) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
-FUNCTION route_warnings_of(p_texts text[], p_keys text[], p_visible uuid[]) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION send_minutes(p_at timestamp with time zone) RETURNS tstzrange; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION send_retry_after(p_subject text, p_at timestamp with time zone, p_surplus bigint) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION sender_logins(p_local text, p_domain text) RETURNS SETOF text SECURITY DEFINER; EXECUTE TO mailkeep_app

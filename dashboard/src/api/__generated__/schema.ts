@@ -76,7 +76,7 @@ export interface paths {
         put?: never;
         /**
          * Create an administrator
-         * @description All other super_admins get mail about a new admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         * @description With `password`, or with `invite`: then the response has a link with which the account's owner sets a password, or the link is mailed to `invite_to`. The link works once, for 72 hours. `invite_to` needs the setting `server.hostname` (CONFLICT hostname_not_set). At most 20 invitations an hour are mailed for the accounts of a domain, and 3 a day to an address (RATE_LIMIT_EXCEEDED). Until then nobody can sign in to the account. All other super_admins get mail about a new admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         post: operations["postAdmins"];
         delete?: never;
@@ -98,16 +98,36 @@ export interface paths {
         post?: never;
         /**
          * Delete an administrator
-         * @description Ends its sessions and revokes its keys. The last super_admin can't be deleted. All super_admins, and the address of the account, get mail about a deleted admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         * @description Ends its sessions and revokes its keys. The last active super_admin can't be deleted. All super_admins, and the address of the account, get mail about a deleted admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         delete: operations["deleteAdminsById"];
         options?: never;
         head?: never;
         /**
          * Change an administrator
-         * @description A new password or role ends the administrator's sessions, except the caller's own. To change their own email or password, callers need a session (with an API key FORBIDDEN) and `current_password` (missing: MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login). All super_admins get mail about a new role, email or password of another admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         * @description A new password or role ends the administrator's sessions, except the caller's own; `active` false ends all, and makes the API keys invalid until it is true again. Nobody sets their own `must_change_password` (FORBIDDEN). To change their own email or password, callers need a session (with an API key FORBIDDEN) and `current_password` (missing: MISSING_FIELDS; wrong: INVALID_CREDENTIALS, which counts as a failed login). All super_admins get mail about a new role, email or password of another admin or super_admin, and when one is disabled or enabled. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
          */
         patch: operations["patchAdminsById"];
+        trace?: never;
+    };
+    "/admins/{id}/invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invite an administrator again
+         * @description A new link with which the owner of another account sets a password; it is in the response, or mailed to `invite_to`. The previous link ends. A password that the account has stays valid until the link is used. The link works once, for 72 hours. `invite_to` needs the setting `server.hostname` (CONFLICT hostname_not_set). At most 20 invitations an hour are mailed for the accounts of a domain, and 3 a day to an address (RATE_LIMIT_EXCEEDED). All super_admins get mail about a link for another admin or super_admin. With the setting `auth.confirm_admin_changes` it needs a session of the last 10 minutes, or `current_password`, the caller's own; otherwise, and with an API key, FORBIDDEN `recent_sign_in_required`.
+         */
+        post: operations["postAdminsByIdInvite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/aliases": {
@@ -125,7 +145,7 @@ export interface paths {
         put?: never;
         /**
          * Create an alias
-         * @description An empty `source_local_part` is the catch-all. CONFLICT has `details.reason`: `source_taken`, `alias_chain`, `alias_loop` or `limit_reached`. More external destinations than `limits.external_expansion`, nested ones included, are accepted with a warning, but mail for the alias is then rejected.
+         * @description An empty `source_local_part` is the catch-all. CONFLICT has `details.reason`: `source_taken`, `alias_chain`, `alias_loop`, `alias_domain` or `limit_reached`. More external destinations than `limits.external_expansion`, nested ones included, are accepted with a warning, but mail for the alias is then rejected.
          */
         post: operations["postAliases"];
         delete?: never;
@@ -612,7 +632,7 @@ export interface paths {
         put?: never;
         /**
          * Change the own password
-         * @description Ends the other sessions, not the current one.
+         * @description Ends the other sessions, not the current one. It ends `must_change_password`, which refuses the current password as the new one (WEAK_PASSWORD, `details.reason` unchanged).
          */
         post: operations["postAuthPassword"];
         delete?: never;
@@ -854,7 +874,7 @@ export interface paths {
         put?: never;
         /**
          * Create a domain
-         * @description Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows.
+         * @description Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows. With `alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`.
          */
         post: operations["postDomains"];
         delete?: never;
@@ -876,14 +896,14 @@ export interface paths {
         post?: never;
         /**
          * Delete a domain
-         * @description CONFLICT while it has mailboxes or aliases; mailboxes in the trash are deleted with it.
+         * @description CONFLICT, with their numbers, while it has mailboxes, aliases or alias domains; mailboxes in the trash are deleted with it.
          */
         delete: operations["deleteDomainsById"];
         options?: never;
         head?: never;
         /**
          * Change a domain
-         * @description `relay` is replaced as a whole; null removes it. Without `password`, the stored one is kept if host, port, tls and username are unchanged, and cleared otherwise.
+         * @description `relay` is replaced as a whole; null removes it. Without `password`, the stored one is kept if host, port, tls and username are unchanged, and cleared otherwise. `alias_of` needs a domain without mailboxes and aliases, except in the trash (CONFLICT `has_dependents`); neither the target nor a domain that is a target can be an alias domain (`alias_chain`).
          */
         patch: operations["patchDomainsById"];
         trace?: never;
@@ -1022,6 +1042,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/invitations/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept an invitation
+         * @description Sets the password of the account, ends its sessions, and uses up the link; a refused password does not. It opens no session. NOT_FOUND as for POST /invitations/lookup. For an administrator FORBIDDEN network outside `auth.allowed_networks`.
+         */
+        post: operations["postInvitationsByToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/invitations/lookup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show an invitation
+         * @description The account whose password the link sets. NOT_FOUND if the link has been used or replaced, or has expired. The token is in the body, so that no log of a proxy gets it.
+         */
+        post: operations["postInvitationsLookup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/mailboxes": {
         parameters: {
             query?: never;
@@ -1034,7 +1094,7 @@ export interface paths {
         put?: never;
         /**
          * Create a mailbox
-         * @description With `password`, or with `password_hash` in any scheme of Dovecot.
+         * @description With `password`, with `password_hash` in any scheme of Dovecot, or with `invite`: then the response has a link with which the mailbox's owner sets a password, or the link is mailed to `invite_to`. The link works once, for 72 hours. `invite_to` needs the setting `server.hostname` (CONFLICT hostname_not_set). At most 20 invitations an hour are mailed for the accounts of a domain, and 3 a day to an address (RATE_LIMIT_EXCEEDED). Until then nobody can sign in to the mailbox.
          */
         post: operations["postMailboxes"];
         delete?: never;
@@ -1126,6 +1186,26 @@ export interface paths {
         get: operations["getMailboxesByIdFolders"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mailboxes/{id}/invite": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Invite a mailbox's owner
+         * @description A new link with which the owner sets a password; it is in the response, or mailed to `invite_to`. The previous link ends. A password that the mailbox has stays valid until the link is used. The link works once, for 72 hours. `invite_to` needs the setting `server.hostname` (CONFLICT hostname_not_set). At most 20 invitations an hour are mailed for the accounts of a domain, and 3 a day to an address (RATE_LIMIT_EXCEEDED).
+         */
+        post: operations["postMailboxesByIdInvite"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3031,22 +3111,75 @@ export interface components {
             name?: string;
         };
         /**
-         * @description An administrator to create; `domain_ids` are the domains assigned to a domain_admin. `current_password` is needed
-         *         if `auth.confirm_admin_changes` is set and the session is older than ten minutes.
+         * @description An administrator to create, with `password` or `invite`; `domain_ids` are the domains assigned to a domain_admin.
+         *         `current_password` is needed if `auth.confirm_admin_changes` is set and the session is older than ten minutes.
          */
         AdminCreate: {
+            /**
+             * @description False: the account can't sign in, and its API keys are invalid.
+             * @default true
+             */
+            active?: boolean;
             /** @description The caller's current password. */
             current_password?: string;
             domain_ids?: string[];
             /** Format: email */
             email: string;
+            /**
+             * @description Instead of a password: create a link with which the account's owner sets one.
+             * @default false
+             */
+            invite?: boolean;
+            /**
+             * Format: email
+             * @description Mail the link to this address instead of showing it.
+             */
+            invite_to?: string;
+            /**
+             * @description The account may only change its password: all other calls are FORBIDDEN password_change_required.
+             * @default false
+             */
+            must_change_password?: boolean;
             /** @description 8 to 256 characters, not a common password, not the email. Never returned. */
-            password: string;
+            password?: string;
             /**
              * @default admin
              * @enum {string}
              */
             role?: "domain_admin" | "admin" | "super_admin";
+        };
+        /**
+         * @description A new administrator, with `invitation` if it was invited; that is null when the response is repeated for an
+         *         Idempotency-Key.
+         */
+        AdminCreated: {
+            active: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            domain_ids: string[];
+            email: string;
+            /** Format: uuid */
+            id: string;
+            invitation?: components["schemas"]["InvitationRecord"] | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_login_at: string | null;
+            must_change_password: boolean;
+            oidc_provider: string | null;
+            passkeys: number;
+            /** @enum {string} */
+            role: "domain_admin" | "admin" | "super_admin";
+            totp_enabled: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            updated_at: string;
         };
         /**
          * @description `current_password` is needed to delete others if `auth.confirm_admin_changes` is set and the session is older
@@ -3063,16 +3196,33 @@ export interface components {
             message: string;
         };
         /**
+         * @description `invite_to`: where to mail the link. `current_password` is needed if `auth.confirm_admin_changes` is set and the
+         *         session is older than ten minutes.
+         */
+        AdminInvite: {
+            /** @description The caller's current password. */
+            current_password?: string;
+            /**
+             * Format: email
+             * @description Mail the link to this address instead of showing it.
+             */
+            invite_to?: string;
+        };
+        /**
          * @description Changes; a new password or role ends the administrator's other sessions. `current_password` is required for
          *         the caller's own email or password, and for changes of others if `auth.confirm_admin_changes` is set and the session
          *         is older than ten minutes.
          */
         AdminPatch: {
+            /** @description False: the account can't sign in, and its API keys are invalid. */
+            active?: boolean;
             /** @description The caller's current password. */
             current_password?: string;
             domain_ids?: string[];
             /** Format: email */
             email?: string;
+            /** @description The account may only change its password: all other calls are FORBIDDEN password_change_required. */
+            must_change_password?: boolean;
             /** @description 8 to 256 characters, not a common password, not the email. Never returned. */
             password?: string;
             /** @enum {string} */
@@ -3080,6 +3230,7 @@ export interface components {
         };
         /** @description An administrator. `domain_ids` are the assigned domains that the caller may see. */
         AdminRecord: {
+            active: boolean;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -3094,6 +3245,7 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             last_login_at: string | null;
+            must_change_password: boolean;
             oidc_provider: string | null;
             passkeys: number;
             /** @enum {string} */
@@ -3145,6 +3297,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             source_local_part: string;
+            status: components["schemas"]["AliasStatusRecord"] | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -3158,7 +3311,7 @@ export interface components {
             /** @description One address, or several separated by commas: at most `limits.alias_destinations` (default 10) */
             destination?: string;
         };
-        /** @description An alias. */
+        /** @description An alias. `status`: in lists null without `with_status`, and after many destinations. */
         AliasRecord: {
             active: boolean;
             /**
@@ -3172,11 +3325,21 @@ export interface components {
             /** Format: uuid */
             id: string;
             source_local_part: string;
+            status: components["schemas"]["AliasStatusRecord"] | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
              */
             updated_at: string;
+        };
+        /**
+         * @description Whether mail for an alias reaches anybody, and in `text` (empty for `ok`) why not. `partial`: it does not reach
+         *         all destinations; `unused`: a mailbox has the address; `domain_inactive`, `receiving_disabled`: its own domain.
+         */
+        AliasStatusRecord: {
+            /** @enum {string} */
+            state: "domain_inactive" | "inactive" | "nowhere" | "ok" | "partial" | "receiving_disabled" | "unused";
+            text: string;
         };
         /** @description Always `ok`; otherwise there is no response, or status 503. */
         Alive: {
@@ -3619,11 +3782,13 @@ export interface components {
         };
         /**
          * @description A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off; null for
-         *         `require_app_passwords`: as the setting.
+         *         `require_app_passwords`: as the setting. `alias_of` makes it an alias domain of that domain.
          */
         DomainCreate: {
             /** @default true */
             active?: boolean;
+            /** Format: uuid */
+            alias_of?: string | null;
             /**
              * @description Bytes; 0 is unlimited
              * @default 0
@@ -3665,11 +3830,13 @@ export interface components {
             require_app_passwords: components["schemas"]["SettingFlag"];
         };
         /**
-         * @description Changes of a domain; its name can't change. Null for `require_app_passwords`: as the setting. `self_service`
-         *         false ends the sessions of owners of its mailboxes.
+         * @description Changes of a domain; its name can't change. Null for `require_app_passwords`: as the setting; for `alias_of`: no
+         *         alias domain. `self_service` false ends the sessions of owners of its mailboxes.
          */
         DomainPatch: {
             active?: boolean;
+            /** Format: uuid */
+            alias_of?: string | null;
             /** @description Bytes; 0 is unlimited */
             default_quota_bytes?: number;
             description?: string;
@@ -3684,10 +3851,13 @@ export interface components {
         };
         /**
          * @description A domain. `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says.
-         *         `self_service`: whether owners of its mailboxes may sign in (POST /me/login).
+         *         `self_service`: whether owners of its mailboxes may sign in (POST /me/login). `alias_of`: for an alias domain, the
+         *         domain as whose addresses its own are routed.
          */
         DomainRecord: {
             active: boolean;
+            /** Format: uuid */
+            alias_of: string | null;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -3716,8 +3886,9 @@ export interface components {
             updated_at: string;
             usage: components["schemas"]["DomainUsageRecord"];
         };
-        /** @description What the domain contains; `bytes` of mail in its mailboxes. */
+        /** @description What the domain contains; `bytes` of mail in its mailboxes. `alias_domains`: their number. */
         DomainUsageRecord: {
+            alias_domains: number;
             aliases: number;
             bytes: number;
             mailboxes: number;
@@ -3853,6 +4024,49 @@ export interface components {
             source: "domain" | "server";
             value: boolean;
         };
+        /** @description The password was set; the link works no more. */
+        InvitationAcceptance: {
+            address: string;
+            message: string;
+            /** @enum {string} */
+            type: "admin" | "mailbox";
+        };
+        /** @description The token of a link: what is behind its `#`. */
+        InvitationLookup: {
+            token: string;
+        };
+        /** @description The password that the account gets. */
+        InvitationPassword: {
+            /**
+             * Format: password
+             * @description 8 to 256 characters, not a common password, not the address of the account.
+             */
+            password: string;
+        };
+        /**
+         * @description An invitation. `url`, the link, is shown only once; null if it was mailed to `sent_to`. It works once, until
+         *         `expires_at`.
+         */
+        InvitationRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            expires_at: string;
+            sent_to: string | null;
+            url: string | null;
+        };
+        /** @description The account of an invitation: an administrator, who signs in to the dashboard with `address`, or a mailbox. */
+        InvitedAccountRecord: {
+            address: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            expires_at: string;
+            /** @enum {string} */
+            type: "admin" | "mailbox";
+        };
         /**
          * @description The result of an item: its index in the call (of CSV: the first row after the names is 0), and the object, or an
          *         `error` {code, message, details}. Both are null where a dry run would create an object.
@@ -3966,8 +4180,8 @@ export interface components {
             to: string;
         };
         /**
-         * @description A mailbox to create, with `password` or, for a migration, `password_hash` in Dovecot's format ({SCHEME}…). Null
-         *         for `require_app_passwords`: as the domain.
+         * @description A mailbox to create, with `password`, `invite` or, for a migration, `password_hash` in Dovecot's format
+         *         ({SCHEME}…). Null for `require_app_passwords`: as the domain.
          */
         MailboxCreate: {
             /** @default true */
@@ -3975,6 +4189,16 @@ export interface components {
             /** Format: uuid */
             domain_id: string;
             forward?: components["schemas"]["ForwardRequest"];
+            /**
+             * @description Instead of a password: create a link with which the account's owner sets one.
+             * @default false
+             */
+            invite?: boolean;
+            /**
+             * Format: email
+             * @description Mail the link to this address instead of showing it.
+             */
+            invite_to?: string;
             local_part: string;
             /** @default  */
             name?: string;
@@ -3986,11 +4210,55 @@ export interface components {
             /** @description Bytes; 0 is unlimited */
             quota_bytes?: number;
             require_app_passwords?: boolean | null;
+            /** @description At most 100 addresses and domains */
+            send_as?: string[];
             /**
              * @description IANA name, such as Europe/Berlin
              * @default UTC
              */
             time_zone?: string;
+        };
+        /**
+         * @description A new mailbox, with `invitation` if its owner was invited; that is null when the response is repeated for an
+         *         Idempotency-Key.
+         */
+        MailboxCreated: {
+            active: boolean;
+            address: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            deleted_at: string | null;
+            /** Format: uuid */
+            domain_id: string;
+            forward: components["schemas"]["ForwardRecord"];
+            /** Format: uuid */
+            id: string;
+            inherited: components["schemas"]["MailboxInherited"];
+            invitation?: components["schemas"]["InvitationRecord"] | null;
+            last_login: components["schemas"]["LastLoginRecord"];
+            local_part: string;
+            message_count: number;
+            name: string;
+            protocols: components["schemas"]["ProtocolsRecord"];
+            quota_bytes: number;
+            require_app_passwords: boolean | null;
+            second_factor: boolean;
+            send_as: string[];
+            suspended: components["schemas"]["SuspendedRecord"] | null;
+            time_zone: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            updated_at: string;
+            used_bytes: number;
         };
         /** @description A mailbox was deleted; it can be restored until `kept_until`. */
         MailboxDeletion: {
@@ -4008,6 +4276,14 @@ export interface components {
         MailboxInherited: {
             require_app_passwords: components["schemas"]["InheritedFlagRecord"];
         };
+        /** @description `invite_to`: where to mail the link. */
+        MailboxInvite: {
+            /**
+             * Format: email
+             * @description Mail the link to this address instead of showing it.
+             */
+            invite_to?: string;
+        };
         /** @description Changes of a mailbox. Null for `require_app_passwords`: as the domain. */
         MailboxPatch: {
             active?: boolean;
@@ -4024,6 +4300,8 @@ export interface components {
             /** @description Bytes; 0 is unlimited */
             quota_bytes?: number;
             require_app_passwords?: boolean | null;
+            /** @description At most 100 addresses and domains */
+            send_as?: string[];
             /** @description IANA name, such as Europe/Berlin */
             time_zone?: string;
         };
@@ -4046,7 +4324,8 @@ export interface components {
          * @description A mailbox. `used_bytes` and `message_count` cover all its folders; `deleted_at` is set in the trash only.
          *
          *         `time_zone`: for display, of its vacation for example. `require_app_passwords`: whether mail clients must use app
-         *         passwords; null: as `inherited` says. If its owner has a `second_factor`, they must in any case.
+         *         passwords; null: as `inherited` says. If its owner has a `second_factor`, they must in any case. `send_as`: from
+         *         which further addresses, or domains, it may send.
          */
         MailboxRecord: {
             active: boolean;
@@ -4075,6 +4354,7 @@ export interface components {
             quota_bytes: number;
             require_app_passwords: boolean | null;
             second_factor: boolean;
+            send_as: string[];
             suspended: components["schemas"]["SuspendedRecord"] | null;
             time_zone: string;
             /**
@@ -4405,8 +4685,8 @@ export interface components {
         /**
          * @description The caller's own account.
          *
-         *         `passkeys` is their number. `second_factor_required`: no other call is allowed until it has enrolled a second
-         *         factor.
+         *         `passkeys` is their number. `must_change_password`: only POST /auth/password and /auth/logout are allowed besides
+         *         this call. `second_factor_required`: no other call is allowed until it has enrolled a second factor.
          */
         OwnAccount: {
             /**
@@ -4423,6 +4703,7 @@ export interface components {
              * @description ISO 8601, UTC, milliseconds
              */
             last_login_at: string | null;
+            must_change_password: boolean;
             oidc_provider: string | null;
             passkeys: number;
             /** @enum {string} */
@@ -4488,6 +4769,7 @@ export interface components {
             quota_bytes: number;
             require_app_passwords: boolean | null;
             second_factor: boolean;
+            send_as: string[];
             suspended: components["schemas"]["SuspendedRecord"] | null;
             time_zone: string;
             totp_enabled: boolean;
@@ -4857,8 +5139,8 @@ export interface components {
             warnings: string[];
         };
         /**
-         * @description One lookup. `step`: domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, reject; `row`: the
-         *         matching record.
+         * @description One lookup. `step`: domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, reject;
+         *         `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
          */
         RouteStepRecord: {
             address: string;
@@ -6279,6 +6561,32 @@ export interface components {
         /**
          * @description `CONFLICT` The change conflicts with an existing object.
          *
+         *     `DOMAIN_EXISTS` The domain is already registered.
+         *
+         *     `IDEMPOTENCY_IN_PROGRESS` The outcome of the first call with this key is not known yet.
+         *
+         *     `IDEMPOTENCY_MISMATCH` The Idempotency-Key was used for another request.
+         */
+        "409.CONFLICT.DOMAIN_EXISTS.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH": {
+            headers: {
+                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Refusal"] & {
+                    error?: {
+                        /** @enum {unknown} */
+                        code?: "CONFLICT" | "DOMAIN_EXISTS" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH";
+                    };
+                };
+            };
+        };
+        /**
+         * @description `CONFLICT` The change conflicts with an existing object.
+         *
          *     `IDEMPOTENCY_IN_PROGRESS` The outcome of the first call with this key is not known yet.
          *
          *     `IDEMPOTENCY_MISMATCH` The Idempotency-Key was used for another request.
@@ -6318,30 +6626,6 @@ export interface components {
                     error?: {
                         /** @enum {unknown} */
                         code?: "CONFLICT" | "ORCHESTRATOR_BUSY";
-                    };
-                };
-            };
-        };
-        /**
-         * @description `DOMAIN_EXISTS` The domain is already registered.
-         *
-         *     `IDEMPOTENCY_IN_PROGRESS` The outcome of the first call with this key is not known yet.
-         *
-         *     `IDEMPOTENCY_MISMATCH` The Idempotency-Key was used for another request.
-         */
-        "409.DOMAIN_EXISTS.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH": {
-            headers: {
-                "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Refusal"] & {
-                    error?: {
-                        /** @enum {unknown} */
-                        code?: "DOMAIN_EXISTS" | "IDEMPOTENCY_IN_PROGRESS" | "IDEMPOTENCY_MISMATCH";
                     };
                 };
             };
@@ -6787,7 +7071,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["AdminRecord"];
+                        data: components["schemas"]["AdminCreated"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -6942,6 +7226,53 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
+    postAdminsByIdInvite: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AdminInvite"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["InvitationRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.INVALID_CREDENTIALS.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     getAliases: {
         parameters: {
             query?: {
@@ -6954,6 +7285,7 @@ export interface operations {
                 order?: components["parameters"]["order"];
                 q?: string;
                 sort?: "created_at" | "updated_at" | "source_local_part";
+                with_status?: boolean;
             };
             header?: never;
             path?: never;
@@ -8652,6 +8984,7 @@ export interface operations {
         parameters: {
             query?: {
                 active?: boolean;
+                alias_of?: string;
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items per page. */
@@ -8730,7 +9063,8 @@ export interface operations {
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
-            409: components["responses"]["409.DOMAIN_EXISTS.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.DOMAIN_EXISTS.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -8861,7 +9195,8 @@ export interface operations {
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
-            404: components["responses"]["404.NOT_FOUND"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
             412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
@@ -9149,6 +9484,88 @@ export interface operations {
             500: components["responses"]["500.INTERNAL_ERROR"];
         };
     };
+    postInvitationsByToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationPassword"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["InvitationAcceptance"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS.WEAK_PASSWORD"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postInvitationsLookup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationLookup"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["InvitedAccountRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            403: components["responses"]["403.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     getMailboxes: {
         parameters: {
             query?: {
@@ -9226,7 +9643,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["MailboxRecord"];
+                        data: components["schemas"]["MailboxCreated"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -9538,6 +9955,53 @@ export interface operations {
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMailboxesByIdInvite: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["MailboxInvite"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["InvitationRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

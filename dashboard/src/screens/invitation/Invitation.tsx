@@ -111,10 +111,14 @@ function Accepted({ answer }: { answer: Schema['InvitationAcceptance'] }) {
           </p>
         </div>
       </div>
-      {answer.type === 'admin' && (
+      {answer.type === 'admin' ? (
         <LinkButton to={PATHS.login} size="md" fullWidth>
           Sign in
         </LinkButton>
+      ) : (
+        <p>
+          You can also <a href="/me">sign in to your mailbox</a>, unless your administrator has turned that off.
+        </p>
       )}
     </>
   )
