@@ -185,6 +185,21 @@ def display_suspender(who: Principal, label: str, rank: int | None) -> str:
     return next((role.value for role in Role if role.rank == rank), "administrator")
 
 
+def parse_changes(changes: MailboxChanges, *, ascii_only: bool) -> MailboxChanges:
+    """The changes with validated local part and destinations; INVALID_FIELD. `ascii_only`: as in `parse_local_part`."""
+    if changes.local_part is not None:
+        local_part = parse_local_part(changes.local_part, ascii_only=ascii_only)
+        changes = replace(changes, local_part=local_part)
+    if changes.time_zone is not None:
+        check_time_zone(changes.time_zone)
+    if changes.destinations is not None:
+        parsed = parse_destinations(changes.destinations)
+        changes = replace(changes, destinations=tuple(address.text for address in parsed))
+    if changes.send_as is not None:
+        parse_send_as(changes.send_as)
+    return changes
+
+
 def apply_changes(before: Mailbox, changes: MailboxChanges) -> Mailbox:
     """The mailbox with the changes, except domain and password."""
     forward = before.forward

@@ -204,7 +204,7 @@ async def change(
     write: MailboxWrite = SINGLE_WRITE,
 ) -> Mailbox:
     """Change a mailbox and return the result. Refusals of `create`, NOT_FOUND and PRECONDITION_FAILED."""
-    changes = _parse(app, changes)
+    changes = rules.parse_changes(changes, ascii_only=app.settings.is_full_profile)
     password_hash = None
     if changes.secret is not None:
         _check(changes.secret, required=False)
@@ -351,21 +351,6 @@ async def change_item(app: App, who: Principal, mailbox_id: UUID, item: Mapping[
 async def delete_item(app: App, who: Principal, mailbox_id: UUID, item: Mapping[str, Any], write: MailboxWrite) -> None:
     """Delete a mailbox as DELETE /mailboxes/{id} does, as an item of a bulk operation, which may have `purge`."""
     await delete(app, who, mailbox_id, purge=decode_body(item, wire.BulkDeletion).purge, write=write)
-
-
-def _parse(app: App, changes: MailboxChanges) -> MailboxChanges:
-    """The changes with validated local part and destinations."""
-    if changes.local_part is not None:
-        local_part = rules.parse_local_part(changes.local_part, ascii_only=app.settings.is_full_profile)
-        changes = replace(changes, local_part=local_part)
-    if changes.time_zone is not None:
-        rules.check_time_zone(changes.time_zone)
-    if changes.destinations is not None:
-        parsed = rules.parse_destinations(changes.destinations)
-        changes = replace(changes, destinations=tuple(address.text for address in parsed))
-    if changes.send_as is not None:
-        rules.parse_send_as(changes.send_as)
-    return changes
 
 
 def _check(secret: PasswordOrHash, *, required: bool) -> None:
