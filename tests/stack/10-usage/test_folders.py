@@ -56,7 +56,7 @@ def test_folders_have_their_messages_and_sizes(stack: Stack):
 
 
 def test_the_owner_is_warned_at_80_and_95_percent(stack: Stack):
-    domain = stack.make_domain("quota.test")
+    domain = stack.make_domain("quota-warnings.test")
     bob = stack.make_mailbox(domain, "bob", quota_bytes=1_000_000)
 
     def levels() -> list[int]:

@@ -263,7 +263,9 @@ def test_only_the_probe_reaches_the_mailbox(ours: Stack) -> None:
         remote: str, service: str = "imap", password: str = configuration.make_probe_password(vault)
     ) -> bool:
         command = ["doveadm", "-c", conf, "auth", "test", "-x", f"service={service}", "-x", f"rip={remote}", MAILBOX]
-        return subprocess.run([*command, password], capture_output=True, timeout=60, check=False).returncode == 0
+        done = subprocess.run([*command, password], capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0 or "auth failed" in done.stdout + done.stderr, done
+        return done.returncode == 0
 
     assert may_log_in(probe_mailbox.IMAP_CLIENTS[4])
     assert not may_log_in(STRANGER)
