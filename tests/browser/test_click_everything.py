@@ -7,6 +7,7 @@ that open are clicked too. "Sign out" is clicked last.
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pytest
@@ -86,7 +87,9 @@ async def return_to(page: Page, http: str, path: str, credentials: tuple[str, st
         if not await page.locator("[role=dialog], [role=menu]").count():
             break
         if await page.get_by_role("button", name="Discard", exact=True).count():
-            await page.get_by_role("button", name="Discard", exact=True).click()
+            # It may be of a dialog that is just fading out.
+            with suppress(Error):
+                await page.get_by_role("button", name="Discard", exact=True).click(timeout=2_000)
         else:
             await page.keyboard.press("Escape")
         await page.wait_for_timeout(60)

@@ -169,7 +169,7 @@ async def test_the_event_stream_reconnects_after_retry_after(browser: Browser, s
         await page.clock.install()
         await page.route("**/api/v1/events/stream*", refuse)
         await page.goto(f"{scene.http}/events")
-        await expect(page.locator("main").get_by_role("alert")).to_contain_text("Try again in 300 s.")
+        await expect(page.locator("main").get_by_role("alert")).to_contain_text("Try again in 5 min.")
         # The clock also runs between these calls: allow for a minute.
         await page.clock.run_for(240_000)
         assert len(requests) == 1

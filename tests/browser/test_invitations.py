@@ -58,7 +58,7 @@ async def test_an_administrator_is_invited_sets_a_generated_password_and_signs_i
         await page.get_by_role("button", name="Set password").click()
         await expect(page.get_by_role("heading", name="Password set")).to_be_visible()
         assert page.url == f"{scene.http}/invitation"
-        await page.get_by_role("link", name="Sign in").click()
+        await page.get_by_role("link", name="Sign in", exact=True).click()
         await sign_in(page, email, password)
         await expect_signed_in(page)
         token = link.partition("#")[2]
@@ -99,7 +99,7 @@ async def test_the_owner_of_a_mailbox_is_invited_and_invited_again(browser: Brow
         await page.get_by_label("New password").fill("seven green bottles")
         await page.keyboard.press("Enter")
         await expect(page.get_by_text(f"Use {local}@{EXAMPLE}")).to_be_visible()
-        await expect(page.get_by_role("link", name="Sign in")).to_have_count(0)
+        await expect(page.get_by_role("link", name="Sign in", exact=True)).to_have_count(0)
 
 
 async def test_only_the_form_for_the_password_is_shown_until_it_is_changed(browser: Browser, scene: Scene):

@@ -36,7 +36,9 @@ async def read_lists(client: Client, domain_id: str | None) -> dict[str, Any]:
         if answer.status == 200:
             found[each.path] = answer.data
         else:
-            assert answer.code in ("FORBIDDEN", "MISSING_FIELDS"), (each.path, answer)
+            # Lists of owners of mailboxes are for other credentials.
+            expected = ("AUTH_REQUIRED",) if each.path.startswith("/me/") else ("FORBIDDEN", "MISSING_FIELDS")
+            assert answer.code in expected, (each.path, answer)
     return found
 
 
