@@ -1,14 +1,12 @@
-import { Button, PasswordInput, TextInput } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { client, fetchData } from '../api/client'
-import { type Pending, type SignInAnswer, useCredentials } from '../api/credentials'
-import { hasPasskeys, signInWithPasskey } from '../api/passkeys'
+import type { Pending, SignInAnswer } from '../api/credentials'
+import { hasPasskeys } from '../api/passkeys'
 import { clearCaches } from '../api/queries'
-import { SecondFactorStep } from '../screens/login/SecondFactor'
 import { SignInPage } from '../layout/SignInPage'
-import { ErrorBar } from '../ui/ErrorBar'
-import { Icon } from '../ui/Icon'
+import { PasskeyButton } from '../screens/login/PasskeyButton'
+import { PasswordForm } from '../screens/login/PasswordForm'
+import { SecondFactorStep } from '../screens/login/SecondFactor'
 import { OWNER_PATHS } from './paths'
 import { openPath } from './router'
 
@@ -29,7 +27,20 @@ export function SignIn() {
       {pending ? (
         <SecondFactorStep pending={pending} onDone={proceed} onBack={() => setPending(null)} />
       ) : (
-        <PasswordStep onDone={proceed} />
+        <>
+          <PasswordForm
+            label="Email address"
+            name="address"
+            request={(address, password) => fetchData(client.POST('/me/login', { body: { address, password } }))}
+            onDone={proceed}
+          />
+          {hasPasskeys() && (
+            <div className="stack">
+              <div className="or">or</div>
+              <PasskeyButton onDone={proceed} />
+            </div>
+          )}
+        </>
       )}
     </SignInPage>
   )
@@ -40,60 +51,4 @@ function openMailbox(): void {
   clearCaches()
   const next = new URLSearchParams(location.search).get('next') ?? ''
   void openPath(/^\/me(\/|$)/.test(next) ? next : OWNER_PATHS.overview)
-}
-
-function PasswordStep({ onDone }: { onDone: (answer: SignInAnswer) => void }) {
-  const [address, setAddress] = useState('')
-  const [password, setPassword] = useState('')
-  const credentials = useCredentials()
-  const byPassword = useMutation({
-    mutationFn: () => fetchData(client.POST('/me/login', { body: { address: address.trim(), password } })),
-    onSuccess: onDone,
-  })
-  const byPasskey = useMutation({ mutationFn: () => signInWithPasskey(credentials), onSuccess: onDone })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    byPasskey.reset()
-    byPassword.mutate()
-  }
-  return (
-    <>
-      <form onSubmit={submit} className="stack" noValidate>
-        <TextInput
-          label="Email address"
-          type="email"
-          name="address"
-          autoComplete="username"
-          autoFocus
-          value={address}
-          onChange={(event) => setAddress(event.currentTarget.value)}
-        />
-        <PasswordInput
-          label="Password"
-          name="password"
-          autoComplete="current-password"
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-        />
-        <ErrorBar error={byPasskey.error ?? byPassword.error} />
-        <Button type="submit" size="md" fullWidth loading={byPassword.isPending}>
-          Sign in
-        </Button>
-      </form>
-      {hasPasskeys() && (
-        <>
-          <div className="or">or</div>
-          <Button
-            variant="default"
-            fullWidth
-            leftSection={<Icon name="key" size={16} />}
-            loading={byPasskey.isPending}
-            onClick={() => byPasskey.mutate()}
-          >
-            Sign in with a passkey
-          </Button>
-        </>
-      )}
-    </>
-  )
 }

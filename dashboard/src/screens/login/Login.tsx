@@ -1,16 +1,17 @@
-import { Button, PasswordInput, TextInput } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate, useRouter } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { fetchData, client } from '../../api/client'
-import { type Pending, type SignInAnswer, useCredentials } from '../../api/credentials'
-import { hasPasskeys, signInWithPasskey } from '../../api/passkeys'
+import type { Pending, SignInAnswer } from '../../api/credentials'
+import { hasPasskeys } from '../../api/passkeys'
 import { clearCaches, providersQuery } from '../../api/queries'
-import { PATHS } from '../../paths'
-import { describeSignInError } from './errors'
-import { ErrorBar } from '../../ui/ErrorBar'
-import { Icon } from '../../ui/Icon'
 import { SignInPage, Warning } from '../../layout/SignInPage'
+import { PATHS } from '../../paths'
+import { Icon } from '../../ui/Icon'
+import { describeSignInError } from './errors'
+import { PasskeyButton } from './PasskeyButton'
+import { PasswordForm } from './PasswordForm'
 import { SecondFactorStep } from './SecondFactor'
 
 const route = getRouteApi('/login')
@@ -35,7 +36,15 @@ export function Login() {
       {pending ? (
         <SecondFactorStep pending={pending} onDone={proceed} onBack={() => setPending(null)} />
       ) : (
-        <PasswordStep onDone={proceed} />
+        <>
+          <PasswordForm
+            label="Email"
+            name="email"
+            request={(email, password) => fetchData(client.POST('/auth/login', { body: { email, password } }))}
+            onDone={proceed}
+          />
+          <OtherMethods onDone={proceed} />
+        </>
       )}
     </SignInPage>
   )
@@ -64,68 +73,15 @@ export function useOpenDashboard(): () => void {
   }
 }
 
-function PasswordStep({ onDone }: { onDone: (answer: SignInAnswer) => void }) {
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
-  const login = useMutation({
-    mutationFn: () => fetchData(client.POST('/auth/login', { body: { email: email.trim(), password } })),
-    onSuccess: onDone,
-  })
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    login.mutate()
-  }
-  return (
-    <>
-      <form onSubmit={submit} className="stack" noValidate>
-        <TextInput
-          label="Email"
-          type="email"
-          name="email"
-          autoComplete="username"
-          autoFocus
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-        />
-        <PasswordInput
-          label="Password"
-          name="password"
-          autoComplete="current-password"
-          value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
-        />
-        <ErrorBar error={login.error} />
-        <Button type="submit" size="md" fullWidth loading={login.isPending}>
-          Sign in
-        </Button>
-      </form>
-      <OtherMethods onDone={onDone} />
-    </>
-  )
-}
-
 function OtherMethods({ onDone }: { onDone: (answer: SignInAnswer) => void }) {
   const { next } = route.useSearch()
   const providers = useQuery(providersQuery())
-  const credentials = useCredentials()
-  const byPasskey = useMutation({ mutationFn: () => signInWithPasskey(credentials), onSuccess: onDone })
   if (!hasPasskeys() && !providers.data?.length) return null
   const suffix = next ? `?next=${encodeURIComponent(next)}` : ''
   return (
     <div className="stack">
       <div className="or">or</div>
-      <ErrorBar error={byPasskey.error} />
-      {hasPasskeys() && (
-        <Button
-          variant="default"
-          fullWidth
-          leftSection={<Icon name="key" size={16} />}
-          loading={byPasskey.isPending}
-          onClick={() => byPasskey.mutate()}
-        >
-          Sign in with a passkey
-        </Button>
-      )}
+      {hasPasskeys() && <PasskeyButton onDone={onDone} />}
       {providers.data?.map((provider) => (
         <Button
           key={provider.id}
