@@ -8,7 +8,6 @@ from playwright.async_api import Browser, Page, expect
 
 from tests.browser.scene import EXAMPLE, PASSWORD, Scene
 from tests.browser.screens import PHONE, FaultRecorder, open_context, open_page, visit
-from tests.browser.test_everyday import expect_notification
 from tests.browser.test_getting_in import expect_signed_in, sign_in
 from tests.browser.test_screens import AXE, find_violations
 
@@ -151,7 +150,7 @@ async def test_an_administrator_is_disabled_and_enabled(browser: Browser, scene:
             dialog = page.get_by_role("dialog", name=f"Edit {email}")
             await dialog.get_by_label("Active").click()
             await dialog.get_by_role("button", name="Save").click()
-            await expect_notification(page, f"Saved {email}.")
+            await expect(dialog).to_be_hidden()
             await expect(row.get_by_text("inactive")).to_have_count(state)
 
 
