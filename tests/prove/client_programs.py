@@ -216,9 +216,10 @@ def _mbsync(stack: Stack, checks: Checks, folder: Path) -> None:
     checks.check("what was delivered is here, nothing twice", len(files("INBOX")) == 3)
 
 
-def _sieve_connect(stack: Stack, address: str, *arguments: str) -> tuple[int, str]:
+def sieve_connect(stack: Stack, address: str, password: str, *arguments: str) -> tuple[int, str]:
+    """The exit code of sieve-connect and what it wrote."""
     command = ["sieve-connect", "--server", ADDRESS, "--port", str(stack.ports["sieve"]), "--user", address]
-    return run([*command, "--passwordfd", "0", "--notlsverify", *arguments], PASSWORD + "\n")
+    return run([*command, "--passwordfd", "0", "--notlsverify", *arguments], password + "\n")
 
 
 def install(stack: Stack, folder: Path, address: str, script: str) -> None:
@@ -226,7 +227,7 @@ def install(stack: Stack, folder: Path, address: str, script: str) -> None:
     path = folder / "installed.sieve"
     path.write_text(script)
     for arguments in (("--upload", "--localsieve", str(path)), ("--activate",)):
-        code, text = _sieve_connect(stack, address, *arguments, "--remotesieve", "rules")
+        code, text = sieve_connect(stack, address, PASSWORD, *arguments, "--remotesieve", "rules")
         assert code == 0, text
 
 
@@ -237,7 +238,7 @@ def _sieve(stack: Stack, checks: Checks, folder: Path) -> None:
     broken.write_text('require "no-such-extension";\nkeep')
 
     def connect(*arguments: str) -> tuple[int, str]:
-        return _sieve_connect(stack, BOB, *arguments)
+        return sieve_connect(stack, BOB, PASSWORD, *arguments)
 
     code, text = connect("--upload", "--localsieve", str(script), "--remotesieve", "rules")
     checks.check("upload of a script", code == 0, "" if code == 0 else text[-300:])

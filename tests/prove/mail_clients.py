@@ -1,7 +1,7 @@
-"""`make prove-mail-clients`: the full profile with mail programs, access that ends, and Sieve's mail under kill -9.
+"""`make prove-mail-clients`: the full profile with mail programs, app passwords, sessions that end, kill -9.
 
 It takes about ten minutes, needs root and the programs in `client_programs.TOOLS`, and skips nothing. ARGS="--only
-programs sessions kills" runs a part.
+programs app-passwords sessions kills" runs a part.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mailkeep import __version__
-from tests.prove import client_programs, session_ends, sieve_kills
+from tests.prove import app_password_programs, client_programs, session_ends, sieve_kills
 from tests.prove.checks import Checks
 from tests.stack import harness
 
-PARTS = ("programs", "sessions", "kills")
+PARTS = ("programs", "app-passwords", "sessions", "kills")
 
 
 def _prove(folder: Path, parts: Sequence[str]) -> Checks:
@@ -31,6 +31,9 @@ def _prove(folder: Path, parts: Sequence[str]) -> Checks:
         stack = harness.Stack(folder)
         if "programs" in parts:
             client_programs.prove(stack, checks, folder)
+        if "app-passwords" in parts:
+            print("\nA mailbox's own password and app passwords, by their scope")
+            app_password_programs.prove(stack, checks, folder)
         if "sessions" in parts:
             print(f"\nOpen sessions when access ends: all of the protocols concerned within {session_ends.ALLOWED:g} s")
             session_ends.prove(stack, checks)
@@ -59,7 +62,7 @@ def main() -> int:
     if missing or os.geteuid() != 0:
         print(f"This proof needs root and all its programs. Missing: {', '.join(missing) or 'root'}.")
         return 1
-    print(f"Mailkeep {__version__}: mail programs, access that ends, and Sieve's mail under kill -9 (full profile)")
+    print(f"Mailkeep {__version__}: mail programs, app passwords, sessions that end, kill -9 (full profile)")
     print(f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC; {len(os.sched_getaffinity(0))} cores, {_system()}")
     print(", ".join(client_programs.versions()), flush=True)
     folder = Path(tempfile.mkdtemp(prefix="mailkeep-clients-"))
