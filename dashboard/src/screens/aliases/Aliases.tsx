@@ -26,7 +26,8 @@ import { useApiMutation, useForm } from '../../ui/useForm'
 import { Icon } from '../../ui/Icon'
 import { NewButton } from '../../ui/NewButton'
 import { ListActions } from '../bulk/ListActions'
-import { selectColumn, SelectionBar, useSelection } from '../bulk/SelectionBar'
+import { SelectionBar } from '../bulk/SelectionBar'
+import { selectColumn, useSelection } from '../../ui/selection'
 import { Page } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { Destination } from '../routing/Routing'
@@ -82,7 +83,7 @@ export function Aliases() {
             )
           }
           columns={[
-            ...(isReadOnly ? [] : [selectColumn<Alias>(selection, nameOf)]),
+            ...(isReadOnly ? [] : [selectColumn<Alias>(selection, (row) => row.id, nameOf)]),
             ...columns((alias) => change({ edit: alias.id }), setDeleted),
           ]}
           rowKey={(row) => row.id}

@@ -7,37 +7,7 @@ import { pluralize } from '../../units'
 import { Confirm } from '../../ui/Confirm'
 import { useApiMutation } from '../../ui/useForm'
 import { Icon, type IconName } from '../../ui/Icon'
-
-/** The selected rows of a list. */
-export function useSelection() {
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  const select = (ids: readonly string[], isSelected: boolean) =>
-    setSelected((before) => {
-      const next = new Set(before)
-      for (const id of ids)
-        if (isSelected) next.add(id)
-        else next.delete(id)
-      return next
-    })
-  return { selected, select, clear: () => setSelected(new Set()) }
-}
-
-export type Selection = ReturnType<typeof useSelection>
-
-/** The column with a checkbox for each row. */
-export function selectColumn<Row extends { id: string }>(selection: Selection, nameOf: (row: Row) => string) {
-  return {
-    header: 'Select',
-    hidesHeader: true,
-    cell: (row: Row) => (
-      <Checkbox
-        aria-label={`Select ${nameOf(row)}`}
-        checked={selection.selected.has(row.id)}
-        onChange={(event) => selection.select([row.id], event.currentTarget.checked)}
-      />
-    ),
-  }
-}
+import type { Selection } from '../../ui/selection'
 
 interface BulkCommand {
   label: string

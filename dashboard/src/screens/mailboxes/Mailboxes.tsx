@@ -19,7 +19,8 @@ import { type CreatedInvitation, InvitationDialog } from '../invitation/Invitati
 import { MailboxForm } from './MailboxForm'
 import { NewButton } from '../../ui/NewButton'
 import { ListActions } from '../bulk/ListActions'
-import { selectColumn, SelectionBar, useSelection } from '../bulk/SelectionBar'
+import { SelectionBar } from '../bulk/SelectionBar'
+import { selectColumn, useSelection } from '../../ui/selection'
 import { Page } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { Usage } from './Usage'
@@ -109,7 +110,17 @@ export function Mailboxes() {
   const selection = useSelection()
   const [invited, setInvited] = useState<(CreatedInvitation & { id: string }) | null>(null)
   const open = (id: string) => void navigate({ to: PATHS.mailbox, params: { id } })
-  const columns = trashed || isReadOnly ? COLUMNS : [selectColumn<Mailbox>(selection, (row) => row.address), ...COLUMNS]
+  const columns =
+    trashed || isReadOnly
+      ? COLUMNS
+      : [
+          selectColumn<Mailbox>(
+            selection,
+            (row) => row.id,
+            (row) => row.address,
+          ),
+          ...COLUMNS,
+        ]
   return (
     <Page
       title="Mailboxes"

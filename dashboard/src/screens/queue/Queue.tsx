@@ -1,7 +1,6 @@
-import { Checkbox, Modal } from '@mantine/core'
+import { Modal } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { fetchPage, client, type Schema } from '../../api/client'
 import { PATHS } from '../../paths'
 import { SiblingTabs } from '../../layout/Navigation'
@@ -16,6 +15,7 @@ import { ErrorNote } from '../../ui/ErrorNote'
 import { ChoiceFilter, Filters, MoreFilters, TextFilter, TimeFilter } from '../../ui/Filters'
 import { LinkButton } from '../../ui/links'
 import { Facts, Page } from '../../ui/Page'
+import { selectColumn, useSelection } from '../../ui/selection'
 import { Time } from '../../ui/Time'
 import { QueueActions, type QueueFilter } from './QueueActions'
 
@@ -65,25 +65,17 @@ export function Queue() {
 }
 
 function QueueList({ filter }: { filter: QueueFilter }) {
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
-  const select = (ids: readonly string[], isSelected: boolean) =>
-    setSelected((before) => {
-      const next = new Set(before)
-      for (const id of ids)
-        if (isSelected) next.add(id)
-        else next.delete(id)
-      return next
-    })
+  const selection = useSelection()
   return (
     <DataList
       label="Queue"
       queryKey={['queue', 'list', filter]}
       load={(page) => fetchPage(client.GET('/queue', { params: { query: { ...filter, ...page, sort: 'arrived_at' } } }))}
-      columns={columns(selected, select)}
-      rowKey={(row) => row.queue_id}
+      columns={[selectColumn<QueuedMessage>(selection, queueIdOf, queueIdOf), ...COLUMNS]}
+      rowKey={queueIdOf}
       refetchEvery={10_000}
       toolbar={(rows) => (
-        <QueueActions rows={rows} selected={selected} filter={filter} onSelect={select} onDone={() => setSelected(new Set())} />
+        <QueueActions rows={rows} selected={selection.selected} filter={filter} onSelect={selection.select} onDone={selection.clear} />
       )}
       empty={
         Object.keys(filter).length > 0 ? (
@@ -100,32 +92,17 @@ function QueueList({ filter }: { filter: QueueFilter }) {
   )
 }
 
-function columns(
-  selected: ReadonlySet<string>,
-  onSelect: (ids: readonly string[], isSelected: boolean) => void,
-): readonly Column<QueuedMessage>[] {
-  return [
-    {
-      header: 'Select',
-      hidesHeader: true,
-      cell: (row) => (
-        <Checkbox
-          aria-label={`Select ${row.queue_id}`}
-          checked={selected.has(row.queue_id)}
-          onChange={(event) => onSelect([row.queue_id], event.currentTarget.checked)}
-        />
-      ),
-    },
-    { header: 'State', cell: (row) => <State message={row} /> },
-    { header: 'Message', cell: (row) => <Envelope message={row} /> },
-    { header: 'Last response', wide: true, cell: (row) => <LastResponse message={row} /> },
-    { header: 'Arrived', sort: 'arrived_at', cell: (row) => <Time at={row.arrived_at} form="ago" /> },
-    {
-      header: 'Next attempt',
-      cell: (row) => (row.next_attempt_at ? <Time at={row.next_attempt_at} form="ago" /> : <span className="muted">–</span>),
-    },
-  ]
-}
+const queueIdOf = (row: QueuedMessage) => row.queue_id
+const COLUMNS: readonly Column<QueuedMessage>[] = [
+  { header: 'State', cell: (row) => <State message={row} /> },
+  { header: 'Message', cell: (row) => <Envelope message={row} /> },
+  { header: 'Last response', wide: true, cell: (row) => <LastResponse message={row} /> },
+  { header: 'Arrived', sort: 'arrived_at', cell: (row) => <Time at={row.arrived_at} form="ago" /> },
+  {
+    header: 'Next attempt',
+    cell: (row) => (row.next_attempt_at ? <Time at={row.next_attempt_at} form="ago" /> : <span className="muted">–</span>),
+  },
+]
 
 const TONES: Readonly<Record<QueuedMessage['state'], Tone>> = { deferred: 'warn', hold: 'bad', active: 'info', incoming: 'info' }
 
