@@ -15,7 +15,7 @@ import { SECRET_MODAL_PROPS } from '../../ui/SecretModal'
 import { Time } from '../../ui/Time'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { PROTOCOLS } from './mailboxValues'
-import { formatInherited, formatRequirement, toRequirement } from './RequireAppPasswords'
+import { formatRequirement, toRequirement } from './RequireAppPasswords'
 
 type Mailbox = Pick<Schema['MailboxRecord'], 'address' | 'protocols' | 'require_app_passwords' | 'inherited' | 'second_factor'>
 type AppPassword = Schema['AppPasswordRecord']
@@ -95,7 +95,7 @@ export function AppPasswords({ mailbox, requests, title = 'App passwords' }: Pro
 
 function describeRequirement({ require_app_passwords: own, inherited, second_factor }: Mailbox): string {
   if (second_factor) return 'Mail clients can use: only app passwords, because the owner signs in with a second factor.'
-  const accepted = own === null ? formatInherited(inherited.require_app_passwords) : formatRequirement(toRequirement(own)).toLowerCase()
+  const accepted = formatRequirement(toRequirement(own ?? inherited.require_app_passwords.value)).toLowerCase()
   return `Mail clients can use: ${accepted}.`
 }
 
@@ -216,8 +216,7 @@ function CreatedAppPassword({ mailbox, created, onClose }: { mailbox: Mailbox; c
         <div>
           <p className="note-title">{created.name} was created.</p>
           <p>
-            Enter it in the mail client now, with the user name <code>{mailbox.address}</code>. It is stored as a hash and can't be shown
-            again.
+            Enter it in the mail client now, with the user name <code>{mailbox.address}</code>. It can't be shown again.
           </p>
         </div>
       </div>
