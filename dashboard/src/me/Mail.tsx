@@ -75,7 +75,7 @@ const PREFIX = /^<[^>]*>: [\w ]+ rejected: /
 function Outcome({ message }: { message: Message }) {
   const score = message.spam_score === null ? '' : `Spam score ${message.spam_score.toFixed(1)}`
   return (
-    <span className="break">
+    <span className="reason break">
       {message.result === 'rejected' ? <Badge tone="bad">rejected</Badge> : <Badge tone="warn">in Junk</Badge>}{' '}
       {message.reason?.replace(PREFIX, '') ?? score}
     </span>
