@@ -26,7 +26,7 @@ from mailkeep.run.cli import install
 from mailkeep.run.runtime.context import attach
 from tests.browser import owners
 from tests.browser.front import Front, run_front
-from tests.browser.scene import EXAMPLE, Scene, log_in, run_scene
+from tests.browser.scene import EXAMPLE, SHOP, Scene, log_in, run_scene
 from tests.browser.screens import PHONE, ROOT, SCREENS, WIDE, Screen, navigate, open_context, visit
 from tests.plugins.browser import PROGRAMS, launch, program
 from tests.stack import harness
@@ -107,10 +107,13 @@ async def prepare(scene: Scene) -> str:
     call, domain = scene.super_admin.call, scene.ids["domain_id"]
     # Something waits for a restart.
     await call("PATCH", "/config", {"changes": {"smtp.max_sessions": 400}, "comment": "For the new partner"})
-    alias_domain = await call("POST", "/domains", {"name": "example-shop.test", "alias_of": domain})
+    alias_domain = await call("POST", "/domains", {"name": "second-name.test", "alias_of": domain})
     scene.ids["alias_domain_id"] = alias_domain["id"]
-    for source, destination in (("info", f"former@{EXAMPLE}"), ("press", f"alice@{EXAMPLE},zoe@{EXAMPLE}")):
-        await call("POST", "/aliases", {"domain_id": domain, "source_local_part": source, "destination": destination})
+    [shop] = [each for each in await call("GET", "/domains") if each["name"] == SHOP]
+    for source, destination in (("info", f"former@{SHOP}"), ("press", f"alice@{EXAMPLE},former@{SHOP}")):
+        await call(
+            "POST", "/aliases", {"domain_id": shop["id"], "source_local_part": source, "destination": destination}
+        )
     async with attach(scene.instance.data_dir, "screenshots") as app, app.db.tx() as conn:
         at = app.clock()
         for block in (

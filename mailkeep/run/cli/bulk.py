@@ -164,10 +164,10 @@ async def _run_part(
 
 def _by_row_numbers(error: dict[str, Any], rows: Sequence[_TableRow], resource: BulkResource) -> dict[str, Any]:
     """An error that names another item of the call by its index, with that row's number instead."""
-    details = error["details"] or {}
-    if details.get("reason") != "repeated":
+    details: dict[str, Any] | None = error["details"]
+    if details is None or details.get("reason") != "repeated":
         return error
-    return _repeated(rows[details["index"]].number, resource)
+    return _repeated(rows[int(details["index"])].number, resource)
 
 
 def _repeated(row: int, resource: BulkResource) -> dict[str, Any]:

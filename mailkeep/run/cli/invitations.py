@@ -121,6 +121,6 @@ def to_lines(account: str, invitation: Invitation) -> list[str]:
     lines = [f"Link for {account}, shown only once. {until}", invitation.url]
     if urlsplit(invitation.url).hostname in ("localhost", "127.0.0.1"):
         lines.append(
-            "It works on this machine only: set http.public_url to the address at which others reach the server."
+            "It works on this machine only: set http.public_url in mailkeep.toml to the server's public address."
         )
     return lines
