@@ -11,16 +11,22 @@ import io
 import shutil
 import sys
 import tempfile
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from PIL import Image, ImageChops, ImageStat
 from playwright.async_api import Browser, Page
 
+from mailkeep.core.ids import uuid7
+from mailkeep.features.access.sign_in_protection import store
+from mailkeep.features.access.sign_in_protection.model import NewBlock
 from mailkeep.run.cli import install
+from mailkeep.run.runtime.context import attach
 from tests.browser import owners
 from tests.browser.front import Front, run_front
-from tests.browser.scene import EXAMPLE, Scene, log_in, run_scene
+from tests.browser.scene import EXAMPLE, SHOP, Scene, log_in, run_scene
 from tests.browser.screens import PHONE, ROOT, SCREENS, WIDE, Screen, navigate, open_context, visit
 from tests.plugins.browser import PROGRAMS, launch, program
 from tests.stack import harness
@@ -38,6 +44,7 @@ OTHERS = (
     Screen("new-webhook", "/webhooks?new=yes"),
     Screen("new-key", "/api-keys?new=yes"),
     Screen("settings-history", "/settings?tab=history"),
+    Screen("alias-domain", "/domains/{alias_domain_id}"),
 )
 FILTER = (
     'require ["fileinto", "mailbox"];\nif header :contains "list-id" "news.example.org" {\n  fileinto :create "News";\n'
@@ -56,15 +63,15 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
         written.append(folder / f"{name}.png")
         written[-1].write_bytes(reduce_colors(await page.screenshot()))
 
-    # Something waits for a restart.
-    await scene.super_admin.call(
-        "PATCH", "/config", {"changes": {"smtp.max_sessions": 400}, "comment": "For the new partner"}
-    )
+    link = await prepare(scene)
     for form, options in FORMS.items():
         async with open_context(browser, None, reduced_motion="reduce", **options) as browser_context:
             page = await browser_context.new_page()
             await visit(page, scene.http, "/login")
             await save_screenshot(page, f"login-{form}")
+            await visit(page, scene.http, link)
+            await page.get_by_label("New password").wait_for()
+            await save_screenshot(page, f"invitation-{form}")
         async with open_context(browser, scene.super_admin, reduced_motion="reduce", **options) as browser_context:
             page = await browser_context.new_page()
             await visit(page, scene.http, "/")
@@ -82,6 +89,8 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             await save_screenshot(page, f"import-mailboxes-{form}")
             await open_review(page, scene)
             await save_screenshot(page, f"settings-review-{form}")
+            await invite(page, scene)
+            await save_screenshot(page, f"invite-{form}")
             await visit(page, front.http, "/queue")
             await page.get_by_label("Select", exact=False).nth(1).check()
             await page.get_by_label("Select", exact=False).nth(2).check()
@@ -91,6 +100,39 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             await show_vacation(page, front)
             await save_screenshot(page, f"vacation-{form}")
     return written
+
+
+async def prepare(scene: Scene) -> str:
+    """Add what only the pictures show; returns the path of an invitation."""
+    call, domain = scene.super_admin.call, scene.ids["domain_id"]
+    # Something waits for a restart.
+    await call("PATCH", "/config", {"changes": {"smtp.max_sessions": 400}, "comment": "For the new partner"})
+    alias_domain = await call("POST", "/domains", {"name": "second-name.test", "alias_of": domain})
+    scene.ids["alias_domain_id"] = alias_domain["id"]
+    [shop] = [each for each in await call("GET", "/domains") if each["name"] == SHOP]
+    for source, destination in (("info", f"former@{SHOP}"), ("press", f"alice@{EXAMPLE},former@{SHOP}")):
+        await call(
+            "POST", "/aliases", {"domain_id": shop["id"], "source_local_part": source, "destination": destination}
+        )
+    async with attach(scene.instance.data_dir, "screenshots") as app, app.db.tx() as conn:
+        at = app.clock()
+        for block in (
+            NewBlock(f"mailbox:bob@{EXAMPLE}", None, 14, at + timedelta(minutes=15)),
+            NewBlock(None, "198.51.100.23", 31, at + timedelta(hours=1)),
+            NewBlock(f"mailbox:carla@{EXAMPLE}", "203.0.113.7", 52, at + timedelta(minutes=15)),
+        ):
+            await store.upsert_block(conn, uuid7(at), block, uuid7(at), at)
+    created = await call("POST", "/mailboxes", {"domain_id": domain, "local_part": "nora", "invite": True})
+    return f"/invitation#{urlsplit(created['invitation']['url']).fragment}"
+
+
+async def invite(page: Page, scene: Scene) -> None:
+    """The link of a new invitation."""
+    await visit(page, scene.http, f"/mailboxes/{scene.ids['mailbox_id']}?tab=settings")
+    await page.get_by_role("button", name="Invite the owner").click()
+    await page.get_by_role("button", name="Create link").click()
+    await page.get_by_text("Invitation link", exact=True).wait_for()
+    await page.wait_for_timeout(150)
 
 
 async def take_owners_screenshots(browser: Browser, front: Front, folder: Path) -> list[Path]:

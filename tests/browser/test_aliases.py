@@ -67,6 +67,9 @@ async def test_the_list_says_why_mail_does_not_arrive_and_is_searched(browser: B
         await page.get_by_role("searchbox", name="Search by address or destination").fill("nobody-HERE")
         row = page.get_by_role("row").filter(has_text="lost-mail")
         await expect(row).to_contain_text("leads nowhere")
+        # The reason leaves room for the destinations.
+        cell = page.get_by_role("cell").filter(has=page.get_by_title("nobody-here@lists.test"))
+        assert await cell.evaluate("each => each.scrollWidth <= each.clientWidth")
         await expect(row).to_contain_text("nobody-here@lists.test leads nowhere: nobody has this address")
         await expect(page.get_by_role("row").filter(has_text="found-mail")).to_have_count(0)
         await row.get_by_role("button", name="Edit lost-mail").click()

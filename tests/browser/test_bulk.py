@@ -52,6 +52,7 @@ async def test_a_table_is_mapped_checked_and_imported(browser: Browser, scene: S
         await expect(page.get_by_role("alert")).to_contain_text("not UTF-8")
         await choose_file(page, "staff.csv", table.encode())
         await expect(page.get_by_text("4 rows, 5 columns")).to_be_visible()
+        await expect(page.get_by_text("Columns of the file that are not imported: Who, Space, On.")).to_be_visible()
         # "Mail" and "crypt" are known names; the others are mapped by hand.
         for label, column in (("Name", "Who"), ("Quota in bytes", "Space"), ("Active", "On")):
             await page.get_by_role("combobox", name=label, exact=True).click()

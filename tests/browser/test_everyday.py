@@ -176,7 +176,9 @@ async def test_a_form_shows_where_an_inherited_value_comes_from(browser: Browser
             await visit(page, scene.http, f"/mailboxes/{scene.ids['mailbox_id']}?tab=settings")
             await expect(field).to_have_value("Inherit (only app passwords, from the domain)")
             await page.get_by_role("tab", name="App passwords").click()
-            await expect(page.get_by_text("Mail clients can use: only app passwords, from the domain.")).to_be_visible()
+            await expect(
+                page.get_by_text("Mail clients need one: the mailbox's own password is not accepted.")
+            ).to_be_visible()
         finally:
             path = f"/domains/{scene.ids['domain_id']}"
             await scene.super_admin.call("PATCH", path, {"require_app_passwords": None})

@@ -36,7 +36,7 @@ async def test_an_owner_signs_in_returns_to_the_requested_screen_and_signs_out(b
         await enter(page, address, "a wrong password")
         alert = page.get_by_role("alert")
         await expect(alert).to_contain_text("Wrong")
-        await expect(alert).to_contain_text("App passwords work in mail programs only.")
+        await expect(alert).to_contain_text("App passwords do not work here.")
         await enter(page, address)
         await expect(page.get_by_role("heading", level=1, name="Set up a device")).to_be_visible()
         await expect(page).to_have_url(f"{scene.http}/me/device")

@@ -48,6 +48,8 @@ export interface ItemError {
   index: number
   code: string
   message: string
+  /** Another item with the same name; `message` names its index within the call. */
+  repeats?: number
 }
 
 /** The errors of operations, in the order of the items. */
@@ -56,7 +58,11 @@ export function listErrors(operations: readonly OperationStatus[]): ItemError[] 
   const errors: ItemError[] = []
   for (const { progress, results } of operations) {
     for (const { index, error } of results)
-      if (error) errors.push({ index: first + index, code: String(error['code']), message: String(error['message']) })
+      if (error) {
+        const details = error['details'] as Record<string, unknown> | null
+        const repeats = details?.['reason'] === 'repeated' ? { repeats: first + Number(details['index']) } : {}
+        errors.push({ index: first + index, code: String(error['code']), message: String(error['message']), ...repeats })
+      }
     first += progress.total
   }
   return errors

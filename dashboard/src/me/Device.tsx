@@ -62,7 +62,7 @@ export default function Device() {
 
 function PasswordAdvice({ isRequired }: { isRequired: boolean }) {
   const link = <OwnerLink href={OWNER_PATHS.appPasswords}>app password</OwnerLink>
-  return isRequired ? <>An {link}. Your own password is not accepted.</> : <>Better an {link} for each device than your own password.</>
+  return isRequired ? <>An {link}. Your own password is not accepted.</> : <>Create an {link} for each device, or use your own password.</>
 }
 
 /** The first service is the preferred one. */

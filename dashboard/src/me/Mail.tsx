@@ -69,11 +69,15 @@ const EMPTY = {
   ),
 }
 
+/** How Postfix begins its reasons. */
+const PREFIX = /^<[^>]*>: [\w ]+ rejected: /
+
 function Outcome({ message }: { message: Message }) {
   const score = message.spam_score === null ? '' : `Spam score ${message.spam_score.toFixed(1)}`
   return (
-    <span className="break">
-      {message.result === 'rejected' ? <Badge tone="bad">rejected</Badge> : <Badge tone="warn">in Junk</Badge>} {message.reason ?? score}
+    <span className="reason break">
+      {message.result === 'rejected' ? <Badge tone="bad">rejected</Badge> : <Badge tone="warn">in Junk</Badge>}{' '}
+      {message.reason?.replace(PREFIX, '') ?? score}
     </span>
   )
 }

@@ -3,7 +3,7 @@ import { type Column, DataList } from '../ui/DataList'
 import { EmptyState } from '../ui/Empty'
 import { Section } from '../ui/Page'
 import { Time } from '../ui/Time'
-import { describeProgram } from './programs'
+import { describeProgram } from '../programs'
 
 type Login = Schema['SignInRecord']
 

@@ -266,8 +266,8 @@ async def _list_admins(data_dir: Path | None) -> CommandResult:
         [
             row["email"],
             row["role"],
-            "active" if row["active"] else "disabled",
-            len(row["domain_ids"]),
+            "active" if row["active"] else "inactive",
+            len(row["domain_ids"]) if row["role"] == "domain_admin" else "all",
             row["last_login_at"] or "never",
             row["id"],
         ]

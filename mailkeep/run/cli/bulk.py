@@ -156,7 +156,23 @@ async def _run_part(
     request = BulkRequest(resource, wanted.action, [row.item for row in rows], wanted.dry_run)
     operation_id = await service.submit(app, cli_principal(), request)
     results = await _wait(app, operation_id)
-    return [{"row": rows[index].number, "name": _name(rows[index].item), **error} for index, error in results]
+    return [
+        {"row": rows[index].number, "name": _name(rows[index].item), **_by_row_numbers(error, rows, resource)}
+        for index, error in results
+    ]
+
+
+def _by_row_numbers(error: dict[str, Any], rows: Sequence[_TableRow], resource: BulkResource) -> dict[str, Any]:
+    """An error that names another item of the call by its index, with that row's number instead."""
+    details: dict[str, Any] | None = error["details"]
+    if details is None or details.get("reason") != "repeated":
+        return error
+    return _repeated(rows[int(details["index"])].number, resource)
+
+
+def _repeated(row: int, resource: BulkResource) -> dict[str, Any]:
+    text = f"Row {row} is about this {resource} too."
+    return {"code": "CONFLICT", "message": text, "details": {"reason": "repeated", "row": row}}
 
 
 async def _wait(app: App, operation_id: UUID) -> list[tuple[int, dict[str, Any]]]:
@@ -207,9 +223,7 @@ def _list_repeated(resource: BulkResource, rows: Sequence[_TableRow], faulty: se
         name = _name(row.item)
         number = first.setdefault(name.casefold(), row.number)
         if number != row.number:
-            text = f"Row {number} is about this {resource} too."
-            error = {"code": "CONFLICT", "message": text, "details": {"reason": "repeated"}}
-            errors.append({"row": row.number, "name": name, **error})
+            errors.append({"row": row.number, "name": name, **_repeated(number, resource)})
     return errors
 
 

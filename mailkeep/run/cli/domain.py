@@ -102,7 +102,7 @@ async def _set_alias(data_dir: Path | None, name: str, target: str | None) -> Co
         await service.change(app, conn, cli_principal(), domain.id, changes)
     data = {"name": domain.name, "alias_of": target_domain and target_domain.name}
     if target_domain is None:
-        return CommandResult(data, [f"{domain.name} is no alias domain."])
+        return CommandResult(data, [f"{domain.name} is not an alias domain any more."])
     return CommandResult(data, [f"Addresses in {domain.name} are routed as those in {target_domain.name}."])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -117,4 +118,9 @@ def to_lines(account: str, invitation: Invitation) -> list[str]:
     until = f"It works once, until {iso(invitation.expires_at)}."
     if invitation.url is None:
         return [f"A link for {account} is on its way to {invitation.sent_to}. {until}"]
-    return [f"Link for {account}, shown only once. {until}", invitation.url]
+    lines = [f"Link for {account}, shown only once. {until}", invitation.url]
+    if urlsplit(invitation.url).hostname in ("localhost", "127.0.0.1"):
+        lines.append(
+            "It works on this machine only: set http.public_url in mailkeep.toml to the server's public address."
+        )
+    return lines

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import re
 from dataclasses import replace
+from datetime import datetime
 from email import message_from_bytes, policy
 from typing import Any
 from uuid import UUID
@@ -253,7 +254,7 @@ async def test_a_mailed_link_is_not_shown(post: Post, path: str, body: dict[str,
     assert recipient == FAR
     # No text of users, such as the local part or the name that somebody chose.
     assert not re.search("nora|ivan|example", text)
-    assert f"Open this link until {invitation['expires_at']}:" in text
+    assert f"Open this link until {datetime.fromisoformat(invitation['expires_at']):%-d %B %Y, %H:%M} UTC:" in text
     assert (await accept(post.api, token_in(text))).status == 200
 
 

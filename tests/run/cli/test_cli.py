@@ -705,7 +705,8 @@ def test_the_owner_of_a_mailbox_is_invited(running: Running, root_key: str, doma
     assert running.call("POST", "/mailboxes", body, root_key)[0] == 201
     result = inside("mailbox", "invite", "ivan@example.test", data=running.data)
     assert result.code == 0
-    shown, link = result.out.splitlines()
+    shown, link, note = result.out.splitlines()
+    assert "http.public_url" in note  # it is localhost
     assert shown.startswith("Link for ivan@example.test, shown only once. It works once, until 20")
     status, data = running.call("POST", "/invitations/lookup", {"token": urlsplit(link).fragment})
     assert (status, data["type"], data["address"]) == (200, "mailbox", "ivan@example.test")

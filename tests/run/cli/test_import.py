@@ -76,6 +76,10 @@ def test_a_large_table_is_split(session: Session, tmp_path: Path, monkeypatch: p
         [error] = result.data["errors"]
         assert (error["row"], error["name"], error["details"]["reason"]) == (14, f"U3@{DOMAIN}", reason)
         assert (result.data["rows"], result.data["succeeded"], result.code) == (13, 12, 1)
+    near = tmp_path / "near.csv"
+    near.write_text(f"address;password_hash\nx@{DOMAIN};{HASH}\nX@{DOMAIN};{HASH}\n")
+    result = asyncio.run(bulk._import(session.instance.data_dir, "mailbox", bulk._ImportOptions(near, "create", True)))
+    assert [each["message"] for each in result.data["errors"]] == ["Row 2 is about this mailbox too."]
     for each in session.call("GET", "/mailboxes?limit=200"):
         session.call("DELETE", f"/mailboxes/{each['id']}?purge=true")
 

@@ -51,7 +51,7 @@ async def test_a_program_is_set_up_mail_is_filtered_and_junk_and_sign_ins_are_li
         await dialog.get_by_label("Sender").fill("@remote.test")
         await dialog.get_by_label("Folder").fill("News")
         await dialog.get_by_role("button", name="Add to script").click()
-        await page.get_by_role("button", name="Save").click()
+        await page.get_by_role("button", name="Save", exact=True).click()
         await page.get_by_role("button", name="Activate main").click()
         await expect(page.get_by_text("main filters new mail from now on.")).to_be_visible()
         await asyncio.to_thread(stack.deliver, address, "Hello")

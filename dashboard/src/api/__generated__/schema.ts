@@ -190,7 +190,7 @@ export interface paths {
         put?: never;
         /**
          * Create, update or delete many aliases
-         * @description Returns at once; GET /operations/{id} shows the progress, and a result for each item. Each item does what the single call does, or nothing; it is authorised when it is carried out. The body may also be CSV (`text/csv`, UTF-8) with `?action=` and `?dry_run=`. Its first line names the columns: `domain`, `source_local_part`, `destination`, `active`; instead of the first two also `id`. An empty cell is an absent field. RATE_LIMIT_EXCEEDED while 20 operations of the account are unfinished.
+         * @description Returns at once; GET /operations/{id} shows the progress, and a result for each item. Each item does what the single call does, or nothing; it is authorised when it is carried out. The body may also be CSV (`text/csv`, UTF-8, with commas, semicolons or tabs) with `?action=` and `?dry_run=`. Its first line names the columns: `domain`, `source_local_part`, `destination`, `active`; instead of the first two also `id`. An empty cell is an absent field. RATE_LIMIT_EXCEEDED while 20 operations of the account are unfinished.
          */
         post: operations["postAliasesBulk"];
         delete?: never;
@@ -1413,7 +1413,7 @@ export interface paths {
         put?: never;
         /**
          * Create, update or delete many mailboxes
-         * @description Returns at once; GET /operations/{id} shows the progress, and a result for each item. Each item does what the single call does, or nothing; it is authorised when it is carried out. The body may also be CSV (`text/csv`, UTF-8) with `?action=` and `?dry_run=`. Its first line names the columns: `address`, `name`, `password` or `password_hash`, `quota_bytes`, `active`; instead of `address` also `id` (update, delete). An empty cell is an absent field. RATE_LIMIT_EXCEEDED while 20 operations of the account are unfinished.
+         * @description Returns at once; GET /operations/{id} shows the progress, and a result for each item. Each item does what the single call does, or nothing; it is authorised when it is carried out. The body may also be CSV (`text/csv`, UTF-8, with commas, semicolons or tabs) with `?action=` and `?dry_run=`. Its first line names the columns: `address`, `name`, `password` or `password_hash`, `quota_bytes`, `active`; instead of `address` also `id` (update, delete). An empty cell is an absent field. RATE_LIMIT_EXCEEDED while 20 operations of the account are unfinished.
          */
         post: operations["postMailboxesBulk"];
         delete?: never;

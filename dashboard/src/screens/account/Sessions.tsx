@@ -3,6 +3,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schema } from '../../api/client'
 import { type Credentials, useCredentials } from '../../api/credentials'
+import { describeProgram } from '../../programs'
 import { Badge } from '../../ui/Badge'
 import { ConfirmDelete } from '../../ui/Confirm'
 import { ErrorBar } from '../../ui/ErrorBar'
@@ -56,7 +57,9 @@ export function Sessions() {
                 End
               </Button>
             </div>
-            <p className="muted small break">{session.user_agent ?? 'unknown user agent'}</p>
+            <p className="muted small break" title={session.user_agent ?? undefined}>
+              {describeProgram(session.user_agent ?? 'unknown program')}
+            </p>
             <p className="muted small">
               Signed in <Time at={session.created_at} />, expires <Time at={session.expires_at} />
             </p>

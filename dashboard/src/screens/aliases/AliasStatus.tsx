@@ -20,7 +20,7 @@ export function AliasState({ alias }: { alias: Alias }) {
   const { status } = alias
   const [tone, label] = BADGES[status?.state ?? (alias.active ? 'ok' : 'inactive')]
   return (
-    <div>
+    <div className="reason">
       <Badge tone={tone}>{label}</Badge>
       {status?.text && status.state !== 'inactive' && <div className="muted small break">{status.text}</div>}
     </div>

@@ -17,8 +17,9 @@ interface Props {
 
 /** The errors of a bulk operation as a table, and as a file. */
 export function ErrorTable({ errors, nameOf, numberOf }: Props) {
+  const describe = ({ message, repeats }: ItemError) => (repeats === undefined ? message : `The same as row ${numberOf(repeats)}.`)
   const download = () => {
-    const rows = errors.map(({ index, code, message }) => [numberOf(index), nameOf(index), code, message])
+    const rows = errors.map((error) => [numberOf(error.index), nameOf(error.index), error.code, describe(error)])
     const url = URL.createObjectURL(new Blob([writeCsv([['row', 'name', 'code', 'reason'], ...rows])], { type: 'text/csv' }))
     const link = document.createElement('a')
     link.href = url
@@ -47,16 +48,18 @@ export function ErrorTable({ errors, nameOf, numberOf }: Props) {
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {errors.slice(0, MAX_SHOWN).map(({ index, code, message }) => (
-            <tr key={index} role="row">
+          {errors.slice(0, MAX_SHOWN).map((error) => (
+            <tr key={error.index} role="row">
               <td role="cell" data-label="Row">
-                {formatNumber(numberOf(index))}
+                {formatNumber(numberOf(error.index))}
               </td>
               <td role="cell" data-label="Name">
-                <span className="break">{nameOf(index) || '–'}</span>
+                <span className="break">{nameOf(error.index) || '–'}</span>
               </td>
               <td role="cell" data-label="Reason" className="wrap">
-                {message} <span className="muted small">{code}</span>
+                <span>
+                  {describe(error)} <span className="muted small">{error.code}</span>
+                </span>
               </td>
             </tr>
           ))}

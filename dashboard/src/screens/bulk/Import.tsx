@@ -1,4 +1,5 @@
 import { Button, FileButton, Progress, Select } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Allowed } from '../../access/Allowed'
 import {
@@ -131,6 +132,8 @@ function Steps({ resource, action, upload: { name, table } }: { resource: BulkRe
   const [progress, setProgress] = useState(0)
   const [errors, setErrors] = useState<readonly ItemError[] | null>(null)
   const [isStarted, setStarted] = useState(false)
+  const used = new Set(Object.values(mapping))
+  const unused = table.columns.filter((_column, index) => !used.has(index))
   const missing = targets.filter((each) => each.isRequired && (mapping[each.name] ?? null) === null)
   const items = toItems(table, targets, mapping)
   const check = useApiMutation({
@@ -174,6 +177,7 @@ function Steps({ resource, action, upload: { name, table } }: { resource: BulkRe
             ))}
           </div>
           {missing.length > 0 && <p className="muted">Select a column for: {missing.map(({ label }) => label).join(', ')}.</p>}
+          {unused.length > 0 && <p className="muted break">Columns of the file that are not imported: {unused.join(', ')}.</p>}
           <Preview items={items} targets={targets.filter(({ name: each }) => (mapping[each] ?? null) !== null)} />
           <ErrorNote error={check.error} />
           {check.isPending && <Progress value={(progress / items.length) * 100} aria-label="Rows checked" />}
@@ -195,7 +199,9 @@ function Steps({ resource, action, upload: { name, table } }: { resource: BulkRe
             <p role="status">
               {errors.length === 0
                 ? `All ${pluralize(items.length, 'row')} can be imported.`
-                : `${pluralize(good.length, 'row')} can be imported, ${formatNumber(errors.length)} can't. Correct the file, or import the others.`}
+                : good.length === 0
+                  ? 'No row can be imported. Correct the columns above, or the file.'
+                  : `${pluralize(good.length, 'row')} can be imported, ${formatNumber(errors.length)} can't. Correct the file, or import the others.`}
             </p>
             {errors.length > 0 && (
               <ErrorTable
@@ -207,7 +213,7 @@ function Steps({ resource, action, upload: { name, table } }: { resource: BulkRe
             <ErrorNote error={start.error} />
             {isStarted ? (
               <p className="strong" role="status">
-                Started. The progress is shown at the top of every page.
+                Started. The progress is shown at the top of every page. <Link to={texts.to}>Show the {texts.plural}</Link>
               </p>
             ) : (
               <div className="right">

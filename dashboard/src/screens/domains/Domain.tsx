@@ -118,6 +118,7 @@ function facts(domain: Schema['DomainRecord']) {
         <StatusBadge status={domain.dns.status} /> {domain.dns.checked_at && <Time at={domain.dns.checked_at} form="ago" />}
       </>,
     ],
+    ['Print the records to publish', <CopyableCode value={`mailkeep dns ${domain.name}`} what="command" />],
     ['ASCII (Punycode) name', <code>{domain.name}</code>],
     ['Created', <Time at={domain.created_at} />],
     ['ID', <CopyableCode value={domain.id} what="ID" />],

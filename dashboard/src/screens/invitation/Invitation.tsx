@@ -84,7 +84,10 @@ function PasswordForm(props: { token: string; account: Account; onDone: (answer:
           name="password"
           description="At least 8 characters, not a common password"
           value={password}
-          onChange={(event) => setPassword(event.currentTarget.value)}
+          onChange={(event) => {
+            setPassword(event.currentTarget.value)
+            accept.reset()
+          }}
           error={fault}
           aria-invalid={fault !== undefined}
           autoFocus
@@ -117,7 +120,8 @@ function Accepted({ answer }: { answer: Schema['InvitationAcceptance'] }) {
         </LinkButton>
       ) : (
         <p>
-          You can also <a href="/me">sign in to your mailbox</a>, unless your administrator has turned that off.
+          <a href="/me">Sign in to your mailbox</a> to see the servers and ports for your mail client, unless your administrator has turned
+          that off.
         </p>
       )}
     </>

@@ -31,6 +31,12 @@ export function InvitationLink({ created, onDone }: { created: CreatedInvitation
         </div>
       </div>
       {url && <Secret label="Invitation link" value={url} />}
+      {url && new URL(url).host !== location.host && (
+        <p className="muted">
+          The link leads to {new URL(url).host}. If the person can't reach the server there, set <code>http.public_url</code> in{' '}
+          <code>mailkeep.toml</code>, restart, and create a new link.
+        </p>
+      )}
       <div className="right">
         <Button onClick={onDone}>{url ? "I've saved it" : 'Close'}</Button>
       </div>

@@ -15,7 +15,6 @@ import { SECRET_MODAL_PROPS } from '../../ui/SecretModal'
 import { Time } from '../../ui/Time'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { PROTOCOLS } from './mailboxValues'
-import { formatInherited, formatRequirement, toRequirement } from './RequireAppPasswords'
 
 type Mailbox = Pick<Schema['MailboxRecord'], 'address' | 'protocols' | 'require_app_passwords' | 'inherited' | 'second_factor'>
 type AppPassword = Schema['AppPasswordRecord']
@@ -94,9 +93,10 @@ export function AppPasswords({ mailbox, requests, title = 'App passwords' }: Pro
 }
 
 function describeRequirement({ require_app_passwords: own, inherited, second_factor }: Mailbox): string {
-  if (second_factor) return 'Mail clients can use: only app passwords, because the owner signs in with a second factor.'
-  const accepted = own === null ? formatInherited(inherited.require_app_passwords) : formatRequirement(toRequirement(own)).toLowerCase()
-  return `Mail clients can use: ${accepted}.`
+  if (second_factor) return 'Mail clients need one, because signing in needs a second factor.'
+  return (own ?? inherited.require_app_passwords.value)
+    ? "Mail clients need one: the mailbox's own password is not accepted."
+    : "Mail clients may also use the mailbox's own password."
 }
 
 function allowedProtocols({ protocols }: Mailbox): Protocol[] {
@@ -216,8 +216,7 @@ function CreatedAppPassword({ mailbox, created, onClose }: { mailbox: Mailbox; c
         <div>
           <p className="note-title">{created.name} was created.</p>
           <p>
-            Enter it in the mail client now, with the user name <code>{mailbox.address}</code>. It is stored as a hash and can't be shown
-            again.
+            Enter it in the mail client now, with the user name <code>{mailbox.address}</code>. It can't be shown again.
           </p>
         </div>
       </div>

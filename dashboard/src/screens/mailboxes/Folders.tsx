@@ -36,6 +36,8 @@ export function Folders({ mailbox }: { mailbox: Schema['MailboxRecord'] }) {
       <ErrorNote error={recalculate.error} />
       {error ? (
         <ErrorNote error={error} />
+      ) : data?.length === 0 ? (
+        <p className="muted">No folders yet. The first message or sign-in by IMAP creates them.</p>
       ) : data ? (
         <div className="list-card">
           <table className="list" role="table" aria-label="Folders">

@@ -31,7 +31,7 @@ export function ForwardForm({ mailbox, requests }: { mailbox: Mailbox; requests:
       onSubmit={() => save.mutate(form.values)}
       error={save.error}
       isDirty={form.isDirty}
-      formFields={[...form.names, 'forward', 'forward.destinations']}
+      formFields={[...form.names, 'forward', 'forward.destinations', 'destinations']}
       actions={
         <Allowed action="mailbox.write">
           <Button type="submit" loading={save.isPending}>
@@ -63,7 +63,7 @@ export function ForwardFields({ form }: { form: Pick<ReturnType<typeof useForm<V
         description="Press Enter after each address"
         placeholder="alice@elsewhere.example"
         {...form.field('forward_to')}
-        error={form.errorOf('forward.destinations') ?? form.errorOf('forward')}
+        error={form.errorOf('forward.destinations') ?? form.errorOf('destinations') ?? form.errorOf('forward')}
       />
       <Checkbox
         label={FORWARD_LABELS.keep_copy}

@@ -24,6 +24,7 @@ import { InviteDialog } from '../invitation/InviteForm'
 import { AppPasswords } from './AppPasswords'
 import { Folders } from './Folders'
 import { MailboxForm } from './MailboxForm'
+import { SignInBlockNote } from './SignInBlockNote'
 import { VacationTab } from './VacationTab'
 import { Facts, Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
@@ -68,6 +69,7 @@ export function Mailbox() {
       {(data) => (
         <>
           {data.suspended && <SuspensionNote mailbox={data} />}
+          <SignInBlockNote address={data.address} />
           <DetailTabs
             tabs={[
               {

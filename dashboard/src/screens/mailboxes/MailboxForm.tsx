@@ -101,7 +101,7 @@ export function MailboxForm(props: {
       )}
       <NumberInput
         label="Quota"
-        description={mailbox ? '0 = unlimited; blank = unchanged' : '0 = unlimited; blank = domain default'}
+        description={`In ${unit.name}; 0 = unlimited; blank = ${mailbox ? 'unchanged' : 'domain default'}`}
         suffix={` ${unit.name}`}
         min={0}
         decimalScale={2}

@@ -97,6 +97,8 @@ function VacationForm({ mailbox, requests, vacation }: Props & { vacation: Vacat
     },
   })
   const form = useForm(initialValues(vacation, zone), save.error)
+  // Of MISSING_FIELDS, which names the fields of the API.
+  const textError = form.values.text ? form.errorOf('text') : form.errorOf('text') && 'Enter the reply.'
   async function load(): Promise<Values> {
     stored.current = await requests.vacation.load()
     return initialValues(stored.current, zone)
@@ -127,12 +129,12 @@ function VacationForm({ mailbox, requests, vacation }: Props & { vacation: Vacat
       <Switch label={LABELS.active} {...form.checkbox('active')} />
       <TextInput
         label={LABELS.subject}
-        description="Blank = Auto: and the subject of the message"
+        description="Blank = “Auto:” and the subject of the message"
         autoComplete="off"
         maxLength={200}
         {...form.textField('subject')}
       />
-      <Textarea label={LABELS.text} autosize minRows={4} maxRows={16} maxLength={20_000} {...form.textField('text')} />
+      <Textarea label={LABELS.text} autosize minRows={4} maxRows={16} maxLength={20_000} {...form.textField('text')} error={textError} />
       {vacation.html !== null && (
         <Textarea
           label={LABELS.html}
@@ -157,7 +159,7 @@ function VacationForm({ mailbox, requests, vacation }: Props & { vacation: Vacat
           label={LABELS.end}
           description="Blank = until it is switched off"
           {...form.textField('end')}
-          error={form.errorOf('end_at')}
+          error={form.errorOf('end_at')?.replace('start_at', 'the start')}
         />
       </div>
       <NumberInput

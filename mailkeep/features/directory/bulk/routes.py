@@ -78,9 +78,9 @@ def _endpoints(resource: BulkResource, path: str, tag: str, noun: str) -> tuple[
         description=(
             "Returns at once; GET /operations/{id} shows the progress, and a result for each item. Each item does what "
             "the single call does, or nothing; it is authorised when it is carried out. The body may also be CSV "
-            f"(`text/csv`, UTF-8) with `?action=` and `?dry_run=`. Its first line names the columns: "
-            f"{_COLUMNS[resource]}. An empty cell is an absent field. RATE_LIMIT_EXCEEDED while 20 operations of the "
-            "account are unfinished."
+            "(`text/csv`, UTF-8, with commas, semicolons or tabs) with `?action=` and `?dry_run=`. Its first line "
+            f"names the columns: {_COLUMNS[resource]}. An empty cell is an absent field. RATE_LIMIT_EXCEEDED while 20 "
+            "operations of the account are unfinished."
         ),
         tag=tag,
         status=202,

@@ -59,10 +59,10 @@ def _check_columns(resource: BulkResource, action: BulkAction, columns: Iterable
     """MISSING_FIELDS or INVALID_FIELD if a table has not the columns for this action, or unknown ones."""
     known, present = (*COLUMNS[resource], *_OTHER_COLUMNS[resource]), list(columns)
     unknown: list[FieldError] = [
-        {"field": name[:100], "reason": f"is not a column of this table ({', '.join(known)})"}
-        for name in present
-        if name not in known
+        {"field": name[:100], "reason": "is not a column of this table"} for name in present if name not in known
     ]
+    if unknown:
+        unknown[-1]["reason"] += f". Its columns are {', '.join(known)}"
     required = list(_NAMING[resource])
     if resource == "alias" and action == "create":
         required.append("destination")

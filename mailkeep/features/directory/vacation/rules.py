@@ -16,7 +16,7 @@ def check_period(vacation: Vacation) -> None:
     """INVALID_FIELD if the vacation does not end after its start."""
     start_at, end_at = vacation.start_at, vacation.end_at
     if start_at and end_at and end_at <= start_at:
-        raise invalid_field("end_at", f"must be after start_at ({iso(start_at)})")
+        raise invalid_field("end_at", "must be after start_at")
 
 
 def check_profile(vacation: Vacation, *, is_full_profile: bool) -> None:

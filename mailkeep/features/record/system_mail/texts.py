@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from mailkeep.features.record.system_mail.model import SystemMail, SystemMailItem, SystemMailText
 
 _SUBJECTS = {
@@ -58,7 +60,7 @@ def write(mail: SystemMail, host: str, link: str = "") -> SystemMailText:
     if mail.kind == "quota_warning":
         lines += _quota_lines(mail)
     elif mail.kind == "invitation":
-        lines += ["", f"Open this link until {mail.items[-1]['expires_at']}:", "", link]
+        lines += ["", f"Open this link until {_format_time(mail.items[-1]['expires_at'])}:", "", link]
     else:
         lines += _change_lines(mail)
     lines += ["", _ADVICE[mail.kind], "", "--", _SIGNATURES[mail.kind].format(host=host)]
@@ -80,7 +82,11 @@ def _quota_lines(mail: SystemMail) -> list[str]:
     """The newest warning only: earlier ones are outdated."""
     item = mail.items[-1]
     used, quota = _format_size(item["used_bytes"]), _format_size(item["quota_bytes"])
-    return ["", f"{item['address']}: {used} of {quota} are used, more than {item['level']} percent (at {item['at']})."]
+    return ["", f"{item['address']}: {used} of {quota} are used, more than {item['level']} percent."]
+
+
+def _format_time(text: str) -> str:
+    return datetime.fromisoformat(text).strftime("%-d %B %Y, %H:%M UTC")
 
 
 def _format_size(size: int) -> str:

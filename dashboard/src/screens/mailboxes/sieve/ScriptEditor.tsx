@@ -22,6 +22,8 @@ interface Props {
   name: string
   /** Whether the script is not stored yet. */
   isNew: boolean
+  /** Whether it filters mail. */
+  isActive: boolean
   onClose: () => void
 }
 
@@ -40,13 +42,18 @@ export function ScriptEditor(props: Props) {
   return <Editor {...props} text={query.data?.script ?? ''} />
 }
 
+interface Saved {
+  script: string
+  thenActivate?: boolean
+}
+
 interface Checked {
   script: string
   errors: readonly ScriptMessage[]
   warnings: readonly ScriptMessage[]
 }
 
-function Editor({ address, requests, name, isNew, text, onClose }: Props & { text: string }) {
+function Editor({ address, requests, name, isNew, isActive, text, onClose }: Props & { text: string }) {
   const version = useVersion(isNew ? undefined : requests.sieve.path(name))
   const [checked, setChecked] = useState<Checked | null>(null)
   const [isTemplateOpen, setTemplateOpen] = useState(false)
@@ -55,11 +62,18 @@ function Editor({ address, requests, name, isNew, text, onClose }: Props & { tex
     invalidates: [],
     onSuccess: (answer, script) => setChecked({ ...answer, script }),
   })
-  const save = useApiMutation({
-    request: ({ script }: { script: string }) => requests.sieve.save(name, script, version.header),
+  const activate = useApiMutation({
+    request: () => requests.sieve.activate(name),
     invalidates: ['sieve'],
-    message: (answer) => (answer.active ? `Saved ${name}. It filters new mail.` : `Saved ${name}. It is not active yet.`),
-    onSuccess: (answer) => {
+    message: `${name} filters new mail from now on.`,
+  })
+  const save = useApiMutation({
+    request: ({ script }: Saved) => requests.sieve.save(name, script, version.header),
+    invalidates: ['sieve'],
+    message: (answer, { thenActivate }) =>
+      answer.active ? `Saved ${name}. It filters new mail.` : `Saved ${name}.${thenActivate ? '' : ' It is not active yet.'}`,
+    onSuccess: (answer, { thenActivate }) => {
+      if (thenActivate) activate.mutate(undefined)
       form.markSaved()
       version.refresh()
       setChecked({ script: answer.script, errors: [], warnings: answer.warnings })
@@ -76,7 +90,7 @@ function Editor({ address, requests, name, isNew, text, onClose }: Props & { tex
       <Section title={name} lead={isNew ? 'Not saved yet' : undefined}>
         <Form
           onSubmit={() => save.mutate(form.values)}
-          error={refused.length > 0 ? null : (save.error ?? check.error)}
+          error={refused.length > 0 ? null : (save.error ?? activate.error ?? check.error)}
           isDirty={form.isDirty}
           actions={
             <>
@@ -87,10 +101,17 @@ function Editor({ address, requests, name, isNew, text, onClose }: Props & { tex
                 Check
               </Button>
               <Allowed action="sieve.write">
-                <Button type="submit" loading={save.isPending}>
+                <Button type="submit" variant={isActive ? 'filled' : 'default'} loading={save.isPending}>
                   Save
                 </Button>
               </Allowed>
+              {!isActive && (
+                <Allowed action="sieve.write">
+                  <Button loading={save.isPending || activate.isPending} onClick={() => save.mutate({ script, thenActivate: true })}>
+                    Save and activate
+                  </Button>
+                </Allowed>
+              )}
             </>
           }
         >

@@ -80,64 +80,59 @@ function Scripts({ address, requests, owner }: Props) {
       >
         <ErrorBar error={activate.error} />
         {scripts.length === 0 ? (
-          <p className="muted">No scripts yet. All mail that is not spam goes to the inbox.</p>
+          <p className="muted">
+            No scripts yet. All mail that is not spam goes to the inbox. Create a script, then add filters from templates.
+          </p>
         ) : (
-          <Table.ScrollContainer minWidth={320}>
-            <Table className="list" aria-label="Sieve scripts">
-              <Table.Thead>
-                <Table.Tr>
-                  <Table.Th>Name</Table.Th>
-                  <Table.Th>State</Table.Th>
-                  <Table.Th className="right">
-                    <span className="visually-hidden">Actions</span>
-                  </Table.Th>
+          <Table className="list" aria-label="Sieve scripts">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>Name</Table.Th>
+                <Table.Th>State</Table.Th>
+                <Table.Th className="right">
+                  <span className="visually-hidden">Actions</span>
+                </Table.Th>
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {scripts.map((script) => (
+                <Table.Tr key={script.name}>
+                  <Table.Td className="wide break" data-label="">
+                    <button type="button" className="link-like" aria-expanded={script.name === selected} onClick={() => open(script.name)}>
+                      {script.name}
+                    </button>
+                  </Table.Td>
+                  <Table.Td data-label="State">{script.active ? <Badge tone="good">active</Badge> : <Badge>inactive</Badge>}</Table.Td>
+                  <Table.Td className="right" data-label="">
+                    <div className="row row-end">
+                      <Allowed action="sieve.write">
+                        <Button
+                          size="xs"
+                          variant="default"
+                          loading={activate.isPending && activate.variables === script}
+                          aria-label={`${script.active ? 'Deactivate' : 'Activate'} ${script.name}`}
+                          onClick={() => activate.mutate(script)}
+                        >
+                          {script.active ? 'Deactivate' : 'Activate'}
+                        </Button>
+                      </Allowed>
+                      <Allowed action="sieve.write" disabledReason={script.active ? 'Deactivate it first.' : null}>
+                        <Button
+                          size="xs"
+                          variant="light"
+                          color="red"
+                          aria-label={`Delete ${script.name}`}
+                          onClick={() => setDeleted(script)}
+                        >
+                          Delete
+                        </Button>
+                      </Allowed>
+                    </div>
+                  </Table.Td>
                 </Table.Tr>
-              </Table.Thead>
-              <Table.Tbody>
-                {scripts.map((script) => (
-                  <Table.Tr key={script.name}>
-                    <Table.Td className="wide break" data-label="">
-                      <button
-                        type="button"
-                        className="link-like"
-                        aria-expanded={script.name === selected}
-                        onClick={() => open(script.name)}
-                      >
-                        {script.name}
-                      </button>
-                    </Table.Td>
-                    <Table.Td data-label="State">{script.active ? <Badge tone="good">active</Badge> : <Badge>inactive</Badge>}</Table.Td>
-                    <Table.Td className="right" data-label="">
-                      <div className="row row-end">
-                        <Allowed action="sieve.write">
-                          <Button
-                            size="xs"
-                            variant="default"
-                            loading={activate.isPending && activate.variables === script}
-                            aria-label={`${script.active ? 'Deactivate' : 'Activate'} ${script.name}`}
-                            onClick={() => activate.mutate(script)}
-                          >
-                            {script.active ? 'Deactivate' : 'Activate'}
-                          </Button>
-                        </Allowed>
-                        <Allowed action="sieve.write" disabledReason={script.active ? 'Deactivate it first.' : null}>
-                          <Button
-                            size="xs"
-                            variant="light"
-                            color="red"
-                            aria-label={`Delete ${script.name}`}
-                            onClick={() => setDeleted(script)}
-                          >
-                            Delete
-                          </Button>
-                        </Allowed>
-                      </div>
-                    </Table.Td>
-                  </Table.Tr>
-                ))}
-              </Table.Tbody>
-            </Table>
-          </Table.ScrollContainer>
+              ))}
+            </Table.Tbody>
+          </Table>
         )}
       </Section>
       {selected && (
@@ -147,6 +142,7 @@ function Scripts({ address, requests, owner }: Props) {
           requests={requests}
           name={selected}
           isNew={!scripts.some((each) => each.name === selected)}
+          isActive={scripts.some((each) => each.name === selected && each.active)}
           onClose={() => {
             setCreated(null)
             change({ script: undefined })
