@@ -323,11 +323,14 @@ async def record_export(app: App, who: Principal, resource: BulkResource, domain
         await audit.record(conn, who, app.clock(), AuditAction(f"{resource}.export", target))
 
 
-async def export_mailboxes(app: App, who: Principal, domain_id: UUID | None) -> AsyncIterator[list[Sequence[str]]]:
-    """The rows of the export, in pages."""
-    filters = MailboxFilter(who.domains(), domain_id)
+async def export_mailboxes(
+    app: App, find_caller: Callable[[], Awaitable[Principal]], domain_id: UUID | None
+) -> AsyncIterator[list[Sequence[str]]]:
+    """The rows of the export, in pages: each with the caller's rights at that time, since a client may read slowly."""
     after = None
     while True:
+        who = await find_caller()
+        filters = MailboxFilter(who.domains(), domain_id)
         async with app.db.autocommit() as conn:
             page = await mailboxes.page(conn, who, filters, PageRequest(_EXPORT_PAGE, "created_at", "asc", after))
         yield [
@@ -338,13 +341,16 @@ async def export_mailboxes(app: App, who: Principal, domain_id: UUID | None) -> 
             return
 
 
-async def export_aliases(app: App, who: Principal, domain_id: UUID | None) -> AsyncIterator[list[Sequence[str]]]:
-    """The rows of the export, in pages."""
-    visible = who.domains()
+async def export_aliases(
+    app: App, find_caller: Callable[[], Awaitable[Principal]], domain_id: UUID | None
+) -> AsyncIterator[list[Sequence[str]]]:
+    """The rows of the export, in pages, as `export_mailboxes`."""
+    visible = (await find_caller()).domains()
     names: dict[UUID, str] = {}
     for chosen in [domain_id] if domain_id is not None or visible is None else visible:
         after = None
         while True:
+            who = await find_caller()
             async with app.db.autocommit() as conn:
                 request = PageRequest(_EXPORT_PAGE, "created_at", "asc", after)
                 page = await aliases.page(conn, who, chosen, None, request)
