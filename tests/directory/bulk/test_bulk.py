@@ -339,8 +339,9 @@ async def test_the_size_of_a_call_is_limited(api: Api):
 
 
 async def test_an_account_has_a_limited_number_of_unfinished_operations(api: Api):
-    for n in range(20):
-        await submit(api.dora, "/mailboxes", "create", [new(f"u{n}")])
+    bodies = [{"action": "create", "items": [new(f"u{n}")]} for n in range(30)]
+    answers = await asyncio.gather(*(api.dora.post("/mailboxes/bulk", body) for body in bodies))
+    assert sorted(answer.status for answer in answers) == [202] * 20 + [429] * 10
     answer = await api.dora.post("/mailboxes/bulk", {"action": "create", "items": [new("more")]})
     assert (answer.status, answer.code) == (429, "RATE_LIMIT_EXCEEDED")
     assert await submit(api.adam, "/mailboxes", "create", [new("others")])
