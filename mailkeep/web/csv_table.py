@@ -21,6 +21,7 @@ _HAS_APOSTROPHE = re.compile(rf"'+[{re.escape(''.join(FORMULA_STARTS))}]")
 _MAX_COLUMNS = 100
 _MAX_CELL = 400_000  # characters; the longest value is a list of 1,000 destinations
 _MAX_COMMAS = 2_000_000  # bounds the cells, and so the memory, before anything is parsed
+_MAX_LINES = 1_100_000  # more than the rows of a spreadsheet; each takes time, also if it is blank
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -40,10 +41,12 @@ def parse_csv(content: bytes, max_rows: int) -> CsvTable:
     """The table in a file whose first line names the columns; blank lines are skipped. Takes up to 0.3 s for 16 MB.
 
     INVALID_FIELD for what is not a table: another encoding, NUL, a quote without its end, cells of more than 400,000
-    characters, a column that is named twice. BATCH_TOO_LARGE for more than `max_rows` rows.
+    characters, a column that is named twice, more than 1,100,000 lines. BATCH_TOO_LARGE for more than `max_rows` rows.
     """
     if content.count(b",") > _MAX_COMMAS:
         raise _refuse(f"must have at most {_MAX_COMMAS:,} commas")
+    if max(content.count(b"\n"), content.count(b"\r")) > _MAX_LINES:
+        raise _refuse(f"must have at most {_MAX_LINES:,} lines")
     try:
         text = content.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:

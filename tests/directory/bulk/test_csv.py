@@ -93,6 +93,8 @@ NO_TABLES: list[tuple[bytes, str, list[str] | None]] = [
     (b"address," + b"x" * 500_000 + b"\na,b\n", "INVALID_FIELD", [""]),
     (b"," * 2_000_001, "INVALID_FIELD", [""]),
     (b"," * 1_000_000, "INVALID_FIELD", [""]),
+    (b"address,name\n" + b"\n" * 1_100_000, "INVALID_FIELD", [""]),
+    (b"address,name\n" + b"\r" * 1_100_001, "INVALID_FIELD", [""]),
     (b"\n\n\n", "INVALID_FIELD", [""]),
     (b"address,name\n", "EMPTY_BATCH", None),
     (b"address,name\n" + b"a,b\n" * 1001, "BATCH_TOO_LARGE", None),
