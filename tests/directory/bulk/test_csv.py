@@ -194,6 +194,16 @@ async def test_an_export_with_several_pages_is_complete(api: Api, monkeypatch: p
     assert [line.split(",")[0] for line in lines[1:]] == [f'"u{number}@{EXAMPLE}"' for number in range(5)]
 
 
+async def test_the_key_of_a_dry_run_does_not_answer_the_import(api: Api):
+    table, answers = f"address,password_hash\na@{EXAMPLE},{HASH}\n".encode(), list[Answer]()
+    headers = {"content-type": "text/csv", "idempotency-key": "import"}
+    for dry_run in ("true", "true", "false"):
+        query = {"action": "create", "dry_run": dry_run}
+        answers.append(await api.dora("POST", "/mailboxes/bulk", table, query=query, headers=headers))
+    assert [answer.code for answer in answers] == [None, None, "IDEMPOTENCY_MISMATCH"]
+    assert answers[0].data == answers[1].data
+
+
 @pytest.mark.parametrize("path", ["/mailboxes/export", "/aliases/export"])
 async def test_a_slow_reader_gets_nothing_after_its_rights_are_withdrawn(
     api: Api, monkeypatch: pytest.MonkeyPatch, path: str
