@@ -55,7 +55,7 @@ log = structlog.get_logger("mailkeep.web")
 
 BODY_LIMIT = 1 << 20
 _ANONYMOUS_BODIES = 16 << 20  # bytes of memory for the bodies of requests to endpoints without credentials
-_PROMPT_SECONDS = 2.0  # a body that takes longer is not carried out with the rights from before it
+_PROMPT_SECONDS = 2.0  # a request whose body takes longer to arrive and decode is authenticated again
 _RESOURCE_ERRORS = {
     errno.ENOSPC: "The disk is full.",
     errno.EDQUOT: "The disk is full.",
@@ -222,7 +222,10 @@ class Pipeline:
             call.check_password = partial(self._access.verify_password, self._app, copy)
         try:
             refuse_cross_site(request, call, settings)
+            started_at = asyncio.get_running_loop().time()
             await self._read_request(request, call, state.reservation, now)
+            if endpoint.action is not None and asyncio.get_running_loop().time() - started_at > _PROMPT_SECONDS:
+                await self._reauthenticate(call, endpoint.action)
             if endpoint.takes_if_match:
                 call.if_match = parse_if_match(request.headers.get("if-match"))
                 if not endpoint.versioned:
@@ -268,10 +271,10 @@ class Pipeline:
         if endpoint.action is None:  # they must not use up the memory of callers with credentials
             reservation.use_budget(self._anonymous_budget)
         accepts_csv = endpoint.csv_rows > 0
-        http, clock = self._app.settings.http, asyncio.get_running_loop().time
-        started_at = clock()
+        http = self._app.settings.http
         call.raw_body = await read_body(request, limit, reservation, http, accepts_csv=accepts_csv)
-        await self._check_access(call, is_prompt=clock() - started_at <= _PROMPT_SECONDS)
+        if call.who is not None and endpoint.action is not None:
+            allow(call.who, endpoint.action)
         pairs = list(call.query_pairs)
         if endpoint.listing is not None:
             pairs = listing.split_paging_parameters(pairs)[1]
@@ -293,13 +296,6 @@ class Pipeline:
             raise InvalidJson("The request needs a JSON body.")
         elif endpoint.body is not None:
             call.body = variants(endpoint.body)[0]()
-
-    async def _check_access(self, call: Call, *, is_prompt: bool) -> None:
-        """Check the caller's access, with its rights as they are now if the body was not prompt."""
-        if call.who is not None and call.endpoint.action is not None:
-            if not is_prompt:
-                await self._access.authenticate(self._app, call)
-            allow(call.who, call.endpoint.action)
 
     def _encode(self, call: Call, response: HttpResponse) -> Response:
         status = response.status or call.endpoint.status
