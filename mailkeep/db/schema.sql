@@ -449,6 +449,7 @@ TABLE mailboxes
     local_part text NOT NULL
     local_key text NOT NULL
     address_key text NOT NULL
+    address_since timestamp with time zone NOT NULL
     name text NOT NULL
     password_hash text NOT NULL
     active boolean NOT NULL
@@ -494,7 +495,7 @@ TABLE mailboxes
     CREATE INDEX mailboxes_quota_level_changed ON mailboxes USING btree (id) WHERE quota_level_changed
     CREATE INDEX mailboxes_trash ON mailboxes USING btree (deleted_at) WHERE (deleted_at IS NOT NULL)
     CREATE INDEX mailboxes_usage_count_due ON mailboxes USING btree (usage_count_due_at) WHERE (usage_count_due_at IS NOT NULL)
-    CREATE TRIGGER mailboxes_address_key BEFORE INSERT OR UPDATE OF domain_id, local_key ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_set_address_key()
+    CREATE TRIGGER mailboxes_address_key BEFORE INSERT OR UPDATE OF domain_id, local_key, deleted_at ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_set_address_key()
     CREATE TRIGGER mailboxes_end_invitation AFTER UPDATE OF password_hash, active, deleted_at ON mailboxes FOR EACH ROW WHEN (((old.password_hash IS DISTINCT FROM new.password_hash) OR (old.active AND (NOT new.active)) OR ((old.deleted_at IS NULL) AND (new.deleted_at IS NOT NULL)))) EXECUTE FUNCTION end_invitation()
     CREATE TRIGGER mailboxes_end_sessions BEFORE UPDATE OF active, deleted_at, password_hash, local_key, domain_id, imap, pop3, sieve, smtp, require_app_passwords, second_factor ON mailboxes FOR EACH ROW EXECUTE FUNCTION mailboxes_end_sessions()
     CREATE TRIGGER mailboxes_quota_level BEFORE UPDATE OF used_bytes, quota_bytes ON mailboxes FOR EACH ROW WHEN ((NOT new.quota_level_changed)) EXECUTE FUNCTION mailboxes_mark_quota_level()
@@ -1129,6 +1130,7 @@ FUNCTION route_chain_behind_catch_all(p_alias_id uuid) RETURNS TABLE(source text
 FUNCTION route_delivers(p_address text, p_key text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_delivery(p_type text, p_address text, p_mailbox_id uuid, p_hidden text) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_destinations(p_node uuid) RETURNS TABLE(key text); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION route_hide_dead_ends(p_dead_ends jsonb[], p_reached text[]) RETURNS jsonb[]; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_is_ours(p_domain text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_is_postmaster(p_local_key text, p_delimiter text) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_limit_warnings(p_external integer, p_too_many boolean) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app

@@ -21,6 +21,7 @@ _HAS_APOSTROPHE = re.compile(rf"'+[{re.escape(''.join(FORMULA_STARTS))}]")
 _MAX_COLUMNS = 100
 _MAX_CELL = 400_000  # characters; the longest value is a list of 1,000 destinations
 _MAX_DELIMITERS = 2_000_000  # bounds the cells, and so the memory, before anything is parsed
+_MAX_LINES = 1_100_000  # more than the rows of a spreadsheet; each takes time, also if it is blank
 _DELIMITERS = (",", ";", "\t")
 _QUOTED = re.compile(r'"[^"]*"')
 _BOM = b"\xef\xbb\xbf"
@@ -43,8 +44,10 @@ def parse_csv(content: bytes, max_rows: int) -> CsvTable:
 
     The delimiter is the one of comma, semicolon and tab that the first line has most of.
     INVALID_FIELD for what is not a table: another encoding, NUL, a quote without its end, cells of more than 400,000
-    characters, a column that is named twice. BATCH_TOO_LARGE for more than `max_rows` rows.
+    characters, a column that is named twice, more than 1,100,000 lines. BATCH_TOO_LARGE for more than `max_rows` rows.
     """
+    if max(content.count(b"\n"), content.count(b"\r")) > _MAX_LINES:
+        raise _refuse(f"must have at most {_MAX_LINES:,} lines")
     try:
         text = content.removeprefix(_BOM).decode("utf-8")
     except UnicodeDecodeError as error:

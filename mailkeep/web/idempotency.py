@@ -1,11 +1,11 @@
 """Idempotency keys: repeated requests with the same key have their effect once, even after a crash.
 
-A key (1 to 255 visible ASCII characters) is stored per caller and route for 24 hours with the SHA-256 of the body; it
-is stored before the effect. A 2xx response is stored and replayed with `Idempotent-Replayed: true` and secrets as null.
-An error releases the key if the request had no effect. While the first request is running, or its outcome is unknown,
-the response is IDEMPOTENCY_IN_PROGRESS. A request that was interrupted by the end of its process is completed from the
-records of its effect (`Endpoint.recover`): replayed if it had an effect, else executed again. Liveness locks
-(`db.liveness`) show whether another process has ended.
+A key (1 to 255 visible ASCII characters) is stored per caller and route for 24 hours with the SHA-256 of the body, and
+of the parameters in path and query if there are any; it is stored before the effect. A 2xx response is stored and
+replayed with `Idempotent-Replayed: true` and secrets as null. An error releases the key if the request had no effect.
+While the first request is running, or its outcome is unknown, the response is IDEMPOTENCY_IN_PROGRESS. A request that
+was interrupted by the end of its process is completed from the records of its effect (`Endpoint.recover`): replayed if
+it had an effect, else executed again. Liveness locks (`db.liveness`) show whether another process has ended.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ class IdempotencyKeys:
             return await handler()
         if not _KEY.fullmatch(key):
             raise invalid_field("Idempotency-Key", "must be 1 to 255 visible ASCII characters")
-        row = self._new_row(call, key, await _digest(call.raw_body), await self._liveness.hold())
+        digest = _bind_to_parameters(call, await _digest(call.raw_body))
+        row = self._new_row(call, key, digest, await self._liveness.hold())
         self._running.add(call.request_id)
         try:
             return await self._run_once(call, row, handler)
@@ -253,6 +254,16 @@ class IdempotencyKeys:
                 "response not stored for its idempotency key: the database is unavailable",
                 request_id=str(call.request_id),
             )
+
+
+def _bind_to_parameters(call: Call, digest: bytes) -> bytes:
+    """The digest of a body for an object in the path, or with parameters in the query: the same key and body must not
+    be answered with another object's response.
+    """
+    if not call.path and not call.query_pairs:
+        return digest
+    parameters = msgspec.json.encode([sorted(call.path.items()), list(call.query_pairs)])
+    return hashlib.sha256(digest + parameters).digest()
 
 
 async def _digest(body: JsonText) -> bytes:

@@ -55,6 +55,7 @@ log = structlog.get_logger("mailkeep.web")
 
 BODY_LIMIT = 1 << 20
 _ANONYMOUS_BODIES = 16 << 20  # bytes of memory for the bodies of requests to endpoints without credentials
+_PROMPT_SECONDS = 2.0  # a request whose body takes longer to arrive and decode is authenticated again
 _RESOURCE_ERRORS = {
     errno.ENOSPC: "The disk is full.",
     errno.EDQUOT: "The disk is full.",
@@ -221,7 +222,10 @@ class Pipeline:
             call.check_password = partial(self._access.verify_password, self._app, copy)
         try:
             refuse_cross_site(request, call, settings)
+            started_at = asyncio.get_running_loop().time()
             await self._read_request(request, call, state.reservation, now)
+            if endpoint.action is not None and asyncio.get_running_loop().time() - started_at > _PROMPT_SECONDS:
+                await self._reauthenticate(call, endpoint.action)
             if endpoint.takes_if_match:
                 call.if_match = parse_if_match(request.headers.get("if-match"))
                 if not endpoint.versioned:

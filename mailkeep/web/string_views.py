@@ -136,3 +136,14 @@ def restore_strings(value: Any, views: dict[str, StringView]) -> Any:
             raise InvalidJson(f"A key is longer than {EXTRACT_STRINGS_OVER >> 10} KiB.")
         return {name: restore_strings(item, views) for name, item in entries.items()}
     return value
+
+
+def read_views(value: Any) -> Any:
+    """A parsed value with strings in place of views, for readers that do not know views. INVALID_JSON."""
+    if isinstance(value, StringView):
+        return value.text()
+    if isinstance(value, list):
+        return [read_views(item) for item in cast(list[Any], value)]
+    if isinstance(value, dict):
+        return {name: read_views(item) for name, item in cast(dict[str, Any], value).items()}
+    return value

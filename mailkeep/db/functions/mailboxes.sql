@@ -1,14 +1,20 @@
 -- Triggers of mailboxes and domains.
 
--- Sets the folded address of a mailbox.
+-- Sets the folded address of a mailbox, and since when it has it: another mailbox may have had it before, also while this one
+-- was in the trash.
 CREATE OR REPLACE FUNCTION mailboxes_set_address_key() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     -- An unknown domain gives '', and the insert fails at the foreign key.
     NEW.address_key := coalesce(NEW.local_key || '@' || (SELECT d.name FROM domains d WHERE d.id = NEW.domain_id), '');
+    IF TG_OP = 'INSERT' THEN
+        NEW.address_since := NEW.created_at;
+    ELSIF NEW.address_key <> OLD.address_key OR (OLD.deleted_at IS NOT NULL AND NEW.deleted_at IS NULL) THEN
+        NEW.address_since := NEW.updated_at;
+    END IF;
     RETURN NEW;
 END
 $$;
-CREATE OR REPLACE TRIGGER mailboxes_address_key BEFORE INSERT OR UPDATE OF domain_id, local_key ON mailboxes
+CREATE OR REPLACE TRIGGER mailboxes_address_key BEFORE INSERT OR UPDATE OF domain_id, local_key, deleted_at ON mailboxes
     FOR EACH ROW EXECUTE FUNCTION mailboxes_set_address_key();
 
 -- The level of a mailbox's usage: 95 or 80 if it is at least this percentage of the quota, else 0. A level is left only

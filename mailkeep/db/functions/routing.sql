@@ -66,12 +66,33 @@ BEGIN
 END
 $$;
 
+-- The dead ends of route_walk as a reader may see them who does not see all domains. Of those behind a hidden address
+-- (without a key) one remains, with the reason that a sender gets at RCPT, and none if the address is in p_reached.
+CREATE OR REPLACE FUNCTION route_hide_dead_ends(p_dead_ends jsonb[], p_reached text[]) RETURNS jsonb[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT coalesce(array_agg(shown.dead_end ORDER BY shown.number), '{}')
+      FROM (SELECT e.dead_end, e.number FROM unnest(p_dead_ends) WITH ORDINALITY e (dead_end, number)
+             WHERE e.dead_end->>'key' IS NOT NULL
+            UNION ALL
+            SELECT jsonb_build_object(
+                       'address', e.dead_end->>'address',
+                       'reason', coalesce(min(e.dead_end->>'reason') FILTER (WHERE (e.dead_end->>'first')::boolean),
+                                          CASE WHEN bool_or(e.dead_end->>'reason' = 'domain_inactive') THEN 'domain_inactive'
+                                               WHEN bool_and(e.dead_end->>'reason' = 'loop') THEN 'loop'
+                                               ELSE 'unknown_user' END),
+                       'own', bool_or((e.dead_end->>'own')::boolean), 'key', NULL), min(e.number)
+              FROM unnest(p_dead_ends) WITH ORDINALITY e (dead_end, number)
+             WHERE e.dead_end->>'key' IS NULL AND e.dead_end->>'address' <> ALL (p_reached)
+             GROUP BY e.dead_end->>'address') shown
+$$;
+
 -- Expands addresses to their final destinations with a work list. Each source (alias, or mailbox with its forward) is
 -- visited once, so loops end. `dead_ends` has a reason for each address without a destination, in the order of the
 -- list: the first address's own reason comes first. Reasons: unknown_user, domain_inactive, receiving_disabled,
 -- mailbox_inactive, loop, no_administrator. Destinations behind an address in a domain outside p_visible (NULL: all are
 -- visible) are shown as that address. `external`: number of distinct external addresses. `too_many`: more than 1,000
--- destinations; the expansion stopped. `walked`: number of addresses that were looked up. p_postmaster false:
+-- destinations; the expansion stopped. `walked`: number of addresses that were looked up. Behind a hidden address there
+-- are no dead ends if it reaches anybody, else one (route_hide_dead_ends). p_postmaster false:
 -- postmaster and abuse are not special. An address in an alias domain is replaced by the same address in the target.
 CREATE OR REPLACE FUNCTION route_walk(p_texts text[], p_keys text[], p_visible uuid[], p_postmaster boolean,
                            OUT steps jsonb[], OUT deliveries jsonb[], OUT dead_ends jsonb[], OUT external integer,
@@ -91,6 +112,8 @@ DECLARE
     forward_only_at integer[] := '{}';  -- and their positions in texts
     is_delivered    boolean[] := '{}';  -- whether mail for texts[i] is delivered to a mailbox or an external address
     earlier         integer[] := '{}';  -- the position where the source of texts[i] was visited before
+    reached         text[] := '{}';     -- hidden addresses behind which mail is delivered
+    is_retried      boolean;
     is_stable       boolean := false;
     i        integer := 0;
     ancestor integer;
@@ -124,6 +147,9 @@ BEGIN
                 steps := steps || route_step('domain', 'not_managed', texts[i], NULL);
             END IF;
             is_delivered[i] := true;
+            IF hidden[i] IS NOT NULL THEN
+                reached := reached || hidden[i];
+            END IF;
             IF keys[i] <> ALL (external_keys) THEN
                 external_keys := external_keys || keys[i];
                 deliveries := deliveries || route_delivery('external', texts[i], NULL, hidden[i]);
@@ -227,7 +253,9 @@ BEGIN
         IF reason IS NOT NULL THEN
             dead_ends := dead_ends || jsonb_build_object(
                 'address', coalesce(hidden[i], texts[i]), 'reason', reason, 'own', parents[i] = 0,
-                'key', CASE WHEN hidden[i] IS NULL THEN keys[i] END);
+                'key', CASE WHEN hidden[i] IS NULL THEN keys[i] END, 'first', hidden[parents[i]] IS NULL);
+        ELSIF hidden[i] IS NOT NULL AND (is_delivered[i] OR earlier[i] IS NOT NULL OR i = ANY (forward_only_at)) THEN
+            reached := reached || hidden[i];
         END IF;
         IF cardinality(deliveries) > max_destinations OR cardinality(keys) > max_addresses THEN
             too_many := true;
@@ -238,8 +266,13 @@ BEGIN
     walked := i;
     -- If no forward of a mailbox can be delivered, the mailbox keeps the mail, even if others have a copy. If nobody
     -- has one and a domain on the way is only inactive, the sender is asked to retry.
-    IF too_many OR cardinality(forward_only) = 0 OR (cardinality(deliveries) = 0
-            AND EXISTS (SELECT FROM unnest(dead_ends) e WHERE e->>'reason' = 'domain_inactive')) THEN
+    is_retried := cardinality(deliveries) = 0
+        AND EXISTS (SELECT FROM unnest(dead_ends) e WHERE e->>'reason' = 'domain_inactive');
+    IF p_visible IS NOT NULL THEN
+        dead_ends := route_hide_dead_ends(dead_ends, CASE
+            WHEN is_retried OR cardinality(deliveries) + cardinality(forward_only) = 0 THEN '{}' ELSE reached END);
+    END IF;
+    IF too_many OR cardinality(forward_only) = 0 OR is_retried THEN
         RETURN;
     END IF;
     WHILE NOT is_stable LOOP

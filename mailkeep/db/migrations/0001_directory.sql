@@ -78,6 +78,7 @@ CREATE TABLE mailboxes (
     local_part           text NOT NULL,                                             -- as written, NFC
     local_key            text NOT NULL,                                             -- folded
     address_key          text NOT NULL,                                             -- folded address, set by a trigger
+    address_since        timestamptz NOT NULL,                                      -- it has this address; set by the trigger
     name                 text NOT NULL,
     password_hash        text NOT NULL,                                             -- with Dovecot's {SCHEME}; empty: none
     active               boolean NOT NULL,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from mailkeep.app import App
     from mailkeep.core.errors import Refusal
+    from mailkeep.core.principal import Principal
     from mailkeep.features.directory.bulk.model import BulkAction, BulkResource
 
 _MAX_ROWS = 1_000_000
@@ -262,8 +263,12 @@ async def _export(data_dir: Path | None, resource: BulkResource, domain: str | N
             if found is None:
                 raise Failure(f"There is no domain {domain}.", permanent=True)
             domain_id = found.id
+
+        async def find_caller() -> Principal:
+            return cli_principal()
+
         await service.record_export(app, cli_principal(), resource, domain_id)
-        async for page in export(app, cli_principal(), domain_id):
+        async for page in export(app, find_caller, domain_id):
             rows += page
     columns = rules.COLUMNS[resource]
     data = {"rows": [dict(zip(columns, row, strict=True)) for row in rows]}

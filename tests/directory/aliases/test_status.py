@@ -72,6 +72,39 @@ async def test_details_of_other_tenants_are_not_shown(api: Api):
     await api.alias(f"team@{EXAMPLE}", [f"list@{OTHER}"])
     await api.alias(f"list@{OTHER}", [f"secret@{OTHER}"])
     assert await statuses(api) == {"team": ("nowhere", f"list@{OTHER} leads nowhere: nobody has this address.")}
+    # What only part of another tenant's list misses is not shown, neither by explain; what a sender learns at RCPT is.
+    await api.mailbox(f"olga@{OTHER}")
+    await api.mailbox(f"asleep@{OTHER}", active=False)
+    await api.domain("inactive.test", active=False)
+    dead_ends = [f"asleep@{OTHER}", "x@inactive.test", f"ghost@{OTHER}"]
+    cases = {
+        "mixed": [f"olga@{OTHER}", *dead_ends],
+        "external": ["x@else.test", *dead_ends],
+        "retried": [*dead_ends],
+        "asleep": dead_ends[:1],
+    }
+    for name, destinations in cases.items():
+        await api.alias(f"{name}.list@{OTHER}", destinations)
+        await api.alias(f"{name}@{EXAMPLE}", [f"{name}.list@{OTHER}"])
+    await api.alias(f"direct@{EXAMPLE}", [f"asleep@{OTHER}"])
+    dead_ends.remove("x@inactive.test")
+    forwarding = {"forward_destinations": dead_ends, "forward_keys": dead_ends, "forward_keep_copy": False}
+    await api.mailbox(f"forwarding@{OTHER}", **forwarding)
+    await api.alias(f"forwarded@{EXAMPLE}", [f"forwarding@{OTHER}"])
+    shown = await statuses(api)
+    assert {name: shown[name] for name in shown if name != "team"} == {
+        "mixed": ("ok", ""),
+        "external": ("ok", ""),
+        "retried": ("nowhere", f"retried.list@{OTHER} leads nowhere: its domain is inactive."),
+        "asleep": ("nowhere", f"asleep.list@{OTHER} leads nowhere: nobody has this address."),
+        "direct": ("nowhere", f"asleep@{OTHER} leads nowhere: the mailbox is inactive."),
+        "forwarded": ("ok", ""),
+    }
+    for name in ("mixed", "external", "retried", "asleep", "direct", "forwarded"):
+        own = (await api.dora.get("/routing/explain", address=f"{name}@{EXAMPLE}")).data
+        full = (await api.sue.get("/routing/explain", address=f"{name}@{EXAMPLE}")).data
+        assert own["decision"] == full["decision"]
+        assert own["warnings"] == ([] if shown[name][0] == "ok" else [shown[name][1].rstrip(".")])
 
 
 async def test_too_many_destinations_have_a_status(api: Api):

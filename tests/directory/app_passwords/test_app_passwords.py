@@ -143,6 +143,8 @@ async def test_a_repeated_request_is_answered_without_the_password(api: Api) -> 
     again = await api.sue("POST", path_of(mailbox_id), {"name": "Phone"}, headers=headers)
     assert (again.status, again.data) == (201, first.data | {"password": None})
     assert len((await api.sue.get(path_of(mailbox_id))).data) == 1
+    other = path_of(await api.mailbox(f"bob@{EXAMPLE}"))
+    assert (await api.sue("POST", other, {"name": "Phone"}, headers=headers)).code == "IDEMPOTENCY_MISMATCH"
 
 
 async def test_deleting_ends_the_sessions_of_that_password(api: Api) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -186,6 +187,24 @@ async def test_a_domain_admin_reaches_only_its_domains(api: Api):
     ]  # fmt: skip
 
 
+async def test_names_in_other_domains_are_not_looked_up(api: Api):
+    """Neither error, ID nor audit entry differs between an address that exists and one that does not."""
+    await api.mailbox(f"olga@{OTHER}")
+    await api.alias(f"sales@{OTHER}", ["x@far.test"])
+    for client, code in ((api.dora, "FORBIDDEN"), (api.scoped, "API_KEY_DOMAIN_SCOPE")):
+        for dry_run in (False, True):
+            for path, items in (
+                ("/mailboxes", [{"address": f"{name}@{OTHER}"} for name in ("olga", "nobody")]),
+                ("/aliases", [{"domain": OTHER, "source_local_part": name} for name in ("sales", "nobody")]),
+            ):
+                for action in ("update", "delete"):
+                    operation = await run(api, client, path, action, items, dry_run=dry_run)
+                    known, unknown = ({**result, "index": 0} for result in operation["results"])
+                    assert (known, known["id"], known["error"]["code"]) == (unknown, None, code)
+    entries = await api.sql("SELECT DISTINCT resource_id, domain_id FROM audit_entries WHERE outcome = 'denied'")
+    assert entries == [{"resource_id": None, "domain_id": DOMAIN_IDS[OTHER]}]
+
+
 async def test_the_mailbox_of_a_higher_rank_is_protected(api: Api):
     sues = await api.mailbox(f"sue@{EXAMPLE}")
     items = [{"id": sues, "password_hash": HASH}, {"id": sues, "active": False}, {"id": sues, "name": "Sue"}]
@@ -320,8 +339,9 @@ async def test_the_size_of_a_call_is_limited(api: Api):
 
 
 async def test_an_account_has_a_limited_number_of_unfinished_operations(api: Api):
-    for n in range(20):
-        await submit(api.dora, "/mailboxes", "create", [new(f"u{n}")])
+    bodies = [{"action": "create", "items": [new(f"u{n}")]} for n in range(30)]
+    answers = await asyncio.gather(*(api.dora.post("/mailboxes/bulk", body) for body in bodies))
+    assert sorted(answer.status for answer in answers) == [202] * 20 + [429] * 10
     answer = await api.dora.post("/mailboxes/bulk", {"action": "create", "items": [new("more")]})
     assert (answer.status, answer.code) == (429, "RATE_LIMIT_EXCEEDED")
     assert await submit(api.adam, "/mailboxes", "create", [new("others")])
@@ -368,6 +388,18 @@ async def test_a_hostile_item_gets_a_result_too(api: Api):
     operation = (await api.dora.get(f"/operations/{answer.data['operation_id']}")).data
     assert operation["state"] == "succeeded"
     assert None not in codes(operation)
+    nul = [{"domain": EXAMPLE, "source_local_part": "\0", "active": True}, {"address": f"\0@{EXAMPLE}"}]
+    for path in ("/aliases", "/mailboxes"):
+        assert not {"INTERNAL_ERROR", None} & set(codes(await run(api, api.dora, path, "update", nul)))
+
+
+async def test_long_texts_are_texts(api: Api):
+    """Texts of more than 32 KiB in bodies of more than 64 KiB are read without decoding the whole body."""
+    limits = replace(api.app.settings.limits, alias_destinations=1000)
+    api.app.settings = replace(api.app.settings, limits=limits)
+    long = ",".join(f"{n:040}@far.test" for n in range(1000))
+    items = [{"domain": EXAMPLE, "source_local_part": f"list{n}", "destination": long} for n in range(2)]
+    assert codes(await run(api, api.dora, "/aliases", "create", items)) == [None, None]
 
 
 async def test_an_interrupted_operation_is_continued(api: Api, monkeypatch: pytest.MonkeyPatch):

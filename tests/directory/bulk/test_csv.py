@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from starlette.types import Message
 
+from mailkeep.core.errors import Forbidden
 from mailkeep.features.directory.bulk.jobs import BulkWorker
 from mailkeep.web.csv_table import parse_csv, write_csv
 from tests.support.builders import DOMAIN_ID
-from tests.support.caller import Answer
-from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, PASSWORD_HASH, Api, Client, faults
+from tests.support.caller import Answer, Caller
+from tests.support.client import ADMIN_IDS, DOMAIN_IDS, EXAMPLE, OTHER, PASSWORD_HASH, Api, Client, faults
 
 HASH = "{ARGON2ID}" + PASSWORD_HASH
 
@@ -89,6 +93,8 @@ NO_TABLES: list[tuple[bytes, str, list[str] | None]] = [
     (b"address," + b"x" * 500_000 + b"\na,b\n", "INVALID_FIELD", [""]),
     (b";" * 2_000_001, "INVALID_FIELD", [""]),
     (b"," * 1_000_000, "INVALID_FIELD", [""]),
+    (b"address,name\n" + b"\n" * 1_100_000, "INVALID_FIELD", [""]),
+    (b"address,name\n" + b"\r" * 1_100_001, "INVALID_FIELD", [""]),
     (b"\n\n\n", "INVALID_FIELD", [""]),
     (b"address,name\n", "EMPTY_BATCH", None),
     (b"address,name\n" + b"a,b\n" * 1001, "BATCH_TOO_LARGE", None),
@@ -186,6 +192,41 @@ async def test_an_export_with_several_pages_is_complete(api: Api, monkeypatch: p
         await api.mailbox(f"u{number}@{EXAMPLE}")
     lines = (await api.dora.get("/mailboxes/export")).body.decode().splitlines()
     assert [line.split(",")[0] for line in lines[1:]] == [f'"u{number}@{EXAMPLE}"' for number in range(5)]
+
+
+async def test_the_key_of_a_dry_run_does_not_answer_the_import(api: Api):
+    table, answers = f"address,password_hash\na@{EXAMPLE},{HASH}\n".encode(), list[Answer]()
+    headers = {"content-type": "text/csv", "idempotency-key": "import"}
+    for dry_run in ("true", "true", "false"):
+        query = {"action": "create", "dry_run": dry_run}
+        answers.append(await api.dora("POST", "/mailboxes/bulk", table, query=query, headers=headers))
+    assert [answer.code for answer in answers] == [None, None, "IDEMPOTENCY_MISMATCH"]
+    assert answers[0].data == answers[1].data
+
+
+@pytest.mark.parametrize("path", ["/mailboxes/export", "/aliases/export"])
+async def test_a_slow_reader_gets_nothing_after_its_rights_are_withdrawn(
+    api: Api, monkeypatch: pytest.MonkeyPatch, path: str
+):
+    monkeypatch.setattr("mailkeep.features.directory.bulk.service._EXPORT_PAGE", 2)
+    for number in range(5):
+        await api.mailbox(f"u{number}@{EXAMPLE}")
+        await api.alias(f"u{number}@{EXAMPLE}", ["x@far.test"])
+    received = b""
+
+    async def send(message: Message) -> None:
+        nonlocal received
+        received += message.get("body", b"")
+        if b"u1" in received:
+            await api.sue.patch(f"/admins/{ADMIN_IDS['dora']}", {"domain_ids": []})
+
+    async def receive() -> Message:
+        return await asyncio.get_running_loop().create_future()  # the client stays connected
+
+    scope = Caller(api.dora.app).scope("GET", f"/api/v1{path}", dict(api.dora.headers))
+    with suppress(Forbidden):  # which closes the connection
+        await asyncio.wait_for(api.dora.app(scope, receive, send), 60)
+    assert (b"u1" in received, b"u2" in received) == (True, False)
 
 
 def test_rows_have_the_numbers_of_a_spreadsheet():

@@ -136,6 +136,26 @@ class TestMessages:
         long_ago = iso(api.clock() - timedelta(days=31))
         assert faults(await owner.get("/me/messages", since=long_ago)) == ["since"]
 
+    async def test_rejected_mail_of_whoever_had_the_address_before_is_not_shown(self, post: Post):
+        api = post.api
+        alice, boss = await api.mailbox(ALICE), f"boss@{EXAMPLE}"
+        before = await api.mailbox(boss)
+        await post.deliver(ALICE)
+        await self.reject(api, ALICE, "for Alice")
+        await self.reject(api, boss, "for the former boss")
+        api.clock.advance(seconds=1)
+        assert (await api.dora.delete(f"/mailboxes/{before}")).status == 200
+        assert (await api.dora.patch(f"/mailboxes/{alice}", {"local_part": "boss"})).status == 200
+        owner = await api.owner(alice, credentials_epoch=1)
+        assert [each["result"] for each in (await owner.get("/me/messages")).data] == ["received"]
+        await self.reject(api, boss, "for the new boss")
+        assert (await owner.get("/me/messages")).data[0]["reason"] == "for the new boss"
+        # The former one comes back from the trash.
+        api.clock.advance(seconds=1)
+        assert (await api.dora.patch(f"/mailboxes/{alice}", {"local_part": "alice"})).status == 200
+        assert (await api.dora.post(f"/mailboxes/{before}/restore")).status == 200
+        assert (await (await api.owner(before, credentials_epoch=1)).get("/me/messages")).data == []
+
     async def reject(self, api: Api, address: str, text: str) -> None:
         """A recipient that was refused at SMTP: the message belongs to no mailbox."""
         from mailkeep.features.mailflow.receiving.model import RejectedRecipient

@@ -37,9 +37,11 @@ async def lock(conn: Conn, ref: AccountRef) -> bool:
 
 
 async def lock_own(conn: Conn, who: Principal) -> AccountRef:
-    """The caller's account, locked until the transaction ends; SESSION_INVALID if it was deleted."""
+    """The account of the caller's session, locked until the transaction ends. SESSION_INVALID if the session has ended
+    since the request was authenticated: a change that `end_sessions` follows would make it valid again.
+    """
     ref = own(who)
-    if not await store.lock(conn, ref):
+    if not await store.lock_own(conn, ref, who.session_id):
         raise SessionInvalid
     return ref
 

@@ -28,6 +28,22 @@ _LOCK: dict[AccountKind, LiteralString] = {
     "admin": "SELECT a.id FROM admins a WHERE a.id = %(id)s FOR NO KEY UPDATE",
     "mailbox": "SELECT m.id FROM mailboxes m WHERE m.id = %(id)s AND m.deleted_at IS NULL FOR NO KEY UPDATE",
 }
+_LOCK_OWN: dict[AccountKind, LiteralString] = {
+    "admin": """
+        SELECT a.id FROM admins a
+        WHERE a.id = %(id)s AND EXISTS (
+            SELECT FROM sessions s WHERE s.id = %(session_id)s AND s.admin_id = a.id
+            AND (s.credentials_epoch = a.credentials_epoch OR s.id = a.surviving_session_id))
+        FOR NO KEY UPDATE
+    """,
+    "mailbox": """
+        SELECT m.id FROM mailboxes m
+        WHERE m.id = %(id)s AND m.deleted_at IS NULL AND EXISTS (
+            SELECT FROM owner_sessions s WHERE s.id = %(session_id)s AND s.mailbox_id = m.id
+            AND (s.credentials_epoch = m.credentials_epoch OR s.id = m.surviving_session_id))
+        FOR NO KEY UPDATE
+    """,
+}
 _END_SESSIONS: dict[AccountKind, LiteralString] = {
     "admin": """
         UPDATE admins a
@@ -59,6 +75,12 @@ async def find(conn: Conn, ref: AccountRef) -> Account | None:
 async def lock(conn: Conn, ref: AccountRef) -> bool:
     """Lock the account until the transaction ends; False if it was deleted."""
     cursor = await conn.execute(_LOCK[ref.kind], {"id": ref.id})
+    return await cursor.fetchone() is not None
+
+
+async def lock_own(conn: Conn, ref: AccountRef, session_id: UUID | None) -> bool:
+    """Lock the account until the transaction ends; False if it was deleted, or its session ended."""
+    cursor = await conn.execute(_LOCK_OWN[ref.kind], {"id": ref.id, "session_id": session_id})
     return await cursor.fetchone() is not None
 
 

@@ -25,6 +25,7 @@ from mailkeep.core.password_verification import matches_hash
 from mailkeep.core.principal import ActorType, Principal, Role
 from mailkeep.core.secret import new_password
 from mailkeep.db.pool import Conn
+from mailkeep.features.access.accounts import service as accounts
 from mailkeep.features.access.admins import rules, store, wire
 from mailkeep.features.access.admins.model import (
     FIRST_ADMIN_EMAIL,
@@ -210,6 +211,8 @@ async def _change(
     action: str,
 ) -> Admin:
     await store.lock_roles(conn)
+    if who.session_id is not None and who.admin_id == admin_id:
+        await accounts.lock_own(conn, who)
     before = await _require(conn, admin_id)
     changes.if_match.check(before.updated_at)
     if not rules.stays_super_admin(before, changes):

@@ -268,11 +268,8 @@ async def _write_link(conn: Conn, who: Principal, at: datetime, admin_id: UUID, 
 async def disconnect(app: App, call: Call) -> None:
     """Unlink the caller's identity and end its other sessions; NOT_FOUND without one, CONFLICT `last_way_in`."""
     who, at = call.caller(), app.clock()
-    if who.admin_id is None:
-        raise SessionInvalid
     async with app.db.tx() as conn:
-        await accounts.lock(conn, AccountRef("admin", who.admin_id))
-        account = await logins.find_account(conn, call, AccountRef("admin", who.admin_id))
+        account = await logins.find_account(conn, call, await accounts.lock_own(conn, who))
         if account is None:
             raise SessionInvalid
         if not await store.is_linked(conn, account.id):

@@ -9,6 +9,9 @@ when the account's credentials change. A login replaces the session whose cookie
 stored in the session: every request reads the account as it is now. An owner's session is valid while the mailbox and
 its domain are active and the domain's `self_service` is set.
 
+A request is authenticated before its body is read, and again if that takes longer than two seconds. Changes of
+credentials check in their transaction that the session has not ended.
+
 If a request has both a Bearer key and the cookie `svc_session`, the cookie is ignored. With a key, the owner's account
 can be read but never changed.
 

@@ -11,6 +11,7 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal
 from mailkeep.core.secret import new_app_password, token_hash
 from mailkeep.db.pool import Conn
+from mailkeep.features.access.accounts import service as accounts
 from mailkeep.features.directory.app_passwords import rules, store, wire
 from mailkeep.features.directory.app_passwords.model import AppPassword, AppPasswordUse, NewAppPassword
 from mailkeep.features.directory.mailboxes import service as mailboxes
@@ -38,11 +39,12 @@ async def create(
 ) -> tuple[AppPassword, str]:
     """Create an app password; returns its record and the password itself, which is shown only once.
 
-    NOT_FOUND; FORBIDDEN if an administrator of higher rank owns the mailbox; INVALID_FIELD; CONFLICT `limit_reached`.
+    NOT_FOUND; FORBIDDEN if an administrator of higher rank owns the mailbox; SESSION_INVALID if its owner's session has
+    ended meanwhile; INVALID_FIELD; CONFLICT `limit_reached`.
     """
     name = rules.parse_name(new.name)
     rules.check_expiry(new.expires_at, at)
-    mailbox = await mailboxes.get_for_credential_change(conn, who, mailbox_id)
+    mailbox = await _lock_mailbox(conn, who, mailbox_id)
     protocols = rules.select_protocols(new.protocols, mailbox.protocols)
     rules.refuse_over_limit(await store.count(conn, mailbox_id))
     app_password = AppPassword(uuid7(at), mailbox_id, name, protocols, new.expires_at, at)
@@ -54,8 +56,8 @@ async def create(
 
 
 async def delete(conn: Conn, who: Principal, at: datetime, mailbox_id: UUID, app_password_id: UUID) -> AppPassword:
-    """Delete an app password: it stops working, and its sessions end. NOT_FOUND, FORBIDDEN."""
-    mailbox = await mailboxes.get_for_credential_change(conn, who, mailbox_id)
+    """Delete an app password: it stops working, and its sessions end. NOT_FOUND, FORBIDDEN, SESSION_INVALID."""
+    mailbox = await _lock_mailbox(conn, who, mailbox_id)
     app_password = await store.delete(conn, mailbox_id, app_password_id, at)
     if app_password is None:
         raise NotFound
@@ -84,6 +86,12 @@ async def opens_session(conn: Conn, address_key: str, protocol: str, digest: str
     """Whether the app password with this SHA-256 (hexadecimal) opens sessions of a mailbox with the protocol."""
     local_part, _, domain = address_key.rpartition("@")
     return await store.opens_session(conn, local_part, domain, protocol, digest)
+
+
+async def _lock_mailbox(conn: Conn, who: Principal, mailbox_id: UUID) -> Mailbox:
+    if who.mailbox is not None:
+        await accounts.lock_own(conn, who)
+    return await mailboxes.get_for_credential_change(conn, who, mailbox_id)
 
 
 def _target(app_password: AppPassword, mailbox: Mailbox) -> AuditTarget:

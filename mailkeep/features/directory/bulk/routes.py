@@ -28,9 +28,10 @@ async def _recover(app: App, call: Call, request_id: UUID) -> HttpResponse | Non
 
 
 async def _export(resource: BulkResource, app: App, call: Call) -> HttpResponse:
-    who, domain_id = call.caller(), call.query.domain_id
-    await service.record_export(app, who, resource, domain_id)
-    pages = (service.export_mailboxes if resource == "mailbox" else service.export_aliases)(app, who, domain_id)
+    domain_id, find_caller = call.query.domain_id, call.reauthenticate
+    assert find_caller is not None
+    await service.record_export(app, call.caller(), resource, domain_id)
+    pages = (service.export_mailboxes if resource == "mailbox" else service.export_aliases)(app, find_caller, domain_id)
     name = "mailboxes" if resource == "mailbox" else "aliases"
     headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
     content = _encode(rules.COLUMNS[resource], pages)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -113,10 +114,12 @@ def take_id(item: dict[str, Any]) -> UUID | None:
 
 
 def take_text(item: dict[str, Any], name: str) -> str | None:
-    """Take a text out of an item; None if it has none. INVALID_FIELD for another type."""
+    """Take a text out of an item; None if it has none. INVALID_FIELD for another type, or control characters."""
     value = item.pop(name, None)
     if value is not None and not isinstance(value, str):
         raise invalid_field(name, "must be a string")
+    if value is not None and any(unicodedata.category(char) == "Cc" for char in value):
+        raise invalid_field(name, "must not contain control characters")
     return value
 
 

@@ -23,7 +23,7 @@ from mailkeep.core.errors import (
 )
 from mailkeep.core.ids import uuid7
 from mailkeep.core.page import PageRequest
-from mailkeep.core.principal import Principal
+from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.aliases import service as aliases
 from mailkeep.features.directory.bulk import rules, store
@@ -43,7 +43,7 @@ from mailkeep.features.directory.mailboxes import service as mailboxes
 from mailkeep.features.directory.mailboxes.model import Mailbox, MailboxFilter, MailboxWrite
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
-from mailkeep.web.string_views import StringView
+from mailkeep.web.string_views import read_views
 
 _PURPOSE = "bulk item"
 _EXPORT_PAGE = 500
@@ -94,12 +94,7 @@ def _seal_items(
 
 
 def _encode(item: Mapping[str, Any]) -> bytes:
-    return msgspec.json.encode(item, enc_hook=_to_text)
-
-
-def _to_text(value: Any) -> str:
-    assert isinstance(value, StringView)
-    return value.text()
+    return msgspec.json.encode(read_views(item))
 
 
 def _binding(operation_id: UUID, index: int) -> bytes:
@@ -185,7 +180,11 @@ class ItemExecution:
         if mailbox_id is None:
             if not address:
                 raise MissingFields([{"field": "id", "reason": "one of id, address is required"}])
-            mailbox = await mailboxes.find_by_address(conn, _parse_address(address).key)
+            parsed = _parse_address(address)
+            domain = await domains.find_by_name(conn, parsed.domain)
+            if domain is not None:
+                self._permit(domain.id)
+            mailbox = await mailboxes.find_by_address(conn, parsed.key)
             if mailbox is None:
                 raise NotFound(f"There is no mailbox {address}.")
             return ItemTarget(mailbox.id, mailbox.domain_id)
@@ -210,10 +209,16 @@ class ItemExecution:
             reason = "id, or domain and source_local_part, is required"
             raise MissingFields([{"field": "id", "reason": reason}])
         domain_id = await self._find_domain(conn, "domain", domain_name)
+        self._permit(domain_id)
         alias_id = await aliases.find_by_source(conn, domain_id, source)
         if alias_id is None:
             raise NotFound(f"There is no alias {source}@{domain_name}.")
         return ItemTarget(alias_id, domain_id)
+
+    def _permit(self, domain_id: UUID) -> None:
+        """Refuse names of objects in other domains before they are looked up: whether there is one is not shown."""
+        self.target = ItemTarget(None, domain_id)
+        allow_on(self.who, f"{self.operation.resource}.write", domain_id)
 
     async def _find_domain(self, conn: Conn, field: str, name: str) -> UUID:
         try:
@@ -318,11 +323,14 @@ async def record_export(app: App, who: Principal, resource: BulkResource, domain
         await audit.record(conn, who, app.clock(), AuditAction(f"{resource}.export", target))
 
 
-async def export_mailboxes(app: App, who: Principal, domain_id: UUID | None) -> AsyncIterator[list[Sequence[str]]]:
-    """The rows of the export, in pages."""
-    filters = MailboxFilter(who.domains(), domain_id)
+async def export_mailboxes(
+    app: App, find_caller: Callable[[], Awaitable[Principal]], domain_id: UUID | None
+) -> AsyncIterator[list[Sequence[str]]]:
+    """The rows of the export, in pages: each with the caller's rights at that time, since a client may read slowly."""
     after = None
     while True:
+        who = await find_caller()
+        filters = MailboxFilter(who.domains(), domain_id)
         async with app.db.autocommit() as conn:
             page = await mailboxes.page(conn, who, filters, PageRequest(_EXPORT_PAGE, "created_at", "asc", after))
         yield [
@@ -333,13 +341,16 @@ async def export_mailboxes(app: App, who: Principal, domain_id: UUID | None) -> 
             return
 
 
-async def export_aliases(app: App, who: Principal, domain_id: UUID | None) -> AsyncIterator[list[Sequence[str]]]:
-    """The rows of the export, in pages."""
-    visible = who.domains()
+async def export_aliases(
+    app: App, find_caller: Callable[[], Awaitable[Principal]], domain_id: UUID | None
+) -> AsyncIterator[list[Sequence[str]]]:
+    """The rows of the export, in pages, as `export_mailboxes`."""
+    visible = (await find_caller()).domains()
     names: dict[UUID, str] = {}
     for chosen in [domain_id] if domain_id is not None or visible is None else visible:
         after = None
         while True:
+            who = await find_caller()
             async with app.db.autocommit() as conn:
                 request = PageRequest(_EXPORT_PAGE, "created_at", "asc", after)
                 page = await aliases.page(conn, who, chosen, None, request)

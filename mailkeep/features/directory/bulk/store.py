@@ -59,7 +59,9 @@ async def insert(conn: Conn, operation: BulkOperation, items: Sequence[tuple[byt
 
 
 async def count_unfinished(conn: Conn, author_id: UUID | None) -> int:
-    """Operations of an account that are not finished."""
+    """Operations of an account that are not finished; no other transaction adds one before this one ends."""
+    lock = "SELECT pg_advisory_xact_lock(hashtextextended('mailkeep.bulk operations ' || %(author)s, 0))"
+    await conn.execute(lock, {"author": str(author_id)})
     cursor = await conn.execute(
         """
         SELECT count(*) AS operations FROM bulk_operations o

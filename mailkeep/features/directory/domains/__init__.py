@@ -6,7 +6,8 @@ its data, but its mail is deferred (450), and nothing can be sent from it or cre
 
 `max_mailboxes` and `max_aliases` (null: unlimited) apply to new mailboxes and aliases only. `default_quota_bytes` is
 the quota of a mailbox that is created without one; 0 is unlimited. `plus_delimiter` separates a tag from the local part
-(`alice+news`); null switches tags off.
+(`alice+news`); null switches tags off. An administrator of lower rank can't change it (FORBIDDEN `higher_rank`) while
+the domain or one of its alias domains has the address of an administrator, whose tags would then be free for others.
 
 An alias domain (`alias_of`: another domain) has no mailboxes and aliases of its own (CONFLICT `alias_domain`): its
 addresses are routed as those of its target, whose users may send from them. It has its own DNS records, DKIM keys,

@@ -42,15 +42,6 @@ def check_delimiter(text: str | None) -> None:
         raise invalid_field("plus_delimiter", f"must be one of {' '.join(sorted(DELIMITERS))}")
 
 
-def refuse_captured_address(captured: bool) -> None:
-    """FORBIDDEN if a delimiter would route the address of a higher-ranked administrator to a mailbox or alias."""
-    if captured:
-        raise Forbidden(
-            "With this delimiter, mail for an administrator of higher rank would go to another mailbox or alias.",
-            reason="higher_rank",
-        )
-
-
 def check_relay(new: NewRelay, permitted_networks: Sequence[Network]) -> NewRelay:
     """A relay with its host in canonical form, or INVALID_FIELD.
 
@@ -148,10 +139,13 @@ def refuse_loops(addresses: Sequence[str], domain: Domain) -> None:
 
 
 def refuse_higher_rank(has_higher_rank: bool) -> None:
-    """FORBIDDEN if an administrator of higher rank has an address in the domain: its mail would go elsewhere."""
+    """FORBIDDEN if an administrator of higher rank has an address in the domain: its mail, with or without a tag, would
+    go elsewhere.
+    """
     if has_higher_rank:
         raise Forbidden(
-            "An administrator of higher rank has an address in the domain: only this rank can change `alias_of`.",
+            "An administrator of higher rank has an address in the domain: only this rank can change `alias_of` and "
+            "`plus_delimiter`.",
             reason="higher_rank",
         )
 

@@ -122,8 +122,8 @@ async def change(
 ) -> Domain:
     """Change the given fields of a domain (`relay` is a NewRelay or None) and return the result.
 
-    INVALID_FIELD, NOT_FOUND, PRECONDITION_FAILED; FORBIDDEN if a new delimiter or `alias_of` would route the address of
-    a higher-ranked administrator to another mailbox or alias. For `alias_of` also DOMAIN_NOT_FOUND, FORBIDDEN,
+    INVALID_FIELD, NOT_FOUND, PRECONDITION_FAILED; FORBIDDEN for a new delimiter or `alias_of` if a higher-ranked
+    administrator has an address in the domain. For `alias_of` also DOMAIN_NOT_FOUND, FORBIDDEN,
     API_KEY_DOMAIN_SCOPE; CONFLICT `has_dependents`, `alias_chain`, `alias_loop`. Roll back after a refusal.
     """
     at = app.clock()
@@ -137,8 +137,7 @@ async def change(
         changes = changes | {"relay": rules.encrypt_relay(relay, before.relay, _encryption(app, domain_id))}
     after = replace(before, **changes)
     if after.plus_delimiter != before.plus_delimiter:
-        captured = await store.captures_higher_rank(conn, domain_id, after.plus_delimiter, who.rank)
-        rules.refuse_captured_address(captured)
+        rules.refuse_higher_rank(await store.has_higher_rank(conn, before.name, who.rank))
     if after == before:
         return before
     if after.alias_of != before.alias_of:

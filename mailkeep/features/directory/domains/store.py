@@ -47,30 +47,15 @@ async def insert(conn: Conn, domain: Domain) -> None:
         raise
 
 
-async def captures_higher_rank(conn: Conn, domain_id: UUID, delimiter: str | None, rank: int) -> bool:
-    """Whether a mailbox or alias without tag (ranks 3 and 4) would match the address of a higher-ranked administrator
-    in it or its alias domains with this delimiter.
-    """
-    cursor = await conn.execute(
-        """
-        SELECT FROM domains d
-          JOIN admins a ON split_part(a.email_key, '@', 2) = d.name
-         CROSS JOIN LATERAL route_match(%(id)s, %(delimiter)s::text, split_part(a.email_key, '@', 1)) r
-         WHERE (d.id = %(id)s OR d.alias_of = %(id)s) AND r.rank IN (3, 4)
-           AND CASE a.role WHEN 'domain_admin' THEN 0 WHEN 'admin' THEN 1 ELSE 2 END > %(rank)s
-         LIMIT 1
-        """,
-        {"id": domain_id, "delimiter": delimiter, "rank": rank},
-    )
-    return await cursor.fetchone() is not None
-
-
 async def has_higher_rank(conn: Conn, name: str, rank: int) -> bool:
-    """Whether an administrator of a higher rank has an address in the domain with this name."""
+    """Whether an administrator of a higher rank has an address in the domain with this name, or its alias domains."""
     cursor = await conn.execute(
         """
         SELECT FROM admins a
-         WHERE split_part(a.email_key, '@', 2) = %(name)s
+         WHERE split_part(a.email_key, '@', 2) IN (
+               SELECT %(name)s::text
+               UNION ALL
+               SELECT n.name FROM domains n JOIN domains d ON d.id = n.alias_of WHERE d.name = %(name)s)
            AND CASE a.role WHEN 'domain_admin' THEN 0 WHEN 'admin' THEN 1 ELSE 2 END > %(rank)s
          LIMIT 1
         """,

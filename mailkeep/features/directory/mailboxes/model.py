@@ -67,7 +67,8 @@ class Mailbox:
 
     `require_app_passwords` None: as `inherited_requirement`, the value of the domain or of the setting. With a
     `second_factor` of the owner, they are required in any case. `send_as`: further addresses from which it may send, in
-    a fixed order; with an empty local part all of a domain.
+    a fixed order; with an empty local part all of a domain. `address_since`: when it got its address; None if it is not
+    stored yet.
     """
 
     id: UUID
@@ -88,6 +89,7 @@ class Mailbox:
     require_app_passwords: bool | None = None
     inherited_requirement: InheritedFlag = NOT_REQUIRED
     second_factor: bool = False
+    address_since: datetime | None = None
     last_login: LastLogin = LastLogin()
     suspension: MailboxSuspension | None = None
     deleted_at: datetime | None = None

@@ -29,7 +29,7 @@ _SELECT = """
            m.quota_bytes, m.used_bytes, m.message_count, m.imap, m.pop3, m.smtp, m.sieve,
            m.forward_destinations, m.forward_keys, m.forward_keep_copy, m.last_login_at, m.last_login_protocol,
            m.last_login_ip, m.created_at, m.updated_at, m.deleted_at, m.time_zone, m.require_app_passwords,
-           m.second_factor,
+           m.second_factor, m.address_since,
            coalesce(d.require_app_passwords, r.require_app_passwords) AS inherited_requirement,
            d.require_app_passwords IS NOT NULL AS inherits_from_domain,
            (SELECT coalesce(array_agg(e.local_part || '@' || o.name
@@ -292,6 +292,7 @@ def _mailbox(row: dict[str, Any]) -> Mailbox:
             row["inherited_requirement"], "domain" if row["inherits_from_domain"] else "server"
         ),
         second_factor=row["second_factor"],
+        address_since=row["address_since"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
         last_login=LastLogin(row["last_login_at"], row["last_login_protocol"], row["last_login_ip"]),

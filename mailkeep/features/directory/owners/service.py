@@ -77,8 +77,9 @@ async def list_messages(
     """A page of the mail for the caller's own mailbox. INVALID_FIELD."""
     start = rules.period_start(since, app.clock())
     mailbox = await get_own(conn, who)
-    # An earlier mailbox may have had the address.
-    mail = MailboxMail(mailbox.id, mailbox.address.key, mailbox.domain_id, max(start, mailbox.created_at), result)
+    # Another mailbox may have had the address before.
+    since = mailbox.address_since or mailbox.created_at
+    mail = MailboxMail(mailbox.id, mailbox.address.key, mailbox.domain_id, start, since, result)
     return await history.page_of_mailbox(conn, mail, page_request)
 
 

@@ -40,13 +40,14 @@ MailResult = Literal["received", "junk", "rejected"]
 @dataclass(frozen=True, slots=True)
 class MailboxMail:
     """Inbound mail for a mailbox since a time: what was delivered to it or refused for it, or was rejected at its
-    address (in a domain, by its key). `result` None: all.
+    address (in a domain, by its key), which it has since `address_since`. `result` None: all.
     """
 
     mailbox_id: UUID
     address_key: str
     domain_id: UUID
     since: datetime
+    address_since: datetime
     result: MailResult | None = None
 
 

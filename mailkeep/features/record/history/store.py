@@ -102,6 +102,7 @@ async def list_of_mailbox(conn: Conn, mail: MailboxMail, window: Slice) -> list[
                 UNION ALL
                 (SELECT m.id FROM message_recipients r JOIN messages m ON m.id = r.message_id
                  WHERE r.address_key = %(address_key)s AND {recipient_bounds} AND m.domain_id = %(domain_id)s
+                   AND r.message_id >= %(address_since)s
                    AND m.mailbox_id IS NULL AND m.direction = 'inbound' AND m.status = 'rejected'
                    AND (%(result)s::text IS NULL OR %(result)s = 'rejected')
                  ORDER BY r.message_id {order} LIMIT %(limit)s)
@@ -118,6 +119,7 @@ async def list_of_mailbox(conn: Conn, mail: MailboxMail, window: Slice) -> list[
             "domain_id": mail.domain_id,
             "result": mail.result,
             "since": uuid7_floor(mail.since),
+            "address_since": uuid7_floor(mail.address_since),
             "after": window.after,
             "limit": window.limit,
         },
