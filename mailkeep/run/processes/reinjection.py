@@ -8,8 +8,8 @@ are better than none.
 A temporary failure is retried after a second, then with growing pauses, for as long as Postfix would
 (`outbound.give_up_hours`). A message that is refused permanently, or not accepted in that time, is returned to its
 sender, the mailbox; with the null sender it is dropped and logged. Vacation replies and rejections to a sender that
-passed neither SPF nor DMARC, and may be forged, are dropped as well. The others are checked and signed
-(`mailflow/sieve_mail`).
+passed neither SPF nor DMARC, and may be forged, are dropped as well. The others are checked and signed, and redirected
+messages of a mailbox that may not send wait (`mailflow/sieve_mail`).
 
 Redirected copies and replies count for the hourly limit of the domain that sends them on. The process `policy` counts
 copies by the domain of the envelope sender; mail with the null sender is counted here, before it is submitted.
@@ -30,7 +30,6 @@ from pathlib import Path
 import structlog
 
 from mailkeep.app import App
-from mailkeep.core.address import AddressError, parse_address
 from mailkeep.core.errors import Failure, Refusal, Unavailable
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.sieve_mail import service as sieve_mail
@@ -171,18 +170,14 @@ class Submitter:
         await self._finish(spooled, refused)
 
     async def _sign(self, spooled: SpooledMessage) -> SignedReply:
-        """The signature of a reply, and the copies of a message with the null sender. Raises ReplyRefused."""
-        if spooled.sender:
-            return SignedReply(b"")
-        if not spooled.redirected_from:
-            return await sieve_mail.sign_reply(self.app, spooled)
-        try:
-            domain = parse_address(spooled.redirected_from).domain
-        except AddressError:
-            return SignedReply(b"")
-        async with self.app.db.autocommit() as conn:
-            copies = await sieve_mail.count_external(conn, spooled)
-        return SignedReply(b"", {domain: copies} if copies else {})
+        """The signature of a reply, and the copies of a message with the null sender. Raises ReplyRefused; UNAVAILABLE:
+        try again later.
+        """
+        if spooled.redirected_from:
+            async with self.app.db.autocommit() as conn:
+                copies = await sieve_mail.check_redirect(conn, spooled)
+            return SignedReply(b"", {} if spooled.sender else copies)
+        return SignedReply(b"") if spooled.sender else await sieve_mail.sign_reply(self.app, spooled)
 
     async def _count(self, spooled: SpooledMessage, copies: Mapping[str, int]) -> Refusal | None:
         """Count copies; returns a limit's refusal. Idempotent."""

@@ -1,4 +1,4 @@
-"""Checks and signs Sieve's replies."""
+"""Checks what Sieve sends, and signs its replies."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from mailkeep.mail.message.dkim import SigningKey, sign
 from mailkeep.mail.message.header_fields import MAX_HEAD, parse_head
 from mailkeep.mail.message.own_fields import first_octets
 
+_SUSPENDED = "sending is suspended"
+
 
 class ReplyRefused(Exception):
     """The reply must not leave; the text says why."""
@@ -44,7 +46,7 @@ async def sign_reply(app: App, reply: SpooledMessage) -> SignedReply:
         mailbox = await _find_mailbox(conn, reply)
         if not await _may_send(conn, mailbox, sender):
             raise ReplyRefused(f"{mailbox.address} may not send as {sender}")
-        external = await count_external(conn, reply)
+        external = await _count_external(conn, reply)
         if external and (why := await _find_obstacle(conn, mailbox, sender)):
             raise ReplyRefused(why)
         keys = await _list_keys(app, conn, sender)
@@ -52,8 +54,25 @@ async def sign_reply(app: App, reply: SpooledMessage) -> SignedReply:
     return SignedReply(signature, {mailbox.domain_name: external} if external else {})
 
 
-async def count_external(conn: Conn, message: SpooledMessage) -> int:
-    """The number of recipients of other servers. The policy server counts those of aliases and forwards here."""
+async def check_redirect(conn: Conn, message: SpooledMessage) -> Mapping[str, int]:
+    """The recipients of other servers of a redirected message, by the domain for which they count.
+
+    UNAVAILABLE while the mailbox is suspended or deleted: the message waits, because it may be the only copy.
+    """
+    external = await _count_external(conn, message)
+    if not external:
+        return {}
+    try:
+        mailbox = await _find_mailbox(conn, message)
+    except ReplyRefused as error:
+        raise Unavailable(str(error)) from None
+    if await abuse.is_suspended(conn, {mailbox.address}):
+        raise Unavailable(_SUSPENDED)
+    return {mailbox.domain_name: external}
+
+
+async def _count_external(conn: Conn, message: SpooledMessage) -> int:
+    # The policy server counts the recipients of aliases and forwards here.
     routes = [await routing.route(conn, recipient) for recipient in message.recipients]
     return sum(route.decision == "not_managed" for route in routes)
 
@@ -85,7 +104,7 @@ async def _may_send(conn: Conn, mailbox: Mailbox, sender: Address) -> bool:
 
 async def _find_obstacle(conn: Conn, mailbox: Mailbox, sender: Address) -> str | None:
     if await abuse.is_suspended(conn, {mailbox.address, sender}):
-        return "sending is suspended"
+        return _SUSPENDED
     domain = await domains.find_by_name(conn, sender.domain)
     return None if domain and domain.sending_enabled else "sending is disabled for the domain"
 
