@@ -1,7 +1,8 @@
 """The spool of Sieve's redirects, replies and rejections: written by Dovecot's sendmail program, read by `reinjection`.
 
 `new` holds one file per message. The program writes it to `tmp`, syncs it, and renames it. The name begins with the
-arrival time in nanoseconds. The file begins with the envelope, one line each: `mailbox ID` (the owner of the script),
+arrival time in nanoseconds and ends with the mailbox's ID, by which the program counts: a tenth of the spool is the most
+for a mailbox. The file begins with the envelope, one line each: `mailbox ID` (the owner of the script),
 `sender ADDRESS` (empty: the null sender), `recipient ADDRESS` (at least one), and `unauthenticated yes` if the sender
 of the message that triggered the script is not authenticated. An empty line and the message follow; lines end with LF
 or CRLF. `wakeup` is a FIFO: the program writes a byte to it for each message. Malformed files are moved to
@@ -29,7 +30,7 @@ MAX_BYTES = 1 << 30
 
 _READ_SIZE = 128 * 1024
 _MAX_ENVELOPE = 64 * 1024
-_NAME = re.compile(r"([0-9]{1,19})\.[0-9]{1,10}")
+_NAME = re.compile(r"([0-9]{1,19})\.[0-9]{1,10}(?:\.[0-9a-z-]{1,36})?")
 _REDIRECTED = re.compile(rb"X-Sieve: [^\r\n]*\r?\nX-Sieve-Redirected-From: ([^\r\n]*)\r?\n")
 _LINE_END = re.compile(rb"\r?\n|\r(?!\Z)")
 
