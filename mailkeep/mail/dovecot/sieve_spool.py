@@ -1,12 +1,11 @@
 """The spool of Sieve's redirects, replies and rejections: written by Dovecot's sendmail program, read by `reinjection`.
 
 `new` holds one file per message. The program writes it to `tmp`, syncs it, and renames it. The name begins with the
-arrival time in nanoseconds and ends with the mailbox's ID, by which the program counts: a tenth of the spool is the most
-for a mailbox. The file begins with the envelope, one line each: `mailbox ID` (the owner of the script),
-`sender ADDRESS` (empty: the null sender), `recipient ADDRESS` (at least one), and `unauthenticated yes` if the sender
-of the message that triggered the script is not authenticated. An empty line and the message follow; lines end with LF
-or CRLF. `wakeup` is a FIFO: the program writes a byte to it for each message. Malformed files are moved to
-`unreadable`.
+arrival time in nanoseconds and ends with the mailbox's ID, by which the program counts: a tenth of the spool is the
+most for a mailbox. The file begins with the envelope, one line each: `mailbox ID` (the owner of the script), `sender
+ADDRESS` (empty: the null sender), `recipient ADDRESS` (at least one), and `unauthenticated yes` if the sender of the
+message that triggered the script is not authenticated. An empty line and the message follow; lines end with LF or
+CRLF. `wakeup` is a FIFO: the program writes a byte to it for each message. Malformed files are moved to `unreadable`.
 
 The program is templates/dovecot/bin/sendmail: plain Python, started for each message.
 """

@@ -169,12 +169,14 @@ def client_hello() -> bytes:
 def say(port: int, text: bytes) -> bytes:
     """What the server answers to a text, until it closes the connection."""
     answer = b""
-    with socket.create_connection((ADDRESS, port), _SECONDS, ("127.0.45.9", 0)) as connection:
-        with contextlib.suppress(OSError):  # closed
-            connection.sendall(text)
-            connection.shutdown(socket.SHUT_WR)
-            while received := connection.recv(4096):
-                answer += received
+    with (
+        socket.create_connection((ADDRESS, port), _SECONDS, ("127.0.45.9", 0)) as connection,
+        contextlib.suppress(OSError),  # closed
+    ):
+        connection.sendall(text)
+        connection.shutdown(socket.SHUT_WR)
+        while received := connection.recv(4096):
+            answer += received
     return answer
 
 

@@ -257,12 +257,19 @@ def test_a_script_replies_once_and_only_as_its_mailbox(stack: Stack, domain: str
     sender = write(stack, mailbox["address"])
     (reply,) = stack.arrived(sender)
     assert AWAY.encode() in reply
-    # A suspended mailbox sends nothing.
+    # A suspended mailbox sends nothing; what its script redirects waits.
     stack.do("POST", f"/mailboxes/{mailbox['id']}/suspend", {"reason": "tried"})
-    suspended = write(stack, mailbox["address"])
+    suspended, friend = write(stack, mailbox["address"]), new_sender("friend")
     eventually(lambda: "sending is suspended" in log_file.read_text(), what="the refusal")
     wait_until_sent(stack)
-    assert [len(stack.caught(each)) for each in (forged, sender, suspended)] == [0, 1, 0]
+    set_script(stack, mailbox, f'redirect "{friend}";')
+    write(stack, mailbox["address"], mail_from="")
+    eventually(
+        lambda: f'["{friend}"], "why": "451 4.3.0 sending is suspended"' in log_file.read_text(), what="the pause"
+    )
+    assert [len(stack.caught(each)) for each in (forged, sender, suspended, friend)] == [0, 1, 0, 0]
+    stack.do("POST", f"/mailboxes/{mailbox['id']}/unsuspend")
+    stack.arrived(friend)
 
 
 @pytest.fixture
