@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -93,6 +94,18 @@ def list_messages(spool: Path) -> list[Path]:
     return sorted((spool / "new").iterdir(), key=lambda path: (len(path.name), path.name))
 
 
+def take_turns(paths: Iterable[Path], most: int) -> list[Path]:
+    """At most this many of each mailbox's messages, the first ones."""
+    taken: list[Path] = []
+    counts: Counter[str] = Counter()
+    for path in paths:
+        mailbox_id = path.name.rpartition(".")[2]
+        counts[mailbox_id] += 1
+        if counts[mailbox_id] <= most:
+            taken.append(path)
+    return taken
+
+
 def read(path: Path) -> SpooledMessage:
     """Read a file of the spool. Blocks. Raises UnreadableSpoolFile, FileNotFoundError."""
     name = _NAME.fullmatch(path.name)
@@ -123,7 +136,7 @@ def read(path: Path) -> SpooledMessage:
 def write(spool: Path, at: datetime, mailbox_id: str, sender: str, recipients: Sequence[str], content: bytes) -> None:
     """Write a message to the spool, as the program does. Blocks. Raises OSError."""
     lines = [f"mailbox {mailbox_id}", f"sender {sender}", *(f"recipient {address}" for address in recipients)]
-    name = f"{int(at.timestamp() * 1e9)}.{int.from_bytes(os.urandom(4))}"
+    name = f"{int(at.timestamp() * 1e9)}.{int.from_bytes(os.urandom(4))}.{mailbox_id}"
     draft = spool / "tmp" / name
     with draft.open("xb") as file:
         file.write("\n".join([*lines, "", ""]).encode("utf-8", "surrogateescape") + content)

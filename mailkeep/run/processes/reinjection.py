@@ -50,6 +50,7 @@ from mailkeep.run.runtime.process import Process
 log = structlog.get_logger("mailkeep.reinjection")
 
 _CONNECTIONS = 4
+_AT_ONCE = 10  # messages of a mailbox
 _CHECK_SECONDS = 5.0  # in case a program was killed before it wrote to the FIFO
 _FIRST_RETRY, _LAST_RETRY = 1.0, 300.0
 _UNREACHABLE_RETRY = 1.0  # Postfix is not running
@@ -95,21 +96,27 @@ class Submitter:
                     await self._woken.wait()
 
     async def submit_waiting(self) -> float:
-        """Submit every message that is due; returns the seconds until the next check."""
+        """Submit messages that are due, a few of each mailbox: the messages of one mailbox that are refused, such as
+        those beyond an hourly limit, hold up no others. Returns the seconds until the next check.
+        """
         loop = asyncio.get_running_loop()
         paths = await to_thread(sieve_spool.list_messages, self.spool)
         names = {path.name for path in paths}
         self._retries = {name: retry for name, retry in self._retries.items() if name in names}
         waiting = {name for name, retry in self._retries.items() if retry.at > loop.time()}
-        due = iter([path for path in paths if path.name not in waiting])
+        due = [path for path in paths if path.name not in waiting]
+        chosen = sieve_spool.take_turns(due, _AT_ONCE)
+        turns = iter(chosen)
         # No task is cancelled: a message that Postfix has just accepted would be submitted again.
-        errors = await asyncio.gather(*(self._submit_all(due) for _ in range(_CONNECTIONS)))
+        errors = await asyncio.gather(*(self._submit_all(turns) for _ in range(_CONNECTIONS)))
         if any(errors):
             if not self._is_unreachable:
                 log.warning("Postfix can't be reached; retrying every second", why=next(filter(None, errors)))
             self._is_unreachable = True
             return _UNREACHABLE_RETRY
         self._is_unreachable = False
+        if len(chosen) < len(due):
+            return 0.0
         times = [retry.at for retry in self._retries.values()]
         return max(0.0, min([loop.time() + _CHECK_SECONDS, *times]) - loop.time())
 

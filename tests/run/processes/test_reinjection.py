@@ -97,6 +97,21 @@ async def test_messages_beyond_the_limit_wait(api: Api, submitter: Submitter, po
     assert await forwards(api) == 1
 
 
+async def test_messages_of_one_mailbox_that_wait_hold_up_no_others(api: Api, submitter: Submitter, pool: Pool) -> None:
+    """Each refusal takes Postfix some time."""
+    alice, bob = await api.mailbox(ALICE), await api.mailbox(f"bob@{EXAMPLE}")
+    await api.suspension(ALICE)
+    for _ in range(30):
+        put(submitter, REDIRECTED, "a@far.test", sender=ALICE, mailbox_id=alice)
+    put(submitter, REDIRECTED, "a@far.test", sender=f"bob@{EXAMPLE}", mailbox_id=bob)
+    pause = await submitter.submit_waiting()
+    assert (len(submitter._retries), [each.mail_from for each in pool.submitted]) == (10, [f"bob@{EXAMPLE}"])
+    assert pause == 0
+    for _ in range(2):
+        await submitter.submit_waiting()
+    assert len(submitter._retries) == 30
+
+
 async def add_key(api: Api) -> dict[str, bytes]:
     """A DKIM key of the domain; its DNS record."""
     key = dkim_keys.generate_key(VAULT, DOMAIN_IDS[EXAMPLE], api.clock(), "ed25519")
