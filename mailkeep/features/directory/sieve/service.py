@@ -5,12 +5,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 import msgspec
 
 from mailkeep.app import App
+from mailkeep.core.concurrency import ConcurrencyLimit
 from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 from mailkeep.core.errors import NotFound, Unavailable
 from mailkeep.core.principal import Principal
@@ -33,6 +37,10 @@ from mailkeep.mail.sieve.config import SieveSettings
 from mailkeep.mail.sieve.output import ScriptMessages
 
 _WAIT_SECONDS = 30.0  # a script may take seconds to compile, and other tasks come first
+_MAX_QUEUED = 16
+# The process `node` performs one task at a time. So that the owner of a mailbox can't occupy it, it gets a mailbox's
+# tasks one by one, between those of others.
+_turns: WeakValueDictionary[UUID, ConcurrencyLimit] = WeakValueDictionary()
 
 
 async def find_mailbox(app: App, who: Principal, mailbox_id: UUID, *, write: bool) -> Mailbox:
@@ -49,7 +57,7 @@ async def find_mailbox(app: App, who: Principal, mailbox_id: UUID, *, write: boo
 async def list_scripts(app: App, mailbox: Mailbox) -> list[ListedScript]:
     """The scripts of a mailbox, by name. UNAVAILABLE."""
     _expect_full_profile(app)
-    result = await node_tasks.run(app, "sieve.list", {"mailbox_id": mailbox.id})
+    result = await _run(app, "sieve.list", mailbox.id, {"mailbox_id": mailbox.id})
     return msgspec.convert(result["scripts"], list[ListedScript])
 
 
@@ -57,7 +65,7 @@ async def get_script(app: App, mailbox: Mailbox, name: str) -> Script:
     """A script of a mailbox. NOT_FOUND, UNAVAILABLE."""
     _expect_full_profile(app)
     rules.expect_possible_name(name)
-    result = await node_tasks.run(app, "sieve.get", {"mailbox_id": mailbox.id, "name": name})
+    result = await _run(app, "sieve.get", mailbox.id, {"mailbox_id": mailbox.id, "name": name})
     if result["script"] is None:
         raise NotFound
     return msgspec.convert(result["script"], Script)
@@ -100,11 +108,20 @@ async def deactivate_scripts(app: App, who: Principal, mailbox: Mailbox) -> None
 
 
 async def _change(app: App, change: ScriptChange) -> ScriptChangeResult:
-    done = await node_tasks.run(app, "sieve.change", msgspec.to_builtins(change), _WAIT_SECONDS)
+    done = await _run(app, "sieve.change", change.mailbox_id, msgspec.to_builtins(change), _WAIT_SECONDS)
     result = msgspec.convert(done, ScriptChangeResult)
     if refusal := rules.refusal_of(result, change):
         raise refusal
     return result
+
+
+async def _run(
+    app: App, kind: str, mailbox_id: UUID, argument: Mapping[str, Any], *seconds: float
+) -> Mapping[str, Any]:
+    """The result of a node task. RATE_LIMIT_EXCEEDED if many for the mailbox wait; UNAVAILABLE."""
+    turn = _turns.setdefault(mailbox_id, ConcurrencyLimit(1, _MAX_QUEUED))
+    async with turn.acquire():
+        return await node_tasks.run(app, kind, argument, *seconds)
 
 
 async def check_script(app: App, text: str) -> ScriptMessages:
