@@ -38,9 +38,9 @@ from mailkeep.mail.sieve.output import ScriptMessages
 
 _WAIT_SECONDS = 30.0  # a script may take seconds to compile, and other tasks come first
 _MAX_QUEUED = 16
-# The process `node` performs one task at a time. So that the owner of a mailbox can't occupy it, it gets a mailbox's
-# tasks one by one, between those of others.
-_turns: WeakValueDictionary[UUID, ConcurrencyLimit] = WeakValueDictionary()
+# The process `node` performs one task at a time, and few checks run at a time. So that the owner of a mailbox can't
+# occupy them, a mailbox's tasks and an account's checks are begun one by one, between those of others.
+_turns: WeakValueDictionary[UUID | None, ConcurrencyLimit] = WeakValueDictionary()
 
 
 async def find_mailbox(app: App, who: Principal, mailbox_id: UUID, *, write: bool) -> Mailbox:
@@ -119,15 +119,19 @@ async def _run(
     app: App, kind: str, mailbox_id: UUID, argument: Mapping[str, Any], *seconds: float
 ) -> Mapping[str, Any]:
     """The result of a node task. RATE_LIMIT_EXCEEDED if many for the mailbox wait; UNAVAILABLE."""
-    turn = _turns.setdefault(mailbox_id, ConcurrencyLimit(1, _MAX_QUEUED))
-    async with turn.acquire():
+    async with _turn(mailbox_id).acquire():
         return await node_tasks.run(app, kind, argument, *seconds)
 
 
-async def check_script(app: App, text: str) -> ScriptMessages:
+def _turn(of: UUID | None) -> ConcurrencyLimit:
+    return _turns.setdefault(of, ConcurrencyLimit(1, _MAX_QUEUED))
+
+
+async def check_script(app: App, who: Principal, text: str) -> ScriptMessages:
     """What is wrong with a script; without errors it is valid. INVALID_FIELD, RATE_LIMIT_EXCEEDED, UNAVAILABLE."""
     rules.check_text(text)
-    return await app.sieve.check(text.encode(), await _settings(app))
+    async with _turn(who.account[1]).acquire():
+        return await app.sieve.check(text.encode(), await _settings(app))
 
 
 async def test_script(app: App, who: Principal, text: str, message: ScriptTestMessage) -> ScriptTestResult:
@@ -142,7 +146,8 @@ async def test_script(app: App, who: Principal, text: str, message: ScriptTestMe
     if message.message_id is not None:
         content = partial(_read_message, app, who, message.message_id)
     envelope = Envelope(message.sender, message.recipient)
-    return ScriptTestResult(*await app.sieve.test(text.encode(), content, envelope, await _settings(app)))
+    async with _turn(who.account[1]).acquire():
+        return ScriptTestResult(*await app.sieve.test(text.encode(), content, envelope, await _settings(app)))
 
 
 async def _read_message(app: App, who: Principal, message_id: UUID) -> bytes:
