@@ -33,7 +33,7 @@ from mailkeep.app import App
 from mailkeep.core.errors import Failure, Refusal, Unavailable
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.sieve_mail import service as sieve_mail
-from mailkeep.features.mailflow.sieve_mail.service import ReplyRefused, SignedReply
+from mailkeep.features.mailflow.sieve_mail.service import MailRefused, SignedReply
 from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorker
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
@@ -152,8 +152,8 @@ class Submitter:
             if refusal := await self._count(spooled, signed.copies):
                 await self._postpone(spooled, SmtpReply(450, "4.7.1", refusal.message))
                 return
-        except ReplyRefused as error:
-            log.info("a reply is dropped", mailbox_id=spooled.mailbox_id, to=spooled.recipients, why=str(error))
+        except MailRefused as error:
+            log.info("a message is dropped", mailbox_id=spooled.mailbox_id, to=spooled.recipients, why=str(error))
             await to_thread(spooled.path.unlink, missing_ok=True)
             return
         except Unavailable as error:
@@ -177,7 +177,7 @@ class Submitter:
         await self._finish(spooled, refused)
 
     async def _sign(self, spooled: SpooledMessage) -> SignedReply:
-        """The signature of a reply, and the copies of a message with the null sender. Raises ReplyRefused; UNAVAILABLE:
+        """The signature of a reply, and the copies of a message with the null sender. Raises MailRefused; UNAVAILABLE:
         try again later.
         """
         if spooled.redirected_from:

@@ -97,6 +97,28 @@ async def test_messages_beyond_the_limit_wait(api: Api, submitter: Submitter, po
     assert await forwards(api) == 1
 
 
+@pytest.mark.parametrize(
+    "earlier, leaves",
+    [
+        ([f"bob@{EXAMPLE}"], True),
+        ([f"bob@{EXAMPLE}", f"Alice+4jZk0N6HF3z1XNBp@{EXAMPLE}"], False),
+        ([f"{name}@{EXAMPLE}" for name in "abc"], True),
+        ([f"{name}@{EXAMPLE}" for name in "abcd"], False),
+        ([f"{name}@far.test" for name in "abcdefgh"] + ["", "no address", ALICE.replace("@", "@far.")], True),
+    ],
+)
+async def test_redirected_mail_does_not_loop(
+    api: Api, submitter: Submitter, pool: Pool, earlier: list[str], leaves: bool
+) -> None:
+    """Two mailboxes that redirected mail to each other, to other tags each time, multiplied it without end."""
+    mailbox_id = await api.mailbox(ALICE)
+    own, rest = REDIRECTED.split("Subject", 1)
+    content = own + "".join(f"X-Sieve-Redirected-From: {address}\n" for address in earlier) + "Subject" + rest
+    put(submitter, content, f"bob@{EXAMPLE}", sender=ALICE, mailbox_id=mailbox_id)
+    await submitter.submit_waiting()
+    assert (len(pool.submitted), sieve_spool.list_messages(submitter.spool)) == (int(leaves), [])
+
+
 async def test_messages_of_one_mailbox_that_wait_hold_up_no_others(api: Api, submitter: Submitter, pool: Pool) -> None:
     """Each refusal takes Postfix some time."""
     alice, bob = await api.mailbox(ALICE), await api.mailbox(f"bob@{EXAMPLE}")

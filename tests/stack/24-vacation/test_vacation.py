@@ -221,6 +221,22 @@ def test_two_vacations_do_not_loop(stack: Stack, domain: str) -> None:
     assert (len(stack.mail_of(pong)), len(stack.mail_of(ping))) == (1, 1)
 
 
+def test_two_scripts_do_not_multiply_a_message(stack: Stack, domain: str) -> None:
+    """Each redirects to two tags of the other, new ones each time, which Pigeonhole does not recognise as a loop."""
+    left, right = (stack.make_mailbox(domain, name) for name in ("left", "right"))
+    for mailbox, other in ((left, "right"), (right, "left")):
+        set_id = 'if header :regex "Received" "id ([A-Za-z0-9]+)" { set "id" "${1}"; }\n'
+        redirects = "".join(f'redirect "{other}+{number}${{id}}@{NAME}";\n' for number in range(2))
+        set_script(stack, mailbox, f'require ["variables", "regex"];\n{set_id}{redirects}keep;\n')
+    write(stack, f"left+first@{NAME}")
+    log_file = stack.data_dir / "log" / "reinjection.log"
+    eventually(lambda: f"left@{NAME} has redirected it before" in log_file.read_text(), what="the end")
+    wait_until_sent(stack)
+    # Deliveries in one LMTP session have the same ID.
+    assert 2 <= len(stack.mail_of(left["address"])) <= 5
+    assert len(stack.mail_of(right["address"])) == 2
+
+
 def test_the_reply_comes_from_the_address_that_was_written_to(stack: Stack, domain: str) -> None:
     mailbox = stack.make_mailbox(domain, "person")
     for name in ("sales", ""):
