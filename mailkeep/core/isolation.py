@@ -45,6 +45,10 @@ try:
     from mailkeep.core.confinement import confine, end_with_parent
     from mailkeep.core.landlock import restrict_files
     plan = json.loads(sys.argv[2])
+    first = 3  # uvloop passes on all inheritable descriptors: sockets on which the API listens
+    for kept in [*plan["descriptors"], 2**31 - 1]:
+        os.closerange(first, kept)
+        first = kept + 1
     restrict_files(plan["readable"], plan["writable"])
     resource.setrlimit(resource.RLIMIT_CPU, (plan["cpu_seconds"], plan["cpu_seconds"]))
     resource.setrlimit(resource.RLIMIT_FSIZE, (plan["file_bytes"], plan["file_bytes"]))
@@ -132,7 +136,7 @@ async def run_isolated(
         launcher = (sys.executable, "-I", "-S", "-c", _LAUNCHER, str(Path(__file__).parents[2]))
         process = await asyncio.create_subprocess_exec(
             *launcher,
-            _plan(access, limits),
+            _plan(access, limits, descriptors),
             *words,
             stdin=_open_content(stdin, files),
             stdout=asyncio.subprocess.PIPE,
@@ -148,10 +152,11 @@ async def run_isolated(
     return IsolationResult(status, output, errors)
 
 
-def _plan(access: IsolationAccess, limits: IsolationLimits) -> str:
+def _plan(access: IsolationAccess, limits: IsolationLimits, descriptors: Sequence[int]) -> str:
     writable = [str(path) for path in access.writable]
     return json.dumps(
         {
+            "descriptors": sorted(descriptors),
             "readable": [*_READABLE, *writable],
             "writable": ["/dev/null", *writable],
             "account": access.account,

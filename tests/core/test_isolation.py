@@ -9,9 +9,12 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
+import uvloop
 
 from mailkeep.core import landlock
 from mailkeep.core.isolation import (
@@ -59,6 +62,17 @@ async def test_it_reaches_no_files_sockets_and_processes(tmp_path: Path):
     forked = await bash("(echo forked)")
     assert (forked.output, b"fork" in forked.errors) == (b"", True)
     assert not Path("/tmp/isolation-canary").exists()
+
+
+@pytest.mark.parametrize("run", [asyncio.run, uvloop.run])
+def test_it_inherits_nothing(run: Callable[[Coroutine[Any, Any, IsolationResult]], IsolationResult]):
+    """With uvloop it got the sockets on which the API listens, and could accept its connections."""
+    script = 'for n in {0..300}; do if [ -e /proc/self/fd/$n ]; then echo -n "$n "; fi; done; echo "$1"'
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.set_inheritable(True)
+        result = run(bash(script, b"content"))
+    *descriptors, path = result.output.decode().split()
+    assert [f"/dev/fd/{descriptor}" for descriptor in descriptors if int(descriptor) > 2] == [path]
 
 
 async def test_it_can_change_only_its_folders(tmp_path: Path):

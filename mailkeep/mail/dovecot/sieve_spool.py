@@ -1,11 +1,11 @@
 """The spool of Sieve's redirects, replies and rejections: written by Dovecot's sendmail program, read by `reinjection`.
 
 `new` holds one file per message. The program writes it to `tmp`, syncs it, and renames it. The name begins with the
-arrival time in nanoseconds. The file begins with the envelope, one line each: `mailbox ID` (the owner of the script),
-`sender ADDRESS` (empty: the null sender), `recipient ADDRESS` (at least one), and `unauthenticated yes` if the sender
-of the message that triggered the script is not authenticated. An empty line and the message follow; lines end with LF
-or CRLF. `wakeup` is a FIFO: the program writes a byte to it for each message. Malformed files are moved to
-`unreadable`.
+arrival time in nanoseconds and ends with the mailbox's ID, by which the program counts: a tenth of the spool is the
+most for a mailbox. The file begins with the envelope, one line each: `mailbox ID` (the owner of the script), `sender
+ADDRESS` (empty: the null sender), `recipient ADDRESS` (at least one), and `unauthenticated yes` if the sender of the
+message that triggered the script is not authenticated. An empty line and the message follow; lines end with LF or
+CRLF. `wakeup` is a FIFO: the program writes a byte to it for each message. Malformed files are moved to `unreadable`.
 
 The program is templates/dovecot/bin/sendmail: plain Python, started for each message.
 """
@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -29,7 +30,7 @@ MAX_BYTES = 1 << 30
 
 _READ_SIZE = 128 * 1024
 _MAX_ENVELOPE = 64 * 1024
-_NAME = re.compile(r"([0-9]{1,19})\.[0-9]{1,10}")
+_NAME = re.compile(r"([0-9]{1,19})\.[0-9]{1,10}(?:\.[0-9a-z-]{1,36})?")
 _REDIRECTED = re.compile(rb"X-Sieve: [^\r\n]*\r?\nX-Sieve-Redirected-From: ([^\r\n]*)\r?\n")
 _LINE_END = re.compile(rb"\r?\n|\r(?!\Z)")
 
@@ -93,6 +94,18 @@ def list_messages(spool: Path) -> list[Path]:
     return sorted((spool / "new").iterdir(), key=lambda path: (len(path.name), path.name))
 
 
+def take_turns(paths: Iterable[Path], most: int) -> list[Path]:
+    """At most this many of each mailbox's messages, the first ones."""
+    taken: list[Path] = []
+    counts: Counter[str] = Counter()
+    for path in paths:
+        mailbox_id = path.name.rpartition(".")[2]
+        counts[mailbox_id] += 1
+        if counts[mailbox_id] <= most:
+            taken.append(path)
+    return taken
+
+
 def read(path: Path) -> SpooledMessage:
     """Read a file of the spool. Blocks. Raises UnreadableSpoolFile, FileNotFoundError."""
     name = _NAME.fullmatch(path.name)
@@ -123,7 +136,7 @@ def read(path: Path) -> SpooledMessage:
 def write(spool: Path, at: datetime, mailbox_id: str, sender: str, recipients: Sequence[str], content: bytes) -> None:
     """Write a message to the spool, as the program does. Blocks. Raises OSError."""
     lines = [f"mailbox {mailbox_id}", f"sender {sender}", *(f"recipient {address}" for address in recipients)]
-    name = f"{int(at.timestamp() * 1e9)}.{int.from_bytes(os.urandom(4))}"
+    name = f"{int(at.timestamp() * 1e9)}.{int.from_bytes(os.urandom(4))}.{mailbox_id}"
     draft = spool / "tmp" / name
     with draft.open("xb") as file:
         file.write("\n".join([*lines, "", ""]).encode("utf-8", "surrogateescape") + content)

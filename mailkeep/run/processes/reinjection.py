@@ -8,8 +8,8 @@ are better than none.
 A temporary failure is retried after a second, then with growing pauses, for as long as Postfix would
 (`outbound.give_up_hours`). A message that is refused permanently, or not accepted in that time, is returned to its
 sender, the mailbox; with the null sender it is dropped and logged. Vacation replies and rejections to a sender that
-passed neither SPF nor DMARC, and may be forged, are dropped as well. The others are checked and signed
-(`mailflow/sieve_mail`).
+passed neither SPF nor DMARC, and may be forged, are dropped as well. The others are checked and signed, and redirected
+messages of a mailbox that may not send wait (`mailflow/sieve_mail`).
 
 Redirected copies and replies count for the hourly limit of the domain that sends them on. The process `policy` counts
 copies by the domain of the envelope sender; mail with the null sender is counted here, before it is submitted.
@@ -30,11 +30,10 @@ from pathlib import Path
 import structlog
 
 from mailkeep.app import App
-from mailkeep.core.address import AddressError, parse_address
 from mailkeep.core.errors import Failure, Refusal, Unavailable
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.sieve_mail import service as sieve_mail
-from mailkeep.features.mailflow.sieve_mail.service import ReplyRefused, SignedReply
+from mailkeep.features.mailflow.sieve_mail.service import MailRefused, SignedReply
 from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorker
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.jobs.repeat import repeat
@@ -51,6 +50,7 @@ from mailkeep.run.runtime.process import Process
 log = structlog.get_logger("mailkeep.reinjection")
 
 _CONNECTIONS = 4
+_AT_ONCE = 10  # messages of a mailbox
 _CHECK_SECONDS = 5.0  # in case a program was killed before it wrote to the FIFO
 _FIRST_RETRY, _LAST_RETRY = 1.0, 300.0
 _UNREACHABLE_RETRY = 1.0  # Postfix is not running
@@ -96,21 +96,27 @@ class Submitter:
                     await self._woken.wait()
 
     async def submit_waiting(self) -> float:
-        """Submit every message that is due; returns the seconds until the next check."""
+        """Submit messages that are due, a few of each mailbox: the messages of one mailbox that are refused, such as
+        those beyond an hourly limit, hold up no others. Returns the seconds until the next check.
+        """
         loop = asyncio.get_running_loop()
         paths = await to_thread(sieve_spool.list_messages, self.spool)
         names = {path.name for path in paths}
         self._retries = {name: retry for name, retry in self._retries.items() if name in names}
         waiting = {name for name, retry in self._retries.items() if retry.at > loop.time()}
-        due = iter([path for path in paths if path.name not in waiting])
+        due = [path for path in paths if path.name not in waiting]
+        chosen = sieve_spool.take_turns(due, _AT_ONCE)
+        turns = iter(chosen)
         # No task is cancelled: a message that Postfix has just accepted would be submitted again.
-        errors = await asyncio.gather(*(self._submit_all(due) for _ in range(_CONNECTIONS)))
+        errors = await asyncio.gather(*(self._submit_all(turns) for _ in range(_CONNECTIONS)))
         if any(errors):
             if not self._is_unreachable:
                 log.warning("Postfix can't be reached; retrying every second", why=next(filter(None, errors)))
             self._is_unreachable = True
             return _UNREACHABLE_RETRY
         self._is_unreachable = False
+        if len(chosen) < len(due):
+            return 0.0
         times = [retry.at for retry in self._retries.values()]
         return max(0.0, min([loop.time() + _CHECK_SECONDS, *times]) - loop.time())
 
@@ -146,8 +152,8 @@ class Submitter:
             if refusal := await self._count(spooled, signed.copies):
                 await self._postpone(spooled, SmtpReply(450, "4.7.1", refusal.message))
                 return
-        except ReplyRefused as error:
-            log.info("a reply is dropped", mailbox_id=spooled.mailbox_id, to=spooled.recipients, why=str(error))
+        except MailRefused as error:
+            log.info("a message is dropped", mailbox_id=spooled.mailbox_id, to=spooled.recipients, why=str(error))
             await to_thread(spooled.path.unlink, missing_ok=True)
             return
         except Unavailable as error:
@@ -171,18 +177,14 @@ class Submitter:
         await self._finish(spooled, refused)
 
     async def _sign(self, spooled: SpooledMessage) -> SignedReply:
-        """The signature of a reply, and the copies of a message with the null sender. Raises ReplyRefused."""
-        if spooled.sender:
-            return SignedReply(b"")
-        if not spooled.redirected_from:
-            return await sieve_mail.sign_reply(self.app, spooled)
-        try:
-            domain = parse_address(spooled.redirected_from).domain
-        except AddressError:
-            return SignedReply(b"")
-        async with self.app.db.autocommit() as conn:
-            copies = await sieve_mail.count_external(conn, spooled)
-        return SignedReply(b"", {domain: copies} if copies else {})
+        """The signature of a reply, and the copies of a message with the null sender. Raises MailRefused; UNAVAILABLE:
+        try again later.
+        """
+        if spooled.redirected_from:
+            async with self.app.db.autocommit() as conn:
+                copies = await sieve_mail.check_redirect(conn, spooled)
+            return SignedReply(b"", {} if spooled.sender else copies)
+        return SignedReply(b"") if spooled.sender else await sieve_mail.sign_reply(self.app, spooled)
 
     async def _count(self, spooled: SpooledMessage, copies: Mapping[str, int]) -> Refusal | None:
         """Count copies; returns a limit's refusal. Idempotent."""

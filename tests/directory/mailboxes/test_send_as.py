@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from mailkeep.features.mailflow.sieve_mail.service import ReplyRefused, sign_reply
+from mailkeep.features.mailflow.sieve_mail.service import MailRefused, sign_reply
 from mailkeep.mail.dovecot import sieve_spool
 from mailkeep.run.processes.keys import KeysListener
 from tests.support.builders import DOMAIN_ID, create_domain, create_mailbox
@@ -169,7 +169,7 @@ async def test_the_filter_and_sieve_ask_the_same(api: Api, tmp_path: Path):
         path.write_bytes(head.encode() + f"From: {sender}\r\nSubject: Auto\r\n\r\nAway.\r\n".encode())
         try:
             return b"DKIM-Signature" in (await sign_reply(api.app, sieve_spool.read(path))).signature
-        except ReplyRefused:
+        except MailRefused:
             return False
 
     assert [await status("x@brand.test"), await status(f"x@{OTHER}")] == [200, 403]

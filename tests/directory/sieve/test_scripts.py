@@ -11,6 +11,7 @@ import pytest
 
 from mailkeep.features.directory.mailboxes.model import mail_folder
 from mailkeep.features.record.node_tasks import service as node_tasks
+from mailkeep.jobs.cancellation import cancel_all
 from tests.directory.sieve.conftest import Scripts
 from tests.support.client import ADMIN_IDS, EXAMPLE, Api
 
@@ -108,6 +109,23 @@ async def test_a_mailbox_has_at_most_32_scripts(scripts: Scripts):
     refused = await scripts.put("one more", "keep;")
     assert (refused.status, refused.json["error"]["details"]["reason"]) == (409, "limit_reached")
     assert (await scripts.put("s0", "discard;")).status == 200
+
+
+async def test_the_tasks_of_a_mailbox_take_turns_with_those_of_others(scripts: Scripts):
+    """30 scripts that take long to compile kept `node` from other work for a minute."""
+    open_tasks: list[int] = []
+
+    async def watch() -> None:
+        while True:
+            sql = "SELECT count(*) AS n FROM node_tasks WHERE state IN ('waiting', 'running')"
+            open_tasks.append((await scripts.api.sql(sql))[0]["n"])
+
+    watching = asyncio.create_task(watch())
+    answers = await asyncio.gather(*(scripts.put(f"name-{number}", "keep;") for number in range(19)))
+    await cancel_all(watching)
+    assert sorted(answer.status for answer in answers) == [200] * 17 + [429] * 2
+    assert max(open_tasks) == 1
+    assert (await scripts("GET")).status == 200
 
 
 async def test_scripts_of_other_programs_can_be_read(scripts: Scripts):

@@ -172,7 +172,8 @@ def test_allowed_parameters_are_none_of_our_templates_and_exist():
     assert not ALLOWED.postfix.keys() & main_cf.keys()
     master_cf = ours["postfix"]["master.cf"]
     assert {name for name in ALLOWED.postfix if f" {name}=" in master_cf} == {
-        "smtpd_client_connection_count_limit"  # no limit on the sockets of our own processes
+        "smtpd_client_connection_count_limit",  # no limits on the sockets of our own processes
+        "smtpd_error_sleep_time",
     }
     dovecot = actions.list_parameters("dovecot", ours["dovecot"]["dovecot.conf"])
     assert ALLOWED.dovecot.keys() & dovecot.keys() == {

@@ -106,15 +106,25 @@ def test_other_arguments_are_rejected(spool: Path, arguments: Sequence[str]) -> 
 
 
 def test_a_full_spool_and_a_failing_disk_defer_the_delivery(spool: Path) -> None:
-    assert [sendmail(spool, content=b"x", most=2) for _ in range(3)] == [0, 0, 75]
+    others = [(f"id-{number}", *ARGUMENTS[1:]) for number in range(3)]
+    assert [sendmail(spool, each, b"x", most=2) for each in others] == [0, 0, 75]
     for path in sieve_spool.list_messages(spool):
         path.unlink()
-    assert [sendmail(spool, content=b"x" * 1000), sendmail(spool)] == [0, 75]
+    assert [sendmail(spool, content=b"x" * 1000), sendmail(spool, others[0])] == [0, 75]
     assert len(sieve_spool.list_messages(spool)) == 1
     (spool / "tmp").rmdir()
     sieve_spool.list_messages(spool)[0].unlink()
     assert sendmail(spool) == 75
     assert sieve_spool.list_messages(spool) == []
+
+
+def test_a_mailbox_gets_a_tenth_of_the_spool(spool: Path) -> None:
+    """The messages of one mailbox, such as redirects beyond the hourly limit, could fill it for all."""
+    other = ("other-id", *ARGUMENTS[1:])
+    assert [sendmail(spool, content=b"x", most=20) for _ in range(3)] == [0, 0, 75]
+    assert sendmail(spool, other, b"x" * 100, most=20) == 0
+    assert sendmail(spool, other, b"x", most=20) == 75  # 100 of 1000 bytes
+    assert {sieve_spool.read(path).mailbox_id for path in sieve_spool.list_messages(spool)} == {"the-id", "other-id"}
 
 
 def test_our_own_spool_files_are_readable_and_stale_ones_removed(spool: Path) -> None:

@@ -79,8 +79,7 @@ async def test_copies_of_messages_without_a_sender_are_counted(
     api: Api, submitter: Submitter, pool: Pool, content: str, sender: str, to: list[str], expected: int
 ) -> None:
     """Ten redirects of a message with the null sender made ten external copies that nobody counted."""
-    await api.mailbox(ALICE)
-    put(submitter, content, *to, sender=sender)
+    put(submitter, content, *to, sender=sender, mailbox_id=await api.mailbox(ALICE))
     await submitter.submit_waiting()
     assert [tuple(each.rcpt_to) for each in pool.submitted] == [tuple(to)]
     assert await forwards(api) == expected
@@ -89,12 +88,50 @@ async def test_copies_of_messages_without_a_sender_are_counted(
 async def test_messages_beyond_the_limit_wait(api: Api, submitter: Submitter, pool: Pool) -> None:
     abuse = replace(api.app.settings.abuse, forward_per_hour=1)
     api.app.settings = replace(api.app.settings, abuse=abuse)
+    mailbox_id = await api.mailbox(ALICE)
     for _ in range(2):
-        put(submitter, REDIRECTED, "a@far.test")
+        put(submitter, REDIRECTED, "a@far.test", mailbox_id=mailbox_id)
     await submitter.submit_waiting()
     assert len(pool.submitted) == 1
     assert len(sieve_spool.list_messages(submitter.spool)) == 1
     assert await forwards(api) == 1
+
+
+@pytest.mark.parametrize(
+    "earlier, leaves",
+    [
+        ([f"bob@{EXAMPLE}"], True),
+        ([f"bob@{EXAMPLE}", f"Alice+4jZk0N6HF3z1XNBp@{EXAMPLE}"], False),
+        ([f"{name}@{EXAMPLE}" for name in "abc"], True),
+        ([f"{name}@{EXAMPLE}" for name in "abcd"], False),
+        ([f"{name}@far.test" for name in "abcdefgh"] + ["", "no address", ALICE.replace("@", "@far.")], True),
+    ],
+)
+async def test_redirected_mail_does_not_loop(
+    api: Api, submitter: Submitter, pool: Pool, earlier: list[str], leaves: bool
+) -> None:
+    """Two mailboxes that redirected mail to each other, to other tags each time, multiplied it without end."""
+    mailbox_id = await api.mailbox(ALICE)
+    own, rest = REDIRECTED.split("Subject", 1)
+    content = own + "".join(f"X-Sieve-Redirected-From: {address}\n" for address in earlier) + "Subject" + rest
+    put(submitter, content, f"bob@{EXAMPLE}", sender=ALICE, mailbox_id=mailbox_id)
+    await submitter.submit_waiting()
+    assert (len(pool.submitted), sieve_spool.list_messages(submitter.spool)) == (int(leaves), [])
+
+
+async def test_messages_of_one_mailbox_that_wait_hold_up_no_others(api: Api, submitter: Submitter, pool: Pool) -> None:
+    """Each refusal takes Postfix some time."""
+    alice, bob = await api.mailbox(ALICE), await api.mailbox(f"bob@{EXAMPLE}")
+    await api.suspension(ALICE)
+    for _ in range(30):
+        put(submitter, REDIRECTED, "a@far.test", sender=ALICE, mailbox_id=alice)
+    put(submitter, REDIRECTED, "a@far.test", sender=f"bob@{EXAMPLE}", mailbox_id=bob)
+    pause = await submitter.submit_waiting()
+    assert (len(submitter._retries), [each.mail_from for each in pool.submitted]) == (10, [f"bob@{EXAMPLE}"])
+    assert pause == 0
+    for _ in range(2):
+        await submitter.submit_waiting()
+    assert len(submitter._retries) == 30
 
 
 async def add_key(api: Api) -> dict[str, bytes]:
@@ -179,4 +216,26 @@ async def test_a_mailbox_that_may_not_send_sends_no_reply_to_others(
     await submitter.submit_waiting()
     to_owner = [] if obstacle == "trash" else [ALICE]
     assert [each.rcpt_to[0] for each in pool.submitted] == to_owner
+    assert sieve_spool.list_messages(submitter.spool) == []
+
+
+@pytest.mark.parametrize("obstacle", ["suspension", "trash"])
+@pytest.mark.parametrize("sender", ["", ALICE])
+async def test_redirected_mail_of_a_suspended_mailbox_waits(
+    api: Api, submitter: Submitter, pool: Pool, sender: str, obstacle: str
+) -> None:
+    mailbox_id = await api.mailbox(ALICE)
+    if obstacle == "suspension":
+        await api.suspension(ALICE)
+    else:
+        await api.sue.delete(f"/mailboxes/{mailbox_id}")
+    put(submitter, REDIRECTED, "a@far.test", sender=sender, mailbox_id=mailbox_id)
+    put(submitter, REDIRECTED, f"bob@{EXAMPLE}", sender=sender, mailbox_id=mailbox_id)
+    await submitter.submit_waiting()
+    assert [each.rcpt_to[0] for each in pool.submitted] == [f"bob@{EXAMPLE}"]
+    end = "unsuspend" if obstacle == "suspension" else "restore"
+    assert (await api.sue.post(f"/mailboxes/{mailbox_id}/{end}")).status == 200
+    submitter._retries.clear()  # the pause is over
+    await submitter.submit_waiting()
+    assert [each.rcpt_to[0] for each in pool.submitted[1:]] == ["a@far.test"]
     assert sieve_spool.list_messages(submitter.spool) == []

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import os
 import signal
 import socket
+import ssl
 import time
 from base64 import b64encode
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +18,7 @@ import pytest
 
 from mailkeep.db.instance import run_folder
 from mailkeep.run.runtime import service_status
+from mailkeep.run.runtime.context import attach
 from tests.stack.harness import ADDRESS, PASSWORD, Stack, eventually, trusting
 from tests.stack.mail_sessions import PROTOCOLS
 
@@ -22,10 +26,12 @@ _SECONDS = 120.0
 
 
 class Client:
-    """A mail client at an address, which tries one password for each connection."""
+    """A mail client at an address, which tries one password for each connection. `claims`: a foreign address that it
+    says it forwards.
+    """
 
-    def __init__(self, stack: Stack, source: str) -> None:
-        self.stack, self.source = stack, source
+    def __init__(self, stack: Stack, source: str, claims: str = "") -> None:
+        self.stack, self.source, self.claims = stack, source, claims
 
     def opens(self, protocol: str, address: str, password: str = PASSWORD) -> bool:
         """Whether the password opens a session. False only for the server's refusal of the password."""
@@ -34,30 +40,39 @@ class Client:
         target = (ADDRESS, self.stack.ports[port])
         with socket.create_connection(target, _SECONDS, (self.source, 0)) as connection:
             if protocol == "sieve":
-                self._read(connection, ("OK",))
+                self.read(connection, ("OK",))
                 connection.sendall(b"STARTTLS\r\n")
-                self._read(connection, ("OK",))
+                self.read(connection, ("OK",))
             with trusting().wrap_socket(connection) as session:
                 if protocol == "imap":
-                    self._read(session, ("* OK",))
+                    self.read(session, ("* OK",))
+                    self._claim(session, 'i ID ("x-originating-ip" "{}")', "i OK")
                     session.sendall(f'a LOGIN "{address}" "{password}"\r\n'.encode())
-                    return self._read(session, ("a OK", "a NO")) == "a OK"
+                    return self.read(session, ("a OK", "a NO")) == "a OK"
                 if protocol == "pop3":
-                    self._read(session, ("+OK",))
+                    self.read(session, ("+OK",))
+                    self._claim(session, "XCLIENT ADDR={}", "+OK You are not")
                     session.sendall(f"AUTH PLAIN {plain}\r\n".encode())
-                    return self._read(session, ("+OK", "-ERR")) == "+OK"
+                    return self.read(session, ("+OK", "-ERR")) == "+OK"
                 if protocol == "sieve":
-                    self._read(session, ("OK",))
+                    self.read(session, ("OK",))
+                    self._claim(session, 'XCLIENT "ADDR={}"', "NO")
                     session.sendall(f'AUTHENTICATE "PLAIN" "{plain}"\r\n'.encode())
-                    return self._read(session, ("OK", "NO")) == "OK"
-                self._read(session, ("220 ",))
+                    return self.read(session, ("OK", "NO")) == "OK"
+                self.read(session, ("220 ",))
                 session.sendall(b"EHLO client.test\r\n")
-                self._read(session, ("250 ",))
+                self.read(session, ("250 ",))
+                self._claim(session, "XCLIENT ADDR={}", "550 ")
                 session.sendall(f"AUTH PLAIN {plain}\r\n".encode())
-                return self._read(session, ("235 ", "535 ")) == "235 "
+                return self.read(session, ("235 ", "535 ")) == "235 "
+
+    def _claim(self, session: ssl.SSLSocket, command: str, reply: str) -> None:
+        if self.claims:
+            session.sendall(f"{command.format(self.claims)}\r\n".encode())
+            self.read(session, (reply,))
 
     @staticmethod
-    def _read(connection: socket.socket, ends: tuple[str, ...]) -> str:
+    def read(connection: socket.socket, ends: tuple[str, ...]) -> str:
         """Read lines up to one that begins with one of `ends`; returns that beginning."""
         text = b""
         while True:
@@ -129,6 +144,94 @@ def test_guesses_from_200_addresses_are_bounded_and_do_not_lock_out_the_owner(st
     seconds = time.monotonic() - began
     assert 10 <= verified(stack, address) <= 10 + len([n for n in range(1, 7) if 15 * (2**n - 1) < seconds])
     assert home.opens("imap", address)
+
+
+def failures(stack: Stack, address: str) -> list[str]:
+    """The sources of the failures that count for a mailbox."""
+
+    async def read() -> list[str]:
+        async with attach(stack.data_dir, "tests") as app, app.db.autocommit() as conn:
+            sql = "SELECT source FROM sign_in_failures WHERE account = %(account)s ORDER BY at"
+            cursor = await conn.execute(sql, {"account": f"mailbox:{address}"})
+            return [row["source"] for row in await cursor.fetchall()]
+
+    return asyncio.run(read())
+
+
+def client_hello() -> bytes:
+    """The first message of a TLS client (RFC 8446)."""
+    outgoing = ssl.MemoryBIO()
+    with contextlib.suppress(ssl.SSLWantReadError):
+        trusting().wrap_bio(ssl.MemoryBIO(), outgoing).do_handshake()
+    return outgoing.read()
+
+
+def say(port: int, text: bytes) -> bytes:
+    """What the server answers to a text, until it closes the connection."""
+    answer = b""
+    with (
+        socket.create_connection((ADDRESS, port), _SECONDS, ("127.0.45.9", 0)) as connection,
+        contextlib.suppress(OSError),  # closed
+    ):
+        connection.sendall(text)
+        connection.shutdown(socket.SHUT_WR)
+        while received := connection.recv(4096):
+            answer += received
+    return answer
+
+
+def test_no_client_chooses_its_address_or_the_account_it_counts_for(stack: Stack) -> None:
+    mailbox = stack.make_mailbox(stack.make_domain("forged.test"), "k" * 22)
+    address, claimed = mailbox["address"], "203.0.113.77"
+    for number, protocol in enumerate(PROTOCOLS):
+        assert not Client(stack, f"127.0.45.{number}", claimed).opens(protocol, address, "guess")
+    assert failures(stack, address) == [f"127.0.45.{number}" for number in range(4)]
+    # Nor is a PROXY header (version 1 or 2) believed: TLS does not begin after it, and no log has the address.
+    addresses = socket.inet_aton(claimed) + socket.inet_aton(ADDRESS) + bytes(4)
+    for header in (
+        f"PROXY TCP4 {claimed} {ADDRESS} 4711 25\r\n".encode(),
+        b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c" + addresses,
+    ):
+        for name, port in stack.ports.items():
+            assert not say(port, header + client_hello()).startswith(b"\x16\x03"), name
+    assert say(stack.ports["imaps"], client_hello()).startswith(b"\x16\x03")
+    for log in ("dovecot.log", "mail.log"):
+        text = (stack.data_dir / "log" / log).read_text()
+        assert f"rip={claimed}" not in text
+        assert f"[{claimed}]" not in text
+    # In Dovecot's query, the Kelvin sign is a k. As an address, the local part would be too long.
+    for protocol in PROTOCOLS[1:]:
+        assert not Client(stack, "127.0.46.1").opens(protocol, f"{chr(0x212A) * 22}@forged.test"), protocol
+        assert Client(stack, "127.0.46.1").opens(protocol, address.upper()), protocol
+    # A mail client that repeats an old password does not lock its owner out.
+    client = Client(stack, "127.0.47.1")
+    with ThreadPoolExecutor(15) as pool:
+        assert not any(pool.map(lambda _: client.opens("imap", address, "the old one"), range(15)))
+    assert failures(stack, address).count("127.0.47.1") == 1
+    assert client.opens("imap", address)
+
+
+def test_a_late_answer_of_the_policy_server_still_limits_guesses(stack: Stack) -> None:
+    """During a flood Dovecot reads answers late, and let logins pass after 2 seconds."""
+    address = stack.make_mailbox(stack.make_domain("late-policy.test"), "alice")["address"]
+    with contextlib.ExitStack() as opened:
+        sessions: list[ssl.SSLSocket] = []
+        for n in range(16):
+            target = (ADDRESS, stack.ports["imaps"])
+            connection = socket.create_connection(target, _SECONDS, (f"127.0.48.{n}", 0))
+            sessions.append(opened.enter_context(trusting().wrap_socket(connection)))
+            Client.read(sessions[n], ("* OK",))
+        pid = find_pid(stack)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            for n, session in enumerate(sessions):
+                session.sendall(f"a LOGIN {address} guess{n}\r\n".encode())
+            time.sleep(2.7)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        for session in sessions:
+            Client.read(session, ("a NO",))
+    assert verified(stack, address) == 10
 
 
 @pytest.mark.parametrize("sent", [signal.SIGSTOP, signal.SIGKILL], ids=["hangs", "ends"])

@@ -221,6 +221,22 @@ def test_two_vacations_do_not_loop(stack: Stack, domain: str) -> None:
     assert (len(stack.mail_of(pong)), len(stack.mail_of(ping))) == (1, 1)
 
 
+def test_two_scripts_do_not_multiply_a_message(stack: Stack, domain: str) -> None:
+    """Each redirects to two tags of the other, new ones each time, which Pigeonhole does not recognise as a loop."""
+    left, right = (stack.make_mailbox(domain, name) for name in ("left", "right"))
+    for mailbox, other in ((left, "right"), (right, "left")):
+        set_id = 'if header :regex "Received" "id ([A-Za-z0-9]+)" { set "id" "${1}"; }\n'
+        redirects = "".join(f'redirect "{other}+{number}${{id}}@{NAME}";\n' for number in range(2))
+        set_script(stack, mailbox, f'require ["variables", "regex"];\n{set_id}{redirects}keep;\n')
+    write(stack, f"left+first@{NAME}")
+    log_file = stack.data_dir / "log" / "reinjection.log"
+    eventually(lambda: f"left@{NAME} has redirected it before" in log_file.read_text(), what="the end")
+    wait_until_sent(stack)
+    # Deliveries in one LMTP session have the same ID.
+    assert 2 <= len(stack.mail_of(left["address"])) <= 5
+    assert len(stack.mail_of(right["address"])) == 2
+
+
 def test_the_reply_comes_from_the_address_that_was_written_to(stack: Stack, domain: str) -> None:
     mailbox = stack.make_mailbox(domain, "person")
     for name in ("sales", ""):
@@ -257,12 +273,19 @@ def test_a_script_replies_once_and_only_as_its_mailbox(stack: Stack, domain: str
     sender = write(stack, mailbox["address"])
     (reply,) = stack.arrived(sender)
     assert AWAY.encode() in reply
-    # A suspended mailbox sends nothing.
+    # A suspended mailbox sends nothing; what its script redirects waits.
     stack.do("POST", f"/mailboxes/{mailbox['id']}/suspend", {"reason": "tried"})
-    suspended = write(stack, mailbox["address"])
+    suspended, friend = write(stack, mailbox["address"]), new_sender("friend")
     eventually(lambda: "sending is suspended" in log_file.read_text(), what="the refusal")
     wait_until_sent(stack)
-    assert [len(stack.caught(each)) for each in (forged, sender, suspended)] == [0, 1, 0]
+    set_script(stack, mailbox, f'redirect "{friend}";')
+    write(stack, mailbox["address"], mail_from="")
+    eventually(
+        lambda: f'["{friend}"], "why": "451 4.3.0 sending is suspended"' in log_file.read_text(), what="the pause"
+    )
+    assert [len(stack.caught(each)) for each in (forged, sender, suspended, friend)] == [0, 1, 0, 0]
+    stack.do("POST", f"/mailboxes/{mailbox['id']}/unsuspend")
+    stack.arrived(friend)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from mailkeep.app import App
-from mailkeep.core.address import AddressError, parse_address
+from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.errors import Unavailable
 from mailkeep.core.minute_limit import MinuteLimit
 from mailkeep.core.network import source_of
@@ -48,16 +48,18 @@ class LoginPolicy:
         app = self.app
         async with app.db.tx() as conn:
             decision = await sign_ins.begin(conn, self._attempt(question), app.clock())
-        answer = REFUSE if decision.refused_until is not None else decision.delay
-        if answer != PROCEED and question.digest and await self._has_app_password(question):
-            return PROCEED
-        return answer
-
-    async def _has_app_password(self, question: LoginQuestion) -> bool:
         try:
             address = parse_address(question.login)
         except AddressError:
-            return False
+            # Dovecot's queries are less strict: they fold a local part that is too long into that of a mailbox, whose
+            # failures this attempt has not counted.
+            return REFUSE
+        answer = REFUSE if decision.refused_until is not None else decision.delay
+        if answer != PROCEED and question.digest and await self._has_app_password(address, question):
+            return PROCEED
+        return answer
+
+    async def _has_app_password(self, address: Address, question: LoginQuestion) -> bool:
         async with self.app.db.autocommit() as conn:
             return await app_passwords.opens_session(conn, address.key, question.protocol, question.digest)
 

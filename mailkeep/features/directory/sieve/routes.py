@@ -59,7 +59,7 @@ async def _deactivate(app: App, call: Call) -> HttpResponse:
 
 
 async def _validate(app: App, call: Call) -> HttpResponse:
-    return HttpResponse(wire.to_validation(await service.check_script(app, call.body.script)))
+    return HttpResponse(wire.to_validation(await service.check_script(app, call.caller(), call.body.script)))
 
 
 async def _test(app: App, call: Call) -> HttpResponse:

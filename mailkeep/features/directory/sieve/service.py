@@ -5,12 +5,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 import msgspec
 
 from mailkeep.app import App
+from mailkeep.core.concurrency import ConcurrencyLimit
 from mailkeep.core.entity_tag import ANY_VERSION, IfMatch
 from mailkeep.core.errors import NotFound, Unavailable
 from mailkeep.core.principal import Principal
@@ -33,6 +37,10 @@ from mailkeep.mail.sieve.config import SieveSettings
 from mailkeep.mail.sieve.output import ScriptMessages
 
 _WAIT_SECONDS = 30.0  # a script may take seconds to compile, and other tasks come first
+_MAX_QUEUED = 16
+# The process `node` performs one task at a time, and few checks run at a time. So that the owner of a mailbox can't
+# occupy them, a mailbox's tasks and an account's checks are begun one by one, between those of others.
+_turns: WeakValueDictionary[UUID | None, ConcurrencyLimit] = WeakValueDictionary()
 
 
 async def find_mailbox(app: App, who: Principal, mailbox_id: UUID, *, write: bool) -> Mailbox:
@@ -49,7 +57,7 @@ async def find_mailbox(app: App, who: Principal, mailbox_id: UUID, *, write: boo
 async def list_scripts(app: App, mailbox: Mailbox) -> list[ListedScript]:
     """The scripts of a mailbox, by name. UNAVAILABLE."""
     _expect_full_profile(app)
-    result = await node_tasks.run(app, "sieve.list", {"mailbox_id": mailbox.id})
+    result = await _run(app, "sieve.list", mailbox.id, {"mailbox_id": mailbox.id})
     return msgspec.convert(result["scripts"], list[ListedScript])
 
 
@@ -57,7 +65,7 @@ async def get_script(app: App, mailbox: Mailbox, name: str) -> Script:
     """A script of a mailbox. NOT_FOUND, UNAVAILABLE."""
     _expect_full_profile(app)
     rules.expect_possible_name(name)
-    result = await node_tasks.run(app, "sieve.get", {"mailbox_id": mailbox.id, "name": name})
+    result = await _run(app, "sieve.get", mailbox.id, {"mailbox_id": mailbox.id, "name": name})
     if result["script"] is None:
         raise NotFound
     return msgspec.convert(result["script"], Script)
@@ -100,17 +108,30 @@ async def deactivate_scripts(app: App, who: Principal, mailbox: Mailbox) -> None
 
 
 async def _change(app: App, change: ScriptChange) -> ScriptChangeResult:
-    done = await node_tasks.run(app, "sieve.change", msgspec.to_builtins(change), _WAIT_SECONDS)
+    done = await _run(app, "sieve.change", change.mailbox_id, msgspec.to_builtins(change), _WAIT_SECONDS)
     result = msgspec.convert(done, ScriptChangeResult)
     if refusal := rules.refusal_of(result, change):
         raise refusal
     return result
 
 
-async def check_script(app: App, text: str) -> ScriptMessages:
+async def _run(
+    app: App, kind: str, mailbox_id: UUID, argument: Mapping[str, Any], *seconds: float
+) -> Mapping[str, Any]:
+    """The result of a node task. RATE_LIMIT_EXCEEDED if many for the mailbox wait; UNAVAILABLE."""
+    async with _turn(mailbox_id).acquire():
+        return await node_tasks.run(app, kind, argument, *seconds)
+
+
+def _turn(of: UUID | None) -> ConcurrencyLimit:
+    return _turns.setdefault(of, ConcurrencyLimit(1, _MAX_QUEUED))
+
+
+async def check_script(app: App, who: Principal, text: str) -> ScriptMessages:
     """What is wrong with a script; without errors it is valid. INVALID_FIELD, RATE_LIMIT_EXCEEDED, UNAVAILABLE."""
     rules.check_text(text)
-    return await app.sieve.check(text.encode(), await _settings(app))
+    async with _turn(who.account[1]).acquire():
+        return await app.sieve.check(text.encode(), await _settings(app))
 
 
 async def test_script(app: App, who: Principal, text: str, message: ScriptTestMessage) -> ScriptTestResult:
@@ -125,7 +146,8 @@ async def test_script(app: App, who: Principal, text: str, message: ScriptTestMe
     if message.message_id is not None:
         content = partial(_read_message, app, who, message.message_id)
     envelope = Envelope(message.sender, message.recipient)
-    return ScriptTestResult(*await app.sieve.test(text.encode(), content, envelope, await _settings(app)))
+    async with _turn(who.account[1]).acquire():
+        return ScriptTestResult(*await app.sieve.test(text.encode(), content, envelope, await _settings(app)))
 
 
 async def _read_message(app: App, who: Principal, message_id: UUID) -> bytes:
