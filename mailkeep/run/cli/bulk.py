@@ -168,10 +168,10 @@ def _by_row_numbers(error: dict[str, Any], rows: Sequence[_TableRow], resource: 
     details: dict[str, Any] | None = error["details"]
     if details is None or details.get("reason") != "repeated":
         return error
-    return _repeated(rows[int(details["index"])].number, resource)
+    return _repetition_error(rows[int(details["index"])].number, resource)
 
 
-def _repeated(row: int, resource: BulkResource) -> dict[str, Any]:
+def _repetition_error(row: int, resource: BulkResource) -> dict[str, Any]:
     text = f"Row {row} is about this {resource} too."
     return {"code": "CONFLICT", "message": text, "details": {"reason": "repeated", "row": row}}
 
@@ -224,7 +224,7 @@ def _list_repeated(resource: BulkResource, rows: Sequence[_TableRow], faulty: se
         name = _name(row.item)
         number = first.setdefault(name.casefold(), row.number)
         if number != row.number:
-            errors.append({"row": row.number, "name": name, **_repeated(number, resource)})
+            errors.append({"row": row.number, "name": name, **_repetition_error(number, resource)})
     return errors
 
 
