@@ -1,7 +1,7 @@
 # `make` lists what there is. Everything is installed into .venv from the locks in requirements/.
 PYTHON ?= python3
-# One more than there are cores: some tests wait for daemons and clocks.
-JOBS ?= $(shell echo $$(($$(nproc) + 1)))
+# Two more than there are cores: many tests wait for daemons and clocks.
+JOBS ?= $(shell echo $$(($$(nproc) + 2)))
 ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
