@@ -15,7 +15,7 @@ ALIAS = f"alias-{os.getpid()}.test"
 BRAND = f"brand-{os.getpid()}.test"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def domains(stack_folder: Path) -> dict[str, str]:
     """The IDs of a domain, its alias domain, and a domain without addresses."""
     stack = Stack(stack_folder)

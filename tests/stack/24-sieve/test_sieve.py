@@ -20,7 +20,7 @@ def subjects(stack: Stack, address: str, folder: str) -> list[bytes]:
     return [line for mail in stack.mail_of(address, folder) for line in mail.splitlines() if line[:8] == b"Subject:"]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def mailbox(stack_folder: Any) -> dict[str, Any]:
     stack = Stack(stack_folder)
     return stack.make_mailbox(stack.make_domain(f"sieve-api-{os.getpid()}.test"), "alice")

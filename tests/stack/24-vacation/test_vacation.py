@@ -35,7 +35,7 @@ def places(stack: Stack) -> InstancePaths:
     return InstancePaths(stack.data_dir, run_folder(stack.data_dir))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def domain(stack_folder: Path) -> str:
     stack = Stack(stack_folder)
     stack.publish("asker.test", "MX", f'@ TXT "v=spf1 ip4:{SERVER} -all"')
