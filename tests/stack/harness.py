@@ -352,10 +352,10 @@ class Stack:
             if recipient in json.loads(envelope_file.read_text())["rcpt_to"]
         ]
 
-    def arrived(self, recipient: str) -> list[bytes]:
+    def arrived(self, recipient: str, seconds: float = 60) -> list[bytes]:
         """Wait for `caught`; on timeout the error has the message's history."""
         try:
-            return eventually(lambda: self.caught(recipient), what=f"mail for {recipient}")
+            return eventually(lambda: self.caught(recipient), seconds, f"mail for {recipient}")
         except AssertionError as late:
             rows = self.do("GET", f"/messages?to={quote(recipient)}")
             recipients = [self.do("GET", f"/messages/{row['id']}")["recipients"] for row in rows]
