@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import msgspec
@@ -15,7 +15,7 @@ from mailkeep.features.operations.orchestrator.plan_json import PlanResponse, to
 from mailkeep.features.record.settings_revisions.model import RevisionState, SettingsRevision
 from mailkeep.settings import MASK, SETTING_FIELDS, Effect, LoadedSettings, is_storable, list_settings
 from mailkeep.web.fields import Body, OwnPassword, Text, Timestamp
-from mailkeep.web.string_views import StringView
+from mailkeep.web.string_views import read_views
 
 SettingSource = Literal["default", "file", "env", "database"]
 
@@ -147,17 +147,7 @@ def to_changes(changes: Mapping[str, Mapping[str, Any]]) -> dict[str, SettingCha
 
 def read_changes(body: ConfigPatch) -> dict[str, Any]:
     """The changes of a body, in types of JSON."""
-    return {key: _plain(value) for key, value in body.changes.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, StringView):
-        return value.text()
-    if isinstance(value, list):
-        return [_plain(each) for each in cast(list[Any], value)]
-    if isinstance(value, dict):
-        return {name: _plain(each) for name, each in cast(dict[str, Any], value).items()}
-    return value
+    return {key: read_views(value) for key, value in body.changes.items()}
 
 
 def schema() -> dict[str, Any]:
