@@ -85,6 +85,14 @@ def _check_origins(texts: Iterable[str]) -> None:
             raise ValueError("not an origin")
 
 
+def _check_blocklists(zones: tuple[str, ...]) -> None:
+    if len(zones) > 20 or len(set(zones)) < len(zones):
+        raise ValueError("too many, or repeated")
+    for zone in zones:
+        if normalize_domain(zone, min_labels=2) != zone:
+            raise ValueError("not a domain name in lower case")
+
+
 def _check_delays(delays: tuple[int, ...]) -> None:
     if not 1 <= len(delays) <= 20 or not all(1 <= delay <= 86_400 for delay in delays):
         raise ValueError("not a list of delays")
@@ -134,6 +142,7 @@ ENDPOINT = ValueFormat("host:port", parse_endpoint)
 NETWORKS = ValueFormat("a list of networks in CIDR form", parse_networks)
 HOST = ValueFormat("a host name", _check_host)
 DNS_SERVERS = ValueFormat("a list of DNS servers, each an IP address with or without :port", parse_dns_servers)
+BLOCKLISTS = ValueFormat("a list of at most 20 domain names, each once", _check_blocklists)
 DELAYS = ValueFormat("a list of 1 to 20 delays, each 1 to 86400 seconds", _check_delays)
 PORTS = ValueFormat("a list of ports, each 1 to 65535", _check_ports)
 URL = ValueFormat("http:// or https:// with a host, without path", _check_url)

@@ -47,6 +47,33 @@ CREATE TABLE domains (
 CREATE INDEX domains_by_name ON domains (name, id);
 CREATE INDEX domains_by_update ON domains (updated_at, id);
 CREATE INDEX domains_by_target ON domains (alias_of) WHERE alias_of IS NOT NULL;
+CREATE INDEX domains_by_dns_status ON domains (dns_status, id);
+
+-- The checks of DNS records: of each domain, and of the server (without a domain). A trigger adds that of a new domain.
+CREATE TABLE dns_checks (
+    id                uuid PRIMARY KEY,                                             -- the domain's; of the server: zero
+    domain_id         uuid CONSTRAINT dns_checks_domain_unique UNIQUE REFERENCES domains ON DELETE CASCADE,
+    due_at            timestamptz NOT NULL,                                         -- while one runs: the end of its lease
+    claims            bigint NOT NULL DEFAULT 0,
+    running           boolean NOT NULL DEFAULT false,                               -- until due_at at most
+    requested_at      timestamptz,                                                  -- a check was requested, and has not begun
+    checked_at        timestamptz,
+    status            text NOT NULL DEFAULT 'unchecked'
+                      CONSTRAINT dns_checks_status CHECK (status IN ('unchecked', 'ok', 'attention', 'failing')),
+    results           jsonb NOT NULL DEFAULT '[]',                                  -- by record, of the last check
+    addresses         text[] NOT NULL DEFAULT '{}',                                 -- of the server, at the last check
+    blocklists        jsonb NOT NULL DEFAULT '[]',
+    confirmed_failing boolean,                                                      -- as events say; NULL: never in order yet
+    differs_since     timestamptz                                                   -- checks have differed from it since
+);
+CREATE INDEX dns_checks_due ON dns_checks (due_at);
+CREATE INDEX dns_checks_requested ON dns_checks (requested_at) WHERE requested_at IS NOT NULL;
+
+-- One row: look-ups of all workers take time from here. It is in the future while more were made than the limit allows.
+CREATE TABLE dns_lookup_budget (
+    only_row    boolean PRIMARY KEY DEFAULT true CONSTRAINT dns_lookup_budget_one CHECK (only_row),
+    spent_until timestamptz NOT NULL
+);
 
 CREATE TABLE dkim_keys (
     id            uuid PRIMARY KEY,
