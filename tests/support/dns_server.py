@@ -28,7 +28,7 @@ import dns.rdatatype
 import dns.rrset
 
 Fault = Literal["servfail", "refused", "silent", "slow", "truncated", "lame", "garbage", "no_edns"]
-"""`slow` answers after `DnsServer.delay` seconds, `truncated` only by TCP, `lame` by a referral; `no_edns` refuses EDNS."""
+"""`slow`: after `delay` seconds; `truncated`: only by TCP; `lame`: a referral; `no_edns`: EDNS is refused."""
 _MOST_CNAMES = 9
 
 
