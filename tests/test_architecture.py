@@ -15,6 +15,7 @@ FEATURES = PACKAGE / "features"
 FILE_WORDS = {"__init__", "model", "rules", "store", "service", "wire", "routes", "jobs"}
 # Files beyond a feature's seven, and why.
 OTHER_FILES = {
+    "mailkeep/features/directory/dns_checks/examine.py": "asks name servers; `rules` judges what they answered",
     "mailkeep/features/directory/mailbox_usage/folders.py": "asks for folders; service and jobs have the reports",
     "mailkeep/features/mailflow/local_delivery/journal.py": "its store is a file, which must outlive the agent",
     "mailkeep/features/mailflow/delivery_status/log_updates.py": "applies log lines to the history; service reads them",

@@ -973,6 +973,12 @@ ROWS: dict[str, Row] = {
     # The domains have mailboxes: CONFLICT means that the caller would be allowed to delete them.
     "DELETE /domains/{id}": Row(by_id(find_domain), success=(409, "CONFLICT")),
     "GET /domains/{id}/dkim-keys": Row(by_id(find_domain)),
+    "GET /domains/{id}/dns": Row(by_id(find_domain)),
+    "POST /domains/{id}/dns/check": Row(by_id(find_domain)),
+    "GET /domains/{id}/zone-file": Row(by_id(find_domain)),
+    "GET /dns/server": Row(no_arguments, **NO_OBJECT),
+    "POST /dns/server/check": Row(no_arguments, **NO_OBJECT),
+    "GET /dns/server/zone-file": Row(no_arguments, **NO_OBJECT),
     "GET /mailboxes": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "POST /mailboxes/bulk": Row(bulk_deletion(), **NO_OBJECT),
     "GET /mailboxes/export": Row(by_filter, **LISTED),
@@ -1225,7 +1231,7 @@ ACTIONS_BY_ROLE = {
     _DOMAIN: {
         "account.read", "account.change", "account.password", "admin.list", "api_key.list", "api_key.write",
         "audit.list", "domain.list",
-        "domain.read", "dkim.read", "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
+        "domain.read", "dkim.read", "dns.read", "dns.check", "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
         "alias.write", "routing.explain", "message.list", "message.read", "send", "sieve.check",
         "mailbox.bulk", "alias.bulk", "operation.read",
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",
@@ -1237,7 +1243,7 @@ ACTIONS_BY_ROLE = {
         "queue.write", "sieve.read", "sieve.write",
     },
     _SUPER: {"admin.write", "audit.verify", "audit.export", "config.read", "config.write", "health.read",
-        "orchestrator.read", "orchestrator.write", "sandbox"},
+        "orchestrator.read", "orchestrator.write", "sandbox", "dns_server.read", "dns_server.check"},
     None: {"me.read", "me.write", "me.credentials", "me.leave"},
 }  # fmt: skip
 """Actions by their lowest role, as in the API reference."""
@@ -1250,6 +1256,7 @@ ACTIONS_BY_SCOPE = {
         "admin.write", "api_key.write", "audit.verify", "audit.export", "domain.create", "sandbox",
         "queue.list", "queue.write", "health.read", "config.read", "config.write",
         "orchestrator.read", "orchestrator.write", "sign_in_block.list", "sign_in_block.remove",
+        "dns_server.read", "dns_server.check",
     },
     ActionScope.CREDENTIALS: {"account.change", "account.password", "session.leave", "factor.enrol", "factor.change"},
     ActionScope.ACCOUNT: {"account.read", "session.list", "passkey.list"},

@@ -33,7 +33,7 @@ _MOST_CNAMES = 9
 
 
 class DnsServer:
-    """The server; published names are in presentation format, with or without the trailing dot."""
+    """The server; all published names are absolute, with or without the trailing dot."""
 
     def __init__(self, host: str = "127.0.0.1", delay: float = 1.2) -> None:
         self.host, self.delay = host, delay
@@ -158,7 +158,7 @@ def _key(name: str) -> str:
 def _rrset(name: dns.name.Name, record_type: str, values: list[str]) -> dns.rrset.RRset:
     if record_type == "TXT":
         values = [" ".join(_quote(value[at : at + 255]) for at in range(0, len(value) or 1, 255)) for value in values]
-    return dns.rrset.from_text_list(name, 60, "IN", record_type, values)
+    return dns.rrset.from_text_list(name, 60, "IN", record_type, values, origin=dns.name.root, relativize=False)
 
 
 def _quote(text: str) -> str:

@@ -1,4 +1,5 @@
-"""The process `worker`: delivers webhooks, carries out bulk operations, and warns owners of full mailboxes.
+"""The process `worker`: delivers webhooks, carries out bulk operations, checks DNS records, and warns owners of full
+mailboxes.
 
 Any number of workers can share one database.
 """
@@ -17,6 +18,7 @@ import uvloop
 
 from mailkeep.app import App
 from mailkeep.features.directory.bulk.jobs import BulkWorker
+from mailkeep.features.directory.dns_checks.jobs import DnsCheckWorker
 from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorker
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from mailkeep.jobs.cancellation import cancel_all
@@ -44,7 +46,7 @@ class WorkerProcess(Protocol):
 
 
 @contextlib.asynccontextmanager
-async def running(worker: DeliveryWorker | SystemMailWorker | BulkWorker) -> AsyncGenerator[None]:
+async def running(worker: DeliveryWorker | SystemMailWorker | BulkWorker | DnsCheckWorker) -> AsyncGenerator[None]:
     """Run a worker while the block lasts. Jobs in progress then have two seconds; the rest is repeated."""
     task = asyncio.create_task(worker.run())
     try:
@@ -65,7 +67,7 @@ async def work(app: App) -> AsyncGenerator[None]:
     warnings = asyncio.create_task(tasks.run_quota_warnings(app))
     refusals = asyncio.create_task(tasks.run_refusal_summaries(app))
     try:
-        async with deliver_webhooks(app), running(BulkWorker(app)):
+        async with deliver_webhooks(app), running(BulkWorker(app)), running(DnsCheckWorker(app)):
             yield
     finally:
         await cancel_all(warnings, refusals)

@@ -10,6 +10,8 @@ const TONES: Readonly<Record<EventKindName, Tone>> = {
   'mail.failed': 'bad',
   'mail.spam': 'warn',
   'mailbox.quota': 'warn',
+  'domain.dns_failed': 'bad',
+  'domain.dns_recovered': 'good',
   'system.suspension': 'warn',
   'system.alert': 'warn',
   'system.drift': 'warn',

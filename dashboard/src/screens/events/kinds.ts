@@ -11,6 +11,8 @@ const DESCRIPTIONS: Readonly<Record<EventKindName, string>> = {
   'mail.received.full': 'delivered to a mailbox, with the message content',
   'mail.spam': 'classified as spam',
   'mailbox.quota': 'a mailbox has reached 80 or 95 percent of its quota',
+  'domain.dns_failed': 'a DNS record that a domain needs is missing or wrong',
+  'domain.dns_recovered': 'the DNS records of a domain are right again',
   'system.suspension': 'sending of an address is suspended',
   'system.alert': 'a problem needs attention',
   'system.drift': 'a file of the daemons’ configuration was edited by hand',

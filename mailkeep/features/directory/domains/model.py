@@ -123,3 +123,4 @@ class DomainFilter:
     active: bool | None = None
     name: str | None = None
     alias_of: UUID | None = None
+    dns_status: str | None = None

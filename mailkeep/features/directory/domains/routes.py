@@ -24,7 +24,8 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 async def _list(app: App, call: Call) -> HttpResponse:
     who, query, page_request = call.caller(), call.query, call.page
     assert page_request is not None
-    filters = DomainFilter(who.domains(), query.active, rules.normalize_search(query.name), query.alias_of)
+    name = rules.normalize_search(query.name)
+    filters = DomainFilter(who.domains(), query.active, name, query.alias_of, query.dns_status)
     async with app.db.autocommit() as conn:
         page = await service.page(conn, filters, page_request)
     return HttpResponse([wire.to_record(domain, usage, app.settings.auth) for domain, usage in page.rows], page)
@@ -80,7 +81,11 @@ ENDPOINTS = (
         listing=Listing(("created_at", "updated_at", "name")),
         data=list[wire.DomainRecord],
         refusals=(InvalidPagination,),
-        examples=(Example(query={"sort": "name", "active": "true"}), Example(query={"name": "example"})),
+        examples=(
+            Example(query={"sort": "name", "active": "true"}),
+            Example(query={"name": "example"}),
+            Example(query={"dns_status": "failing"}),
+        ),
     ),
     Endpoint(
         method="POST",
@@ -89,7 +94,7 @@ ENDPOINTS = (
         action="domain.create",
         summary="Create a domain",
         description=(
-            "Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows. With "
+            "Also creates its first DKIM key: publish the records that GET /domains/{id}/dns shows. With "
             "`alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`."
         ),
         tag="Domains",

@@ -61,6 +61,11 @@ async def get_active_for_update(conn: Conn, who: Principal, action: str, domain_
     return domain
 
 
+async def find(conn: Conn, domain_id: UUID) -> Domain | None:
+    """The domain with this ID, for a process that needs no permission."""
+    return await store.find(conn, domain_id)
+
+
 async def find_by_name(conn: Conn, name: str) -> Domain | None:
     """The domain with this canonical name (A-labels, lower case); None if it is not managed here."""
     return await store.find_by_name(conn, name)

@@ -141,6 +141,7 @@ async def page(conn: Conn, filters: DomainFilter, page_request: PageRequest) -> 
             ("d.active = %(active)s", "active", filters.active),
             ("strpos(d.name, %(part)s) > 0", "part", filters.name),
             ("d.alias_of = %(alias_of)s", "alias_of", filters.alias_of),
+            ("d.dns_status = %(dns_status)s", "dns_status", filters.dns_status),
         ],
         page_request,
         {"created_at": "d.id", "id": "d.id", "updated_at": "d.updated_at", "name": "d.name"},

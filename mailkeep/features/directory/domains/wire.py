@@ -139,11 +139,14 @@ class DomainPatch(Patch, frozen=True):
 
 
 class DomainQuery(Query, frozen=True):
-    """Filters of the list; `name` is a substring of the name; `alias_of`: the alias domains of this domain."""
+    """Filters of the list; `name` is a substring of the name; `alias_of`: the alias domains of this domain;
+    `dns_status`: the result of the last check of the DNS records.
+    """
 
     active: bool | None = None
     name: Text | None = None
     alias_of: UUID | None = None
+    dns_status: DnsStatus | None = None
 
 
 class DomainDeletion(Struct, frozen=True):

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
+from mailkeep.features.directory.dns_checks.model import DomainDnsFailed, DomainDnsRecovered
 from mailkeep.features.directory.mailbox_usage.model import MailboxQuota
 from mailkeep.features.mailflow.abuse.model import SystemSuspension
 from mailkeep.features.mailflow.receiving.model import MailReceivedFull, MailSpam
@@ -195,6 +196,8 @@ CATALOGUE: Mapping[Kind, type[EventPayload]] = {
         MailReceivedFull,
         MailSpam,
         MailboxQuota,
+        DomainDnsFailed,
+        DomainDnsRecovered,
         SystemDrift,
         SystemSuspension,
         SystemAlert,

@@ -19,6 +19,8 @@ Kind = Literal[
     "mail.received.full",
     "mail.spam",
     "mailbox.quota",
+    "domain.dns_failed",
+    "domain.dns_recovered",
     "system.suspension",
     "system.alert",
     "system.drift",

@@ -1,0 +1,75 @@
+"""The worker that checks DNS records."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from uuid import UUID
+
+from mailkeep.app import App
+from mailkeep.core.errors import Unavailable
+from mailkeep.features.directory.dns_checks import service, store
+from mailkeep.features.directory.dns_checks.model import DnsCheck
+from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
+from mailkeep.jobs.run import JobQueue, Worker
+from mailkeep.net.dns_lookups import Lookups
+
+_LEASE = timedelta(seconds=120)  # longer than all look-ups of a check may take together
+_CHECKS = 8  # at a time
+_QUERIES = 32  # at a time
+_EXPECTED_QUESTIONS = 20  # of a check, before it is known; the budget gets or gives back the difference
+
+
+class DnsCheckWorker:
+    """A worker: `run` until `stop`, or `drain` what is due."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._slots = asyncio.Semaphore(_QUERIES)
+        queue = JobQueue("dns_checks", lambda limits: self.claim(limits.total), _key, self.work)
+        self._worker = Worker(queue, slots=_CHECKS, concurrency=AdaptiveConcurrency(initial=1, maximum=1))
+
+    async def run(self) -> None:
+        """Check until `stop` is called."""
+        await self._worker.run(self._app.db)
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Begin no further check; those that do not end in time are repeated."""
+        await self._worker.stop(grace_seconds)
+
+    async def drain(self) -> int:
+        """Carry out what is due now, as far as the budget allows; returns how many checks."""
+        return await self._worker.drain()
+
+    async def claim(self, most: int = _CHECKS) -> Sequence[DnsCheck]:
+        """Claim due checks, as far as the budget allows."""
+        app, at = self._app, self._app.clock()
+        settings = app.settings.dns
+        budget = settings.lookups_per_second, self._expected_lookups()
+        async with app.db.autocommit() as conn:
+            return await store.claim(conn, at, at + _LEASE, most, budget, regular=settings.check_minutes > 0)
+
+    async def work(self, check: DnsCheck) -> bool:
+        """Carry out a claimed check, and write its results."""
+        app, expected = self._app, self._expected_lookups()
+        lookups = Lookups(app.dns_query, self._slots)
+        try:
+            domain, outcome = await service.run(app, check, lookups)
+            await service.write(app, check, domain, outcome, expected)
+        except asyncio.CancelledError:
+            with suppress(Unavailable):
+                async with app.db.autocommit() as conn:
+                    await store.release(conn, check, app.clock())
+            raise
+        finally:
+            await lookups.close()
+        return True
+
+    def _expected_lookups(self) -> int:
+        return _EXPECTED_QUESTIONS * max(1, len(self._app.dns_query.servers()))
+
+
+def _key(check: DnsCheck) -> UUID:
+    return check.id
