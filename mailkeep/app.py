@@ -27,8 +27,9 @@ from mailkeep.mail.sieve.checker import SieveChecker
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.relay_pools import RelayPools
 from mailkeep.net.client import OutboundClient
+from mailkeep.net.dns_query import DnsQuery
 from mailkeep.net.openid import OpenIdClient
-from mailkeep.settings import LoadedSettings, Settings, no_sources
+from mailkeep.settings import LoadedSettings, Settings, no_sources, parse_dns_servers
 from mailkeep.web.streams import Streams
 
 T = TypeVar("T")
@@ -75,6 +76,11 @@ class App:
 
     def __post_init__(self) -> None:
         self.openid = OpenIdClient(self.outbound)
+
+    @property
+    def dns_query(self) -> DnsQuery:
+        """Queries to each of the configured name servers."""
+        return DnsQuery(parse_dns_servers(self.settings.dns.servers))
 
     async def write_in_batch(self, write: Callable[[App, Sequence[T]], Awaitable[Sequence[R]]], item: T) -> R:
         """Write the item together with those of concurrent calls, by `write(self, items)`; returns the item's result.

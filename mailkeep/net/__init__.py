@@ -8,6 +8,7 @@ reachable.
 - `url`: strict parsing of URLs; URLs that browsers and resolvers interpret differently are rejected.
 - `guard`: the table of special-purpose networks, and the parsing of hosts.
 - `resolver`: the addresses of a host, from `dns.servers` or the system.
+- `dns_query`: what each of the configured name servers answers to a query.
 - `client`: `OutboundClient`, one per process, in `App.outbound`. `send` takes an `OutboundRequest` and returns an
   `OutboundResponse` with any status (redirects are not followed), or raises `OutboundError`.
 - `connection`: connections that limit what a server may send, and are aborted instead of closed; also used by

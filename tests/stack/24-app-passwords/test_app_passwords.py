@@ -233,46 +233,30 @@ def test_an_inactive_mailbox_closes_its_app_passwords(stack: Stack, what: str) -
     by_imap(stack, mailbox["address"], app_password["password"])
 
 
-@pytest.mark.parametrize("level", ["mailbox", "domain", "server"])
-def test_a_required_app_password_closes_the_own_one(stack: Stack, level: str) -> None:
-    domain = stack.make_domain(f"apps-required-{level}.test")
+def test_a_required_app_password_closes_the_own_one(stack: Stack) -> None:
+    domain = stack.make_domain("apps-required.test")
     mailbox, exempt = (
         stack.make_mailbox(domain, "alice"),
         stack.make_mailbox(domain, "bob", require_app_passwords=False),
     )
     address, app_password = mailbox["address"], create(stack, mailbox)
     wrong = refusals(stack, address, NEW_PASSWORD)
-    path, body, undo = {
-        "mailbox": (f"/mailboxes/{mailbox['id']}", {"require_app_passwords": True}, {"require_app_passwords": None}),
-        "domain": (f"/domains/{domain}", {"require_app_passwords": True}, {"require_app_passwords": None}),
-        "server": (
-            "/config",
-            {"changes": {"auth.require_app_passwords": True}},
-            {"changes": {"auth.require_app_passwords": None}},
-        ),
-    }[level]
     with (
         open_sessions(stack, address) as ending,
         open_sessions(stack, address, app_password["password"]) as staying,
         open_sessions(stack, exempt["address"]) as exempted,
+        required(stack, "server", mailbox),
     ):
-        try:
-            stack.do("PATCH", path, body)
-            for protocol in ("imap", "pop3", "sieve"):
-                ending.wait_for_end(protocol)
-            assert ending.begin_message()[0] == 421
-            for sessions in (staying, exempted):
-                assert [protocol for protocol in PROTOCOLS if not sessions.works(protocol)] == []
-            # The client can't tell it from a wrong password; the log can.
-            assert refusals(stack, address, PASSWORD) == wrong
-            assert working(stack, address, app_password["password"]) == set(CLIENTS)
-            assert working(stack, exempt["address"], PASSWORD) == set(CLIENTS)
-            inherited = stack.do("GET", f"/mailboxes/{exempt['id']}")["inherited"]["require_app_passwords"]
-            assert inherited == {
-                "value": level != "mailbox", "source": "domain" if level == "domain" else "server"
-            }  # fmt: skip
-        finally:
-            stack.do("PATCH", path, undo)
+        for protocol in ("imap", "pop3", "sieve"):
+            ending.wait_for_end(protocol)
+        assert ending.begin_message()[0] == 421
+        for sessions in (staying, exempted):
+            assert [protocol for protocol in PROTOCOLS if not sessions.works(protocol)] == []
+        # The client can't tell it from a wrong password; the log can.
+        assert refusals(stack, address, PASSWORD) == wrong
+        assert working(stack, address, app_password["password"]) == set(CLIENTS)
+        assert working(stack, exempt["address"], PASSWORD) == set(CLIENTS)
+        assert inherited(stack, exempt) == {"value": True, "source": "server"}
     log = stack.data_dir / "log" / "usage.log"
     for protocol in PROTOCOLS:
         eventually(
@@ -283,6 +267,43 @@ def test_a_required_app_password_closes_the_own_one(stack: Stack, level: str) ->
             what=f"the reason for {protocol}",
         )
     by_imap(stack, address, PASSWORD)
+
+
+@pytest.mark.parametrize("level", ["mailbox", "domain"])
+def test_app_passwords_are_required_by_a_domain_or_for_a_mailbox(stack: Stack, level: str) -> None:
+    domain = stack.make_domain(f"apps-required-{level}.test")
+    mailbox, exempt = (
+        stack.make_mailbox(domain, "alice"),
+        stack.make_mailbox(domain, "bob", require_app_passwords=False),
+    )
+    app_password = create(stack, mailbox)
+    with open_sessions(stack, mailbox["address"]) as ending, required(stack, level, mailbox):
+        ending.wait_for_end("imap")
+        assert refusal("imap", stack, mailbox["address"], PASSWORD) is not None
+        by_imap(stack, mailbox["address"], app_password["password"])
+        by_imap(stack, exempt["address"], PASSWORD)
+        assert inherited(stack, exempt) == (
+            {"value": True, "source": "domain"} if level == "domain" else {"value": False, "source": "server"}
+        )
+
+
+@contextlib.contextmanager
+def required(stack: Stack, level: str, mailbox: dict[str, Any]) -> Iterator[None]:
+    """App passwords are required by the server, the mailbox's domain, or for the mailbox."""
+    path = {
+        "mailbox": f"/mailboxes/{mailbox['id']}", "domain": f"/domains/{mailbox['domain_id']}", "server": "/config"
+    }[level]  # fmt: skip
+    name = "auth.require_app_passwords" if level == "server" else "require_app_passwords"
+    on, off = {name: True}, {name: None}
+    stack.do("PATCH", path, {"changes": on} if level == "server" else on)
+    try:
+        yield
+    finally:
+        stack.do("PATCH", path, {"changes": off} if level == "server" else off)
+
+
+def inherited(stack: Stack, mailbox: dict[str, Any]) -> dict[str, Any]:
+    return stack.do("GET", f"/mailboxes/{mailbox['id']}")["inherited"]["require_app_passwords"]
 
 
 def test_failures_of_others_at_the_same_address_do_not_delay_an_app_password(stack: Stack) -> None:
