@@ -108,6 +108,7 @@ POLICY: dict[str, PolicyRule] = {
     "domain.create": PolicyRule(_ADMIN, ActionScope.GLOBAL),
     "domain.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "dkim.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "dkim.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "mailbox.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
     "mailbox.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "mailbox.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),

@@ -7,9 +7,9 @@ from typing import Literal
 
 from mailkeep.core.identity_provider import OidcProvider
 from mailkeep.settings.declaration import ALL, setting as _setting
+from mailkeep.settings.dns import DkimSettings, DnsSettings
 from mailkeep.settings.formats import (
     DELAYS,
-    DNS_SERVERS,
     DSN,
     ENDPOINT,
     HOST,
@@ -323,18 +323,6 @@ class OidcSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DnsSettings:
-    """DNS look-ups."""
-
-    servers: tuple[str, ...] = _setting(
-        (),
-        "The DNS servers for all look-ups, after /etc/hosts, with a timeout of 3 seconds; empty: the system's.",
-        DNS_SERVERS,
-        read_at_start=("worker", "api"),
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CorsSettings:
     """CORS for browsers; without origins no CORS header is sent."""
 
@@ -371,7 +359,8 @@ class Settings:
     events: EventsSettings = EventsSettings()
     oidc: OidcSettings = OidcSettings()
     webhooks: WebhooksSettings = WebhooksSettings()
-    dns: DnsSettings = DnsSettings()
+    dns: DnsSettings = DnsSettings()  # noqa: RUF009 - frozen
+    dkim: DkimSettings = DkimSettings()  # noqa: RUF009 - frozen
     cors: CorsSettings = CorsSettings()
     log: LogSettings = LogSettings()
     server: ServerSettings = ServerSettings()  # noqa: RUF009 - frozen

@@ -85,6 +85,11 @@ export const POLICY = {
     "reach": "domain",
     "unenrolled": false
   },
+  "dkim.write": {
+    "role": "admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
   "domain.create": {
     "role": "admin",
     "reach": "global",

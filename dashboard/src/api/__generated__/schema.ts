@@ -908,6 +908,26 @@ export interface paths {
         patch: operations["patchDomainsById"];
         trace?: never;
     };
+    "/domains/{id}/dkim-delegation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the CNAME records of a delegated domain
+         * @description With `dkim_delegated`, the domain's administrator publishes these four records once; keys are then rotated without a change of its zone. Empty before `server.hostname` is set.
+         */
+        get: operations["getDomainsByIdDkimDelegation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/domains/{id}/dkim-keys": {
         parameters: {
             query?: never;
@@ -917,11 +937,76 @@ export interface paths {
         };
         /**
          * List the DKIM keys of a domain
-         * @description With the TXT record of each key.
+         * @description Newest first, with the record of each key. Every active key signs.
          */
         get: operations["getDomainsByIdDkimKeys"];
         put?: never;
+        /**
+         * Create or import a DKIM key
+         * @description With `algorithm` a key is generated; with `private_key` (PEM) it is imported, and never shown again. It is `pending`: publish its record, then activate it. CONFLICT has `details.reason`: `limit_reached` (10 keys of the domain are not retired), `selector_taken`, or `selectors_in_use` (delegated domains).
+         */
+        post: operations["postDomainsByIdDkimKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}/dkim-keys/{key_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a DKIM key */
+        get: operations["getDomainsByIdDkimKeysByKeyId"];
+        put?: never;
         post?: never;
+        /**
+         * Delete a DKIM key
+         * @description A pending or retired one; CONFLICT `in_use` for others.
+         */
+        delete: operations["deleteDomainsByIdDkimKeysByKeyId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}/dkim-keys/{key_id}/activate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Activate a DKIM key
+         * @description The key signs from now on. The active key of the same family (RSA or Ed25519) becomes `retiring`: its record must stay until it is `retired`, after the longest time that mail may be in the queue. CONFLICT `not_published`, with what each name server answers in `details.resolvers`, until all of `dns.servers` find the record; `force` skips this look-up. CONFLICT `retired` for a retired key.
+         */
+        post: operations["postDomainsByIdDkimKeysByKeyIdActivate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}/dkim-keys/{key_id}/retire": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retire a DKIM key
+         * @description An active key stops signing and becomes `retiring`, a pending one `retired`. CONFLICT `last_active_key` if the domain's mail would not be signed any more.
+         */
+        post: operations["postDomainsByIdDkimKeysByKeyIdRetire"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2849,6 +2934,26 @@ export interface paths {
     };
 }
 export interface webhooks {
+    "domain.dkim_due": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * domain.dkim_due
+         * @description DNS records of new DKIM keys must be published, before the keys of a domain can be rotated.
+         */
+        post: operations["onDomainDkimDue"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "mail.bounced": {
         parameters: {
             query?: never;
@@ -3722,6 +3827,15 @@ export interface components {
              */
             current_password?: string;
         };
+        /** @description A CNAME record to publish; names without a trailing dot. */
+        DelegationCname: {
+            /** @enum {string} */
+            family: "ed25519" | "rsa";
+            name: string;
+            /** @enum {string} */
+            type: "CNAME";
+            value: string;
+        };
         /** @description The delivery of an event to a webhook. `event` is the kind; `attempts` holds the last 20, newest last. */
         DeliveryRecord: {
             attempts: components["schemas"]["WebhookAttemptResponse"][];
@@ -3748,7 +3862,24 @@ export interface components {
             message: string;
             oidc_provider: string | null;
         };
-        /** @description The TXT record of a key: `value` in one piece (zone files split it at 255 octets). */
+        /** @description `force`: also if not every name server finds the record. */
+        DkimActivation: {
+            /** @default false */
+            force?: boolean;
+        };
+        /**
+         * @description The records of a delegated domain: publish all four once. `enabled`: the domain's `dkim_delegated`. `problem`:
+         *         why there are no records.
+         */
+        DkimDelegation: {
+            enabled: boolean;
+            problem: string | null;
+            records: components["schemas"]["DelegationCname"][];
+        };
+        /**
+         * @description The record of a key: `value` in one piece (zone files split it at 255 octets). `type`: `TXT`; of a delegated key
+         *         `CNAME`, to the name that `target` has. `status` is that of the last check.
+         */
         DkimDnsRecord: {
             /**
              * Format: date-time
@@ -3756,17 +3887,42 @@ export interface components {
              */
             checked_at: string | null;
             name: string;
-            status: string;
+            /** @enum {string} */
+            status: "dns_error" | "mismatch" | "missing" | "multiple" | "not_checked" | "ok";
+            target: components["schemas"]["DkimTarget"] | null;
+            /** @enum {string} */
+            type: "CNAME" | "TXT";
             value: string;
         };
-        /** @description A DKIM key, without its private key. */
+        /**
+         * @description A key to create: `algorithm` generates one; `private_key` imports one in PEM (PKCS#1 or PKCS#8, without a
+         *         passphrase): RSA with 1024, 2048, 3072 or 4096 bits, or Ed25519. Without `selector` it gets one.
+         */
+        DkimKeyCreate: {
+            /** @enum {string|null} */
+            algorithm?: "ed25519" | "rsa2048" | "rsa4096" | null;
+            private_key?: string | null;
+            selector?: string | null;
+        };
+        /** @description A DKIM key was deleted. */
+        DkimKeyDeletion: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
+        /**
+         * @description A DKIM key, without its private key. `automatic`: generated by the rotation, which activates it.
+         *         `fingerprint_sha256`: of the DER SubjectPublicKeyInfo. `safe_to_remove_from_dns`: no mail needs its record any more.
+         */
         DkimKeyRecord: {
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
              */
             activated_at: string | null;
-            algorithm: string;
+            /** @enum {string} */
+            algorithm: "ed25519" | "rsa1024" | "rsa2048" | "rsa3072" | "rsa4096";
+            automatic: boolean;
             /**
              * Format: date-time
              * @description ISO 8601, UTC, milliseconds
@@ -3776,13 +3932,47 @@ export interface components {
             fingerprint_sha256: string;
             /** Format: uuid */
             id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            retired_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            retiring_at: string | null;
             safe_to_remove_from_dns: boolean;
             selector: string;
-            stage: string;
+            /** @enum {string} */
+            stage: "active" | "pending" | "retired" | "retiring";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            updated_at: string;
+            warnings: string[];
+        };
+        /** @description A DNS record to publish. */
+        DkimRecord: {
+            /** @description Without a trailing dot. */
+            name: string;
+            /** @description `TXT`, or `CNAME` if the domain's records are delegated. */
+            type: string;
+            /** @description Its value, in one piece. */
+            value: string;
+        };
+        /** @description No fields. */
+        DkimRetirement: Record<string, unknown>;
+        /** @description The TXT record of a delegated key in the server's own domain. */
+        DkimTarget: {
+            name: string;
+            value: string;
         };
         /**
          * @description A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off; null for
-         *         `require_app_passwords`: as the setting. `alias_of` makes it an alias domain of that domain.
+         *         `require_app_passwords`: as the setting. `alias_of` makes it an alias domain of that domain. Only a super_admin sets
+         *         `dns_managed`.
          */
         DomainCreate: {
             /** @default true */
@@ -3796,6 +3986,10 @@ export interface components {
             default_quota_bytes?: number;
             /** @default  */
             description?: string;
+            /** @default false */
+            dkim_delegated?: boolean;
+            /** @default false */
+            dns_managed?: boolean;
             max_aliases?: number | null;
             max_mailboxes?: number | null;
             name: string;
@@ -3816,6 +4010,15 @@ export interface components {
             id: string;
             message: string;
         };
+        /** @description DNS records of new DKIM keys must be published, before the keys of a domain can be rotated. */
+        DomainDkimDue: {
+            /** @description The domain. */
+            domain: string;
+            /** @description The records that are missing. */
+            records: components["schemas"]["DkimRecord"][];
+            /** @description 0 for the first event about these records, then 1, 2 and 3. */
+            reminder: number;
+        };
         /** @description The result of the last check of the domain's DNS records. */
         DomainDns: {
             /**
@@ -3831,7 +4034,8 @@ export interface components {
         };
         /**
          * @description Changes of a domain; its name can't change. Null for `require_app_passwords`: as the setting; for `alias_of`: no
-         *         alias domain. `self_service` false ends the sessions of owners of its mailboxes.
+         *         alias domain. `self_service` false ends the sessions of owners of its mailboxes. `dkim_delegated` applies to new
+         *         keys. Only a super_admin changes `dns_managed`.
          */
         DomainPatch: {
             active?: boolean;
@@ -3840,6 +4044,8 @@ export interface components {
             /** @description Bytes; 0 is unlimited */
             default_quota_bytes?: number;
             description?: string;
+            dkim_delegated?: boolean;
+            dns_managed?: boolean;
             max_aliases?: number | null;
             max_mailboxes?: number | null;
             plus_delimiter?: string | null;
@@ -3852,7 +4058,8 @@ export interface components {
         /**
          * @description A domain. `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says.
          *         `self_service`: whether owners of its mailboxes may sign in (POST /me/login). `alias_of`: for an alias domain, the
-         *         domain as whose addresses its own are routed.
+         *         domain as whose addresses its own are routed. `dkim_delegated`: its DKIM records are CNAMEs to names of the server
+         *         (GET /domains/{id}/dkim-delegation). `dns_managed`: Mailkeep writes its DNS records by `dns.provider`.
          */
         DomainRecord: {
             active: boolean;
@@ -3865,7 +4072,9 @@ export interface components {
             created_at: string;
             default_quota_bytes: number;
             description: string;
+            dkim_delegated: boolean;
             dns: components["schemas"]["DomainDns"];
+            dns_managed: boolean;
             /** Format: uuid */
             id: string;
             inherited: components["schemas"]["DomainInherited"];
@@ -5809,7 +6018,7 @@ export interface components {
         WebhookChange: {
             active?: boolean;
             /** @description `*`: all kinds except those that begin with `system.` */
-            events?: ("*" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
+            events?: ("*" | "domain.dkim_due" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
             /** @description https only */
             url?: string;
         };
@@ -5818,7 +6027,7 @@ export interface components {
             /** Format: uuid */
             domain_id?: string | null;
             /** @description `*`: all kinds except those that begin with `system.` */
-            events: ("*" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
+            events: ("*" | "domain.dkim_due" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
             /** @description https only */
             url: string;
         };
@@ -9205,9 +9414,49 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
+    getDomainsByIdDkimDelegation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DkimDelegation"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     getDomainsByIdDkimKeys: {
         parameters: {
             query?: {
+                algorithm?: "ed25519" | "rsa1024" | "rsa2048" | "rsa3072" | "rsa4096";
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 /** @description Items per page. */
@@ -9215,6 +9464,7 @@ export interface operations {
                 /** @description Default: `desc` for times (newest first), `asc` for other fields. */
                 order?: components["parameters"]["order"];
                 sort?: "created_at";
+                stage?: "active" | "pending" | "retired" | "retiring";
             };
             header?: never;
             path: {
@@ -9252,6 +9502,240 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
+    postDomainsByIdDkimKeys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DkimKeyCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DkimKeyRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getDomainsByIdDkimKeysByKeyId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DkimKeyRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteDomainsByIdDkimKeysByKeyId: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DkimKeyDeletion"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postDomainsByIdDkimKeysByKeyIdActivate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DkimActivation"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DkimKeyRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postDomainsByIdDkimKeysByKeyIdRetire: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+                key_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DkimRetirement"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DkimKeyRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     getEvents: {
         parameters: {
             query?: {
@@ -9259,7 +9743,7 @@ export interface operations {
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 domain_id?: string;
-                kind?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                kind?: "domain.dkim_due" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
                 /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
                 /** @description Default: `desc` for times (newest first), `asc` for other fields. */
@@ -9346,7 +9830,7 @@ export interface operations {
                 after?: string;
                 domain_id?: string;
                 duration?: number;
-                kind?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                kind?: "domain.dkim_due" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
             };
             header?: {
                 /** @description The ID of the last event seen. */
@@ -13721,7 +14205,7 @@ export interface operations {
             query?: {
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
-                event?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                event?: "domain.dkim_due" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
                 /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
                 /** @description Default: `desc` for times (newest first), `asc` for other fields. */
@@ -13927,6 +14411,52 @@ export interface operations {
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["500.INTERNAL_ERROR"];
             503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    onDomainDkimDue: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same in every attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
+                "webhook-signature": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["DomainDkimDue"];
+                    /** @constant */
+                    event: "domain.dkim_due";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, or the event's id if there is no message.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Delivered. After any other response the delivery is retried. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
     onMailBounced: {

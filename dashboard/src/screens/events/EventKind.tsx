@@ -10,6 +10,7 @@ const TONES: Readonly<Record<EventKindName, Tone>> = {
   'mail.failed': 'bad',
   'mail.spam': 'warn',
   'mailbox.quota': 'warn',
+  'domain.dkim_due': 'warn',
   'system.suspension': 'warn',
   'system.alert': 'warn',
   'system.drift': 'warn',

@@ -11,6 +11,7 @@ const DESCRIPTIONS: Readonly<Record<EventKindName, string>> = {
   'mail.received.full': 'delivered to a mailbox, with the message content',
   'mail.spam': 'classified as spam',
   'mailbox.quota': 'a mailbox has reached 80 or 95 percent of its quota',
+  'domain.dkim_due': 'DNS records of new DKIM keys must be published',
   'system.suspension': 'sending of an address is suspended',
   'system.alert': 'a problem needs attention',
   'system.drift': 'a file of the daemons’ configuration was edited by hand',

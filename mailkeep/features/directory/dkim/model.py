@@ -72,3 +72,13 @@ class DkimKey:
         """SHA-256 of the public key as a DER SubjectPublicKeyInfo (RFC 5280 §4.1.2.7), in hex."""
         is_raw = self.algorithm == "ed25519"
         return hashlib.sha256(_ED25519_INFO + self.public_key if is_raw else self.public_key).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class DelegationRecord:
+    """A CNAME record of a domain; names without a trailing dot."""
+
+    family: Family
+    selector: str
+    name: str
+    target: str

@@ -1,23 +1,36 @@
-"""Which keys can be imported, and what the DNS record of a key must look like."""
+"""Which keys can be imported, what the DNS record of a key must look like, and delegation.
+
+Delegation: the names of a domain's DKIM records are CNAMEs to names of the server, which has the keys' records. For
+each algorithm there are two fixed selectors that alternate. The domain's administrator publishes four CNAME records
+once; after that keys are rotated without a change of the domain's zone. The targets contain the domain's ID, so that
+the CNAMEs of a deleted domain lead to nothing if another tenant adds the name again.
+"""
 
 from __future__ import annotations
 
 import re
 from base64 import b64decode
 from binascii import Error as Base64Error
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from mailkeep.core.errors import InvalidField, invalid_field
-from mailkeep.features.directory.dkim.model import Algorithm, DkimKey, DnsStatus
+from mailkeep.core.errors import Conflict, InvalidField, invalid_field
+from mailkeep.features.directory.dkim.model import Algorithm, DelegationRecord, DkimKey, DnsStatus, Family
 
 PrivateKey = RSAPrivateKey | Ed25519PrivateKey
 
-RECOMMENDED_BITS = 2048
+SELECTORS: dict[Family, tuple[str, str]] = {"rsa": ("mk-rsa1", "mk-rsa2"), "ed25519": ("mk-ed1", "mk-ed2")}
+SETTLING = timedelta(hours=1)
+"""How long a record of a fixed selector must be visible before its key signs: the TTL of the record of the previous key
+with this selector, which caches may still have.
+"""
 _IMPORTED: Mapping[int, Algorithm] = {1024: "rsa1024", 2048: "rsa2048", 3072: "rsa3072", 4096: "rsa4096"}
 _EXPONENT = 65537
 _BLOCK = re.compile(r"-----BEGIN ([A-Z0-9 ]{1,40})-----")
@@ -91,6 +104,47 @@ def judge_record(key: DkimKey, texts: Sequence[str]) -> tuple[DnsStatus, str]:
     return "ok", ""
 
 
+def list_delegation(domain_id: UUID, domain_name: str, host_name: str) -> list[DelegationRecord]:
+    """The CNAME records that a delegated domain publishes."""
+    return [
+        DelegationRecord(
+            family, selector, f"{selector}._domainkey.{domain_name}", _target(selector, domain_id, host_name)
+        )
+        for family, selectors in SELECTORS.items()
+        for selector in selectors
+    ]
+
+
+def delegate(key: DkimKey, host_name: str, used: Collection[str]) -> DkimKey:
+    """A new key with the fixed selector of its algorithm that is not in `used`, the selectors of the domain's keys that
+    are not retired. CONFLICT `selectors_in_use`, `hostname_missing`.
+    """
+    require_host_name(host_name)
+    free = [selector for selector in SELECTORS[key.family] if selector not in used]
+    if not free or key.domain_id is None:
+        selectors = " and ".join(SELECTORS[key.family])
+        raise Conflict(
+            f"The DKIM records of this domain are delegated, and its selectors {selectors} are in use. Wait until the "
+            "older key is retired, delete a pending one, or give a selector of your own.",
+            reason="selectors_in_use",
+        )
+    return replace(key, selector=free[0], cname=_target(free[0], key.domain_id, host_name))
+
+
+def require_host_name(host_name: str) -> None:
+    """CONFLICT `hostname_missing` unless the server has a public host name."""
+    if not is_public(host_name):
+        raise Conflict(
+            f"Set server.hostname to the public name of this server first; now it is {host_name}.",
+            reason="hostname_missing",
+        )
+
+
+def is_public(host_name: str) -> bool:
+    """Whether a host name of the server can have DNS records."""
+    return "." in host_name and not host_name.startswith("localhost.")
+
+
 def _parse_tags(text: str) -> dict[str, str] | None:
     tags: dict[str, str] = {}
     for each in text.rstrip().removesuffix(";").split(";"):
@@ -114,3 +168,7 @@ def _decode(text: str) -> bytes | None:
 
 def _invalid(reason: str) -> InvalidField:
     return invalid_field("private_key", reason)
+
+
+def _target(selector: str, domain_id: UUID, host_name: str) -> str:
+    return f"{selector}-{domain_id.hex}._domainkey.{host_name}"

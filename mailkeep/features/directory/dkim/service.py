@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -21,7 +21,7 @@ from mailkeep.features.directory.dkim import rules, store
 from mailkeep.features.directory.dkim.model import Algorithm, DkimKey, DnsStatus
 from mailkeep.mail.message.dkim import SigningKey
 
-FIRST_ALGORITHMS: tuple[Algorithm, ...] = ("rsa2048", "ed25519")
+FIRST_ALGORITHMS: Sequence[Algorithm] = ("rsa2048", "ed25519")
 """The keys of a new domain, and of a host name."""
 _PURPOSE = "dkim"  # of the encryption key
 _SELECTOR_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -96,7 +96,7 @@ async def ensure_host_keys(app: App, host_name: str) -> list[DkimKey]:
     async with app.db.autocommit() as conn:
         keys = await store.list_host_keys(conn, host_name)
     present = {key.algorithm for key in keys}
-    missing = [each for each in FIRST_ALGORITHMS if each not in present]
+    missing: list[Algorithm] = [each for each in FIRST_ALGORITHMS if each not in present]
     if not missing:
         return keys
     new = [await asyncio.to_thread(generate_key, app.vault, None, app.clock(), each) for each in missing]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID
-from datetime import datetime
 
 import psycopg
 

@@ -10,11 +10,11 @@ from mailkeep.features.directory.dns.model import DnsRecord
 
 
 def required_records(
-    domain: str, hostname: str, addresses: Iterable[str], keys: Sequence[DkimKey], host_key: DkimKey | None
+    domain: str, hostname: str, addresses: Iterable[str], keys: Sequence[DkimKey], host_keys: Sequence[DkimKey]
 ) -> list[DnsRecord]:
     """The records for receiving (MX), for sending (SPF, DKIM, DMARC), and for the server's host name.
 
-    `addresses` are the public addresses, `host_key` the key of the host name (None if that is a managed domain).
+    `addresses` are the public addresses, `host_keys` the keys of the host name (none if that is a managed domain).
     Retired keys are left out, pending ones are included.
     """
     records = [DnsRecord(domain, "MX", f"10 {hostname}.", "Routes the domain's mail to this server.")]
@@ -33,13 +33,15 @@ def required_records(
     if hostname != domain:
         purpose = "Only this server sends bounces and forwarded mail, whose sender is at its host name (SPF, RFC 7208)."
         records.append(DnsRecord(hostname, "TXT", "v=spf1 a -all", purpose))
-    if host_key:
-        purpose = "Public key of signatures in mail that Mailkeep itself writes (DKIM, RFC 6376)."
-        records.append(DnsRecord(host_key.dns_name(hostname), "TXT", host_key.dns_value, purpose))
+    purpose = "Public key of signatures in mail that Mailkeep itself writes (DKIM, RFC 6376)."
+    records += [DnsRecord(key.dns_name(hostname), "TXT", key.dns_value, purpose) for key in host_keys]
     records.append(DnsRecord(domain, "TXT", "v=spf1 mx -all", "Only this server sends for the domain (SPF, RFC 7208)."))
     records += [
         DnsRecord(
-            key.dns_name(domain), "TXT", key.dns_value, f"Public key of {key.algorithm} signatures (DKIM, RFC 6376)."
+            key.dns_name(domain),
+            "TXT" if key.cname is None else "CNAME",
+            key.dns_value if key.cname is None else f"{key.cname}.",
+            f"Public key of {key.algorithm} signatures (DKIM, RFC 6376).",
         )
         for key in keys
         if key.stage != "retired"

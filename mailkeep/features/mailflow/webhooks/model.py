@@ -10,6 +10,7 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
+from mailkeep.features.directory.dkim_rotation.model import DomainDkimDue
 from mailkeep.features.directory.mailbox_usage.model import MailboxQuota
 from mailkeep.features.mailflow.abuse.model import SystemSuspension
 from mailkeep.features.mailflow.receiving.model import MailReceivedFull, MailSpam
@@ -195,6 +196,7 @@ CATALOGUE: Mapping[Kind, type[EventPayload]] = {
         MailReceivedFull,
         MailSpam,
         MailboxQuota,
+        DomainDkimDue,
         SystemDrift,
         SystemSuspension,
         SystemAlert,

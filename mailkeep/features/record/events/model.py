@@ -19,6 +19,7 @@ Kind = Literal[
     "mail.received.full",
     "mail.spam",
     "mailbox.quota",
+    "domain.dkim_due",
     "system.suspension",
     "system.alert",
     "system.drift",
