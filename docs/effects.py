@@ -28,12 +28,16 @@ _VALUES: dict[str, list[Any]] = {
     "http:// or https:// with a host, without path": ["https://a.example"],
     "postgresql://…, or an empty string": ["postgresql://a.example/b"],
     "a list of origins, each like https://app.example": [["https://app.example"]],
+    "a list of domain names": [["a.example"]],
+    "the name of a key, or an empty string": ["a.example"],
+    "base64 of at least 16 bytes, or an empty string": ["MDEyMzQ1Njc4OWFiY2RlZg=="],
     "text": ["other"],
 }
 _BY_KEY: dict[str, list[Any]] = {
     "auth.require_second_factor": [["super_admin"]],
     "oidc.providers": [[]],
     "sendmail.allowed": [{"www-data": ["example.org"]}],
+    "dns.blocklists": [["bl.example.net"]],
     "outbound.relay_tls": ["tls"],
     "overlays.postfix": ["smtp_helo_timeout = 60s"],
     "overlays.dovecot": ["mail_max_userip_connections = 20"],
@@ -73,6 +77,12 @@ def compute(key: str) -> dict[str, Action]:
 def with_values(key: str) -> Iterator[LoadedSettings]:
     """Settings that differ in this one: the default, and other values."""
     base: dict[str, Any] = {"mta.mode": "postfix", "mta.host": "mta.example"}
+    if key.startswith("dns."):
+        base |= {
+            "dns.update_server": "a.example:53",
+            "dns.tsig_key": "a",
+            "dns.tsig_secret": "MDEyMzQ1Njc4OWFiY2RlZg==",
+        }
     if key.startswith("outbound.relay_"):
         base |= {"outbound.relay": "a.example:25", "outbound.relay_username": "a", "outbound.relay_password": "b"}
     yield no_sources().with_stored(base)

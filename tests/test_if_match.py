@@ -35,7 +35,7 @@ async def call(
     api: Api, endpoint: Endpoint, values: dict[str, str], if_match: str, body: Mapping[str, Any] | None = None
 ) -> Answer:
     example = endpoint.examples[0]
-    path = endpoint.path.replace("{id}", fill(example.path["id"], values))
+    path = endpoint.path.format_map({name: fill(value, values) for name, value in example.path.items()})
     filled = None if example.body is None else fill(example.body if body is None else body, values)
     return await api.sue(endpoint.method, path, filled, headers={"if-match": if_match})
 
@@ -52,7 +52,7 @@ def test_an_object_that_can_be_read_and_changed_has_a_version() -> None:
 async def test_a_change_of_another_version_is_refused(post: Post, endpoint: Endpoint) -> None:
     api = post.api
     values = await api.placeholders()
-    object_path = endpoint.path.replace("{id}", values[endpoint.examples[0].path["id"].strip("{}")])
+    object_path = endpoint.path.format_map(fill(dict(endpoint.examples[0].path), values))
     before = await api.sue.get(object_path)
     tag = before.headers["etag"]
     refused = await call(api, endpoint, values, OTHER_VERSION)

@@ -390,6 +390,26 @@ async def find_domain(factory: ObjectFactory, case: str) -> Any:
     return DOMAIN_IDS[DOMAINS[case]]
 
 
+async def create_dkim_key(factory: ObjectFactory, case: str) -> Any:
+    """A domain with a pending DKIM key that has the domain's id."""
+    domain_id = DOMAIN_IDS[DOMAINS[case]]
+    await factory.api.sql("DELETE FROM dkim_keys WHERE id = %(id)s", id=domain_id)
+    return await factory.api.dkim_key(domain_id, id=domain_id)
+
+
+async def create_retired_key(factory: ObjectFactory, case: str) -> Any:
+    domain_id = await create_dkim_key(factory, case)
+    await factory.api.sql("UPDATE dkim_keys SET stage = 'retired' WHERE id = %(id)s", id=domain_id)
+    return domain_id
+
+
+async def create_domain_with_room(factory: ObjectFactory, case: str) -> Any:
+    """A domain whose keys are few enough for one more."""
+    domain_id = DOMAIN_IDS[DOMAINS[case]]
+    await factory.api.sql("DELETE FROM dkim_keys WHERE domain_id = %(id)s AND stage = 'pending'", id=domain_id)
+    return domain_id
+
+
 async def create_mailbox(factory: ObjectFactory, case: str, **columns: Any) -> Any:
     return await factory.api.mailbox(f"{factory.unique_name('box')}@{DOMAINS[case]}", **columns)
 
@@ -979,6 +999,13 @@ ROWS: dict[str, Row] = {
     "GET /dns/server": Row(no_arguments, **NO_OBJECT),
     "POST /dns/server/check": Row(no_arguments, **NO_OBJECT),
     "GET /dns/server/zone-file": Row(no_arguments, **NO_OBJECT),
+    "POST /domains/{id}/dkim-keys": Row(by_id(create_domain_with_room, {"algorithm": "ed25519"})),
+    "GET /domains/{id}/dkim-keys/{key_id}": Row(by_id(create_dkim_key)),
+    # A retired key: CONFLICT means that the caller would be allowed to activate it.
+    "POST /domains/{id}/dkim-keys/{key_id}/activate": Row(by_id(create_retired_key, {}), success=(409, "CONFLICT")),
+    "POST /domains/{id}/dkim-keys/{key_id}/retire": Row(by_id(create_dkim_key, {})),
+    "DELETE /domains/{id}/dkim-keys/{key_id}": Row(by_id(create_dkim_key)),
+    "GET /domains/{id}/dkim-delegation": Row(by_id(find_domain)),
     "GET /mailboxes": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "POST /mailboxes/bulk": Row(bulk_deletion(), **NO_OBJECT),
     "GET /mailboxes/export": Row(by_filter, **LISTED),
@@ -1237,7 +1264,8 @@ ACTIONS_BY_ROLE = {
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",
     },
     _ADMIN: {
-        "domain.create", "domain.write", "message.raw_inbound", "event.list", "event.read", "suspension.list",
+        "domain.create", "domain.write", "dkim.write",
+        "message.raw_inbound", "event.list", "event.read", "suspension.list",
         "suspension.read", "suspension.lift", "sign_in_block.list",
         "sign_in_block.remove", "webhook.list", "webhook.read", "webhook.write", "queue.list",
         "queue.write", "sieve.read", "sieve.write",

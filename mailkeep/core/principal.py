@@ -112,6 +112,7 @@ POLICY: dict[str, PolicyRule] = {
     "dns.check": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "dns_server.read": PolicyRule(_SUPER, ActionScope.GLOBAL),
     "dns_server.check": PolicyRule(_SUPER, ActionScope.GLOBAL),
+    "dkim.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "mailbox.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
     "mailbox.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "mailbox.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),

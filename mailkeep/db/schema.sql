@@ -223,17 +223,93 @@ TABLE dkim_keys
     id uuid NOT NULL
     domain_id uuid NOT NULL
     selector text NOT NULL
+    cname text
     algorithm text NOT NULL
     stage text NOT NULL
     private_key bytea NOT NULL
     public_key bytea NOT NULL
+    for_rotation boolean NOT NULL DEFAULT false
+    dns_status text NOT NULL DEFAULT 'not_checked'::text
+    dns_checked_at timestamp with time zone
+    published_since timestamp with time zone
     created_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL
     activated_at timestamp with time zone
-    CONSTRAINT dkim_keys_algorithm CHECK ((algorithm = ANY (ARRAY['rsa2048'::text, 'rsa4096'::text, 'ed25519'::text])))
+    retiring_at timestamp with time zone
+    retired_at timestamp with time zone
+    claimed_until timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone
+    claims integer NOT NULL DEFAULT 0
+    next_check_at timestamp with time zone
+    checks integer NOT NULL DEFAULT 0
+    requests integer NOT NULL DEFAULT 0
+    CONSTRAINT dkim_keys_algorithm CHECK ((algorithm = ANY (ARRAY['rsa1024'::text, 'rsa2048'::text, 'rsa3072'::text, 'rsa4096'::text, 'ed25519'::text])))
+    CONSTRAINT dkim_keys_dns_status CHECK ((dns_status = ANY (ARRAY['ok'::text, 'missing'::text, 'mismatch'::text, 'multiple'::text, 'dns_error'::text, 'not_checked'::text])))
     CONSTRAINT dkim_keys_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
     CONSTRAINT dkim_keys_pkey PRIMARY KEY (id)
-    CONSTRAINT dkim_keys_selector_unique UNIQUE (domain_id, selector)
     CONSTRAINT dkim_keys_stage CHECK ((stage = ANY (ARRAY['pending'::text, 'active'::text, 'retiring'::text, 'retired'::text])))
+    CREATE INDEX dkim_keys_active ON dkim_keys USING btree (activated_at) WHERE (stage = 'active'::text)
+    CREATE INDEX dkim_keys_by_domain ON dkim_keys USING btree (domain_id, id)
+    CREATE INDEX dkim_keys_pending ON dkim_keys USING btree (next_check_at) WHERE ((stage = 'pending'::text) AND for_rotation)
+    CREATE INDEX dkim_keys_retiring ON dkim_keys USING btree (retiring_at) WHERE (stage = 'retiring'::text)
+    CREATE UNIQUE INDEX dkim_keys_selector_unique ON dkim_keys USING btree (domain_id, selector) WHERE (stage <> 'retired'::text)
+    CREATE TRIGGER dkim_keys_update_dns AFTER INSERT OR DELETE OR UPDATE OF stage ON dkim_keys FOR EACH ROW EXECUTE FUNCTION dkim_keys_update_dns()
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE dns_checks
+    id uuid NOT NULL
+    domain_id uuid
+    due_at timestamp with time zone NOT NULL
+    claims bigint NOT NULL DEFAULT 0
+    running boolean NOT NULL DEFAULT false
+    requested_at timestamp with time zone
+    checked_at timestamp with time zone
+    status text NOT NULL DEFAULT 'unchecked'::text
+    results jsonb NOT NULL DEFAULT '[]'::jsonb
+    addresses text[] NOT NULL DEFAULT '{}'::text[]
+    blocklists jsonb NOT NULL DEFAULT '[]'::jsonb
+    confirmed_failing boolean
+    differs_since timestamp with time zone
+    CONSTRAINT dns_checks_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT dns_checks_domain_unique UNIQUE (domain_id)
+    CONSTRAINT dns_checks_pkey PRIMARY KEY (id)
+    CONSTRAINT dns_checks_status CHECK ((status = ANY (ARRAY['unchecked'::text, 'ok'::text, 'attention'::text, 'failing'::text])))
+    CREATE INDEX dns_checks_due ON dns_checks USING btree (due_at)
+    CREATE INDEX dns_checks_requested ON dns_checks USING btree (requested_at) WHERE (requested_at IS NOT NULL)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE dns_lookup_budget
+    only_row boolean NOT NULL DEFAULT true
+    spent_until timestamp with time zone NOT NULL
+    CONSTRAINT dns_lookup_budget_one CHECK (only_row)
+    CONSTRAINT dns_lookup_budget_pkey PRIMARY KEY (only_row)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE dns_update_records
+    update_id uuid NOT NULL
+    name text NOT NULL
+    type text NOT NULL
+    value text NOT NULL
+    zone text NOT NULL
+    state text NOT NULL
+    problem text NOT NULL DEFAULT ''::text
+    CONSTRAINT dns_update_records_pkey PRIMARY KEY (update_id, name, type, value)
+    CONSTRAINT dns_update_records_state CHECK ((state = ANY (ARRAY['waiting'::text, 'written'::text, 'present'::text, 'conflict'::text])))
+    CONSTRAINT dns_update_records_update_id_fkey FOREIGN KEY (update_id) REFERENCES dns_updates(id) ON DELETE CASCADE
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE dns_updates
+    id uuid NOT NULL
+    subject text NOT NULL
+    state text NOT NULL
+    problem text NOT NULL DEFAULT ''::text
+    next_attempt_at timestamp with time zone NOT NULL
+    claims integer NOT NULL DEFAULT 0
+    failures integer NOT NULL DEFAULT 0
+    attempted_at timestamp with time zone
+    CONSTRAINT dns_updates_pkey PRIMARY KEY (id)
+    CONSTRAINT dns_updates_state CHECK ((state = ANY (ARRAY['waiting'::text, 'ok'::text, 'conflict'::text, 'error'::text])))
+    CONSTRAINT dns_updates_subject_unique UNIQUE (subject)
+    CREATE INDEX dns_updates_due ON dns_updates USING btree (next_attempt_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE domains
@@ -250,6 +326,8 @@ TABLE domains
     plus_delimiter text
     require_app_passwords boolean
     self_service boolean NOT NULL DEFAULT true
+    dkim_delegated boolean NOT NULL DEFAULT false
+    dns_managed boolean NOT NULL DEFAULT false
     dns_status text NOT NULL
     dns_checked_at timestamp with time zone
     access_version bigint NOT NULL DEFAULT nextval('access_versions'::regclass)
@@ -274,9 +352,11 @@ TABLE domains
     CONSTRAINT domains_relay_secret CHECK (((relay_username IS NULL) OR (relay_username = ''::text) OR (relay_tls <> 'none'::text)))
     CONSTRAINT domains_relay_tls CHECK ((relay_tls = ANY (ARRAY['none'::text, 'starttls'::text, 'tls'::text])))
     CONSTRAINT domains_relay_whole CHECK ((num_nulls(relay_host, relay_port, relay_tls, relay_username) = ANY (ARRAY[0, 4])))
+    CREATE INDEX domains_by_dns_status ON domains USING btree (dns_status, id)
     CREATE INDEX domains_by_name ON domains USING btree (name, id)
     CREATE INDEX domains_by_target ON domains USING btree (alias_of) WHERE (alias_of IS NOT NULL)
     CREATE INDEX domains_by_update ON domains USING btree (updated_at, id)
+    CREATE TRIGGER domains_add_dns_check AFTER INSERT ON domains FOR EACH ROW EXECUTE FUNCTION domains_add_dns_check()
     CREATE TRIGGER domains_drop_trash BEFORE DELETE ON domains FOR EACH ROW EXECUTE FUNCTION domains_drop_trash()
     CREATE TRIGGER domains_end_owner_sessions AFTER UPDATE OF active, self_service ON domains FOR EACH ROW WHEN (((old.active AND (NOT new.active)) OR (old.self_service AND (NOT new.self_service)))) EXECUTE FUNCTION domains_end_owner_sessions()
     CREATE TRIGGER domains_end_sessions BEFORE UPDATE OF active ON domains FOR EACH ROW WHEN ((old.active AND (NOT new.active))) EXECUTE FUNCTION domains_end_sessions()
@@ -284,6 +364,7 @@ TABLE domains
     CREATE TRIGGER domains_notify AFTER INSERT OR DELETE ON domains FOR EACH STATEMENT EXECUTE FUNCTION notify_nodes()
     CREATE TRIGGER domains_notify_update AFTER UPDATE ON domains FOR EACH ROW WHEN (((old.active IS DISTINCT FROM new.active) OR (old.receiving_enabled IS DISTINCT FROM new.receiving_enabled))) EXECUTE FUNCTION notify_nodes()
     CREATE TRIGGER domains_require_app_passwords AFTER UPDATE OF require_app_passwords ON domains FOR EACH ROW EXECUTE FUNCTION domains_require_app_passwords()
+    CREATE TRIGGER domains_update_dns AFTER INSERT OR DELETE OR UPDATE OF dns_managed, dkim_delegated, sending_enabled, receiving_enabled ON domains FOR EACH ROW EXECUTE FUNCTION domains_update_dns()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE event_payloads
@@ -337,8 +418,8 @@ TABLE host_dkim_keys
     private_key bytea NOT NULL
     public_key bytea NOT NULL
     created_at timestamp with time zone NOT NULL
-    CONSTRAINT host_dkim_keys_algorithm CHECK ((algorithm = ANY (ARRAY['rsa2048'::text, 'rsa4096'::text, 'ed25519'::text])))
-    CONSTRAINT host_dkim_keys_pkey PRIMARY KEY (host_name)
+    CONSTRAINT host_dkim_keys_algorithm CHECK ((algorithm = ANY (ARRAY['rsa2048'::text, 'ed25519'::text])))
+    CONSTRAINT host_dkim_keys_pkey PRIMARY KEY (host_name, algorithm)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE idempotency_keys
@@ -1058,6 +1139,7 @@ FUNCTION alias_state(p_alias_id uuid, p_visible uuid[], OUT state text, OUT warn
 FUNCTION alias_states(p_ids uuid[], p_visible uuid[]) RETURNS TABLE(id uuid, state text, warnings jsonb); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION append_webhook_attempt(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION begin_sends(p_at timestamp with time zone, p_ids uuid[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION claim_dns_checks(p_at timestamp with time zone, p_until timestamp with time zone, p_limit integer, p_rate integer, p_cost integer, p_regular boolean) RETURNS SETOF dns_checks; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION claim_webhook_deliveries(p_at timestamp with time zone, p_until timestamp with time zone, p_after uuid, p_limit integer, p_webhook_limit integer, p_webhook_limits jsonb) RETURNS SETOF webhook_deliveries; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION confirm_prune_time(p_parent text, p_at timestamp with time zone) RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION count_api_call(p_key_id uuid, p_limit integer, p_at timestamp with time zone, OUT accepted boolean, OUT used integer, OUT wait integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
@@ -1066,11 +1148,14 @@ FUNCTION count_sends(p_at timestamp with time zone, p_senders text[], p_recipien
 FUNCTION counted_domain(p_name text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION counted_senders(p_senders text[]) RETURNS text[]; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION delete_orphaned_deliveries(p_limit integer) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION dkim_keys_update_dns() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION domains_add_dns_check() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_drop_trash() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_end_owner_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_end_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_forget_name() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_require_app_passwords() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION domains_update_dns() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION drop_audit_months() RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_audit
 FUNCTION drop_months(p_parent text, p_before timestamp with time zone) RETURNS integer; owner only
 FUNCTION drop_partitions(p_at timestamp with time zone, p_messages_before timestamp with time zone, p_events_before timestamp with time zone) RETURNS integer SECURITY DEFINER; EXECUTE TO mailkeep_app
@@ -1119,6 +1204,7 @@ FUNCTION quota_level_of(p_used bigint, p_quota bigint, p_level smallint) RETURNS
 FUNCTION record_audit_entries(p_entries jsonb) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION record_inbound(p_at timestamp with time zone, p_claims jsonb, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb, p_events jsonb) RETURNS SETOF uuid; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION remember_revoked_api_key() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION request_dns_update(p_subject text) RETURNS void; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION requires_app_passwords(p_mailbox boolean, p_domain boolean, p_factor boolean) RETURNS boolean; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_address(p_address text, p_visible uuid[]) RETURNS TABLE(decision text, steps jsonb, deliveries jsonb, warnings jsonb, external integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION route_administrators(p_domain_id uuid, OUT own boolean, OUT addresses text[], OUT keys text[]) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app

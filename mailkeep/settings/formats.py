@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import ipaddress
 from collections.abc import Callable, Iterable, Mapping
@@ -108,6 +109,17 @@ def _check_roles(texts: Iterable[str]) -> None:
         Role(text)
 
 
+def _check_domains(texts: Iterable[str]) -> None:
+    for text in texts:
+        normalize_domain(text.removesuffix("."))
+
+
+def _check_base64(text: str) -> None:
+    """Base64 of at least 16 bytes: HMAC with less is weak (RFC 8945 §8)."""
+    if len(base64.b64decode(text, validate=True)) < 16:
+        raise ValueError("too short")
+
+
 class Table(dict[str, Any]):
     """A dict as the default of a dataclass field, which must be hashable; it is never changed."""
 
@@ -143,6 +155,9 @@ NETWORKS = ValueFormat("a list of networks in CIDR form", parse_networks)
 HOST = ValueFormat("a host name", _check_host)
 DNS_SERVERS = ValueFormat("a list of DNS servers, each an IP address with or without :port", parse_dns_servers)
 BLOCKLISTS = ValueFormat("a list of at most 20 domain names, each once", _check_blocklists)
+DOMAINS = ValueFormat("a list of domain names", _check_domains)
+TSIG_KEY = ValueFormat("the name of a key", lambda text: normalize_domain(text.removesuffix(".")))
+TSIG_SECRET = ValueFormat("base64 of at least 16 bytes", _check_base64)
 DELAYS = ValueFormat("a list of 1 to 20 delays, each 1 to 86400 seconds", _check_delays)
 PORTS = ValueFormat("a list of ports, each 1 to 65535", _check_ports)
 URL = ValueFormat("http:// or https:// with a host, without path", _check_url)

@@ -217,7 +217,7 @@ def _check_providers(settings: Settings) -> list[str]:
 
 
 def _check_credentials(settings: Settings) -> list[str]:
-    """Errors: credentials for relays that are incomplete, or would be sent without verified TLS."""
+    """Errors: credentials for relays and name servers that are incomplete, or would be sent without verified TLS."""
     outbound, mta = settings.outbound, settings.mta
     faults: list[str] = []
     if mta.username and mta.tls == "none":
@@ -229,6 +229,10 @@ def _check_credentials(settings: Settings) -> list[str]:
     if bool(outbound.relay_username) != bool(outbound.relay_password):
         set_, missing = ("username", "password") if outbound.relay_username else ("password", "username")
         faults.append(f"outbound.relay_{missing}: expected a value, because outbound.relay_{set_} is set")
+    if settings.dns.provider == "rfc2136":
+        required = ("update_server", "tsig_key", "tsig_secret")
+        missing_keys = [f"dns.{name}" for name in required if not getattr(settings.dns, name)]
+        faults += [f"{key}: expected a value, because dns.provider is rfc2136" for key in missing_keys]
     return faults
 
 

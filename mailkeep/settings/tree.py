@@ -7,7 +7,7 @@ from typing import Literal
 
 from mailkeep.core.identity_provider import OidcProvider
 from mailkeep.settings.declaration import ALL, setting as _setting
-from mailkeep.settings.dns import DnsSettings
+from mailkeep.settings.dns import DkimSettings, DnsSettings
 from mailkeep.settings.formats import (
     DELAYS,
     DSN,
@@ -360,6 +360,7 @@ class Settings:
     oidc: OidcSettings = OidcSettings()
     webhooks: WebhooksSettings = WebhooksSettings()
     dns: DnsSettings = DnsSettings()  # noqa: RUF009 - frozen
+    dkim: DkimSettings = DkimSettings()  # noqa: RUF009 - frozen
     cors: CorsSettings = CorsSettings()
     log: LogSettings = LogSettings()
     server: ServerSettings = ServerSettings()  # noqa: RUF009 - frozen

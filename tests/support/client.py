@@ -361,6 +361,22 @@ class Api:
         }
         return await self._insert("app_passwords", row | columns)
 
+    async def dkim_key(self, domain_id: UUID, **columns: Any) -> UUID:
+        """Insert a pending Ed25519 key of a domain, which can't sign."""
+        at, key_id = self.clock(), columns.get("id") or uuid7(self.clock())
+        row = {
+            "id": key_id,
+            "domain_id": domain_id,
+            "selector": f"mk{os.urandom(4).hex()}",
+            "algorithm": "ed25519",
+            "stage": "pending",
+            "private_key": VAULT.seal("dkim", b"none", key_id.bytes),
+            "public_key": os.urandom(32),
+            "created_at": at,
+            "updated_at": at,
+        }
+        return await self._insert("dkim_keys", row | columns)
+
     async def vacation(self, mailbox_id: UUID, **columns: Any) -> None:
         """Insert an inactive vacation, whose script does nothing."""
         row = {
@@ -477,6 +493,7 @@ class Api:
         values = {
             "bulk_operation_id": (await self.sue.post("/mailboxes/bulk", deletion)).data["operation_id"],
             "domain_id": DOMAIN_IDS[EXAMPLE],
+            "dkim_key_id": await self.dkim_key(DOMAIN_IDS[EXAMPLE]),
             "empty_domain_id": await self.domain("empty.test"),
             "mailbox_id": (mailbox_id := await self.mailbox(f"alice@{EXAMPLE}")),
             "app_password_id": await self.app_password(mailbox_id),

@@ -46,7 +46,7 @@ class SigningKey:
     """A key of a domain; `private_pem` is PKCS#8 without a passphrase."""
 
     selector: str
-    algorithm: Literal["rsa2048", "rsa4096", "ed25519"]
+    algorithm: Literal["rsa1024", "rsa2048", "rsa3072", "rsa4096", "ed25519"]
     private_pem: bytes
 
     def __repr__(self) -> str:

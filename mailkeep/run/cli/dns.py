@@ -33,7 +33,6 @@ def dns(
 async def _dns(data_dir: Path | None, name: str) -> CommandResult:
     from mailkeep.core.address import AddressError, normalize_domain
     from mailkeep.core.errors import Failure
-    from mailkeep.core.page import PageRequest
     from mailkeep.features.directory.dkim import service as dkim
     from mailkeep.features.directory.dns import rules
     from mailkeep.features.directory.domains import service as domains
@@ -49,14 +48,14 @@ async def _dns(data_dir: Path | None, name: str) -> CommandResult:
             domain = await domains.find_by_name(conn, name)
             if domain is None:
                 raise Failure(f"There is no domain {name} on this server.", permanent=True)
-            keys = await dkim.page(conn, domain.id, PageRequest(100, "created_at", "asc", None))
+            keys = await dkim.list_records(conn, domain.id)
             is_host_managed = await domains.find_by_name(conn, hostname) is not None
         if "." not in hostname or hostname.startswith("localhost."):
             text = f"Set server.hostname to the public name of this server, such as mx.{name}. Now it is {server.name}."
             raise Failure(text, permanent=True)
-        host_key = None if is_host_managed else await dkim.ensure_host_key(app, hostname)
+        host_keys = [] if is_host_managed else await dkim.ensure_host_keys(app, hostname)
     addresses = [text for text in server.addresses if not ipaddress.ip_address(text).is_loopback]
-    records = rules.required_records(name, hostname, addresses, keys.rows, host_key)
+    records = rules.required_records(name, hostname, addresses, keys, host_keys)
     lines: list[str] = []
     for record in records:
         value = _to_zone_value(record.type, record.value)

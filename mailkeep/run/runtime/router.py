@@ -21,7 +21,7 @@ from mailkeep.features.directory.app_passwords.routes import (
     OWN_MAILBOX_ENDPOINTS as OWN_APP_PASSWORDS,
 )
 from mailkeep.features.directory.bulk.routes import ENDPOINTS as BULK
-from mailkeep.features.directory.dns.routes import ENDPOINTS as DNS
+from mailkeep.features.directory.dkim_rotation.routes import ENDPOINTS as DKIM_KEYS
 from mailkeep.features.directory.dns_checks.routes import ENDPOINTS as DNS_CHECKS
 from mailkeep.features.directory.domains.routes import ENDPOINTS as DOMAINS
 from mailkeep.features.directory.invitation_acceptance.routes import ENDPOINTS as INVITATION_ACCEPTANCE
@@ -59,8 +59,8 @@ FEATURES: tuple[Endpoint, ...] = (
     *ADMINS,
     *API_KEYS,
     *DOMAINS,
-    *DNS,
     *DNS_CHECKS,
+    *DKIM_KEYS,
     *MAILBOXES,
     *MAILBOX_USAGE,
     *APP_PASSWORDS,

@@ -15,7 +15,7 @@ def key(selector: str, stage: Stage) -> DkimKey:
 def test_the_records_of_a_domain():
     keys = [key("new", "pending"), key("now", "active"), key("old", "retired")]
     found = required_records(
-        "example.test", "mx.example.net", ["192.0.2.10", "2001:db8::10"], keys, key("own", "active")
+        "example.test", "mx.example.net", ["192.0.2.10", "2001:db8::10"], keys, [key("own", "active")]
     )
     assert [(record.type, record.name) for record in found] == [
         ("MX", "example.test"),
@@ -36,5 +36,5 @@ def test_the_records_of_a_domain():
 
 
 def test_a_server_named_like_the_domain_has_one_spf_record():
-    found = required_records("example.test", "example.test", ["192.0.2.10"], [], None)
+    found = required_records("example.test", "example.test", ["192.0.2.10"], [], [])
     assert [record.value for record in found if "spf1" in record.value] == ["v=spf1 mx -all"]

@@ -74,7 +74,8 @@ def test_it_reaches_every_super_admin_signed_also_without_the_filter(bosses: Sta
     change_origins(stack, "https://one.test")
     first = eventually(lambda: about_settings(stack.caught(FAR)), what="mail for the super_admin elsewhere")[0]
     assert first.startswith(b"DKIM-Signature:") or b"\r\nDKIM-Signature:" in first
-    assert dkim.DKIM(first).verify(0, record)
+    assert first.count(b"DKIM-Signature:") == 2
+    assert all(dkim.DKIM(first).verify(index, record) for index in range(2))
     assert f"d={HOSTNAME}".encode() in first
     assert b"\r\nAuto-Submitted: auto-generated\r\n" in first
     assert b"cors.origins" in first

@@ -12,6 +12,7 @@ const TONES: Readonly<Record<EventKindName, Tone>> = {
   'mailbox.quota': 'warn',
   'domain.dns_failed': 'bad',
   'domain.dns_recovered': 'good',
+  'domain.dkim_due': 'warn',
   'system.suspension': 'warn',
   'system.alert': 'warn',
   'system.drift': 'warn',

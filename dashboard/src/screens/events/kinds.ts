@@ -13,6 +13,7 @@ const DESCRIPTIONS: Readonly<Record<EventKindName, string>> = {
   'mailbox.quota': 'a mailbox has reached 80 or 95 percent of its quota',
   'domain.dns_failed': 'a DNS record that a domain needs is missing or wrong',
   'domain.dns_recovered': 'the DNS records of a domain are right again',
+  'domain.dkim_due': 'DNS records of new DKIM keys must be published',
   'system.suspension': 'sending of an address is suspended',
   'system.alert': 'a problem needs attention',
   'system.drift': 'a file of the daemons’ configuration was edited by hand',

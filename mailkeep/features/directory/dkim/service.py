@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -16,26 +17,38 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.secret import Vault
 from mailkeep.db.pool import Conn
-from mailkeep.features.directory.dkim import store
-from mailkeep.features.directory.dkim.model import Algorithm, DkimKey
+from mailkeep.features.directory.dkim import rules, store
+from mailkeep.features.directory.dkim.model import Algorithm, DkimKey, DnsStatus
 from mailkeep.mail.message.dkim import SigningKey
 
+FIRST_ALGORITHMS: Sequence[Algorithm] = ("rsa2048", "ed25519")
+"""The keys of a new domain, and of a host name."""
 _PURPOSE = "dkim"  # of the encryption key
 _SELECTOR_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
-_BITS = {"rsa2048": 2048, "rsa4096": 4096}
 
 
 def generate_key(vault: Vault, domain_id: UUID | None, at: datetime, algorithm: Algorithm = "rsa2048") -> DkimKey:
     """A new active key for a domain (None: for a host name), not stored yet. RSA takes up to a second of CPU: call it
     in a thread.
     """
-    private: rsa.RSAPrivateKey | Ed25519PrivateKey
     if algorithm == "ed25519":
-        private = Ed25519PrivateKey.generate()
-        encoding, public_format = serialization.Encoding.Raw, serialization.PublicFormat.Raw
-    else:
-        private = rsa.generate_private_key(65537, _BITS[algorithm])
-        encoding, public_format = serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
+        return seal_key(vault, domain_id, at, Ed25519PrivateKey.generate(), algorithm)
+    bits = int(algorithm.removeprefix("rsa"))
+    return seal_key(vault, domain_id, at, rsa.generate_private_key(65537, bits), algorithm)
+
+
+def generate_first_keys(vault: Vault, domain_id: UUID | None, at: datetime) -> list[DkimKey]:
+    """The keys of a new domain, both active, not stored yet; as `generate_key`."""
+    return [generate_key(vault, domain_id, at, algorithm) for algorithm in FIRST_ALGORITHMS]
+
+
+def seal_key(
+    vault: Vault, domain_id: UUID | None, at: datetime, private: rules.PrivateKey, algorithm: Algorithm
+) -> DkimKey:
+    """An active key with this private key and a random selector, not stored yet."""
+    is_raw = isinstance(private, Ed25519PrivateKey)
+    encoding = serialization.Encoding.Raw if is_raw else serialization.Encoding.DER
+    public_format = serialization.PublicFormat.Raw if is_raw else serialization.PublicFormat.SubjectPublicKeyInfo
     key_id = uuid7(at)
     pem = private.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
@@ -43,7 +56,7 @@ def generate_key(vault: Vault, domain_id: UUID | None, at: datetime, algorithm: 
     return DkimKey(
         id=key_id,
         domain_id=domain_id,
-        selector=f"mk{at:%Y%m}{secrets.choice(_SELECTOR_CHARACTERS)}{secrets.choice(_SELECTOR_CHARACTERS)}",
+        selector=f"mk{at:%Y%m}" + "".join(secrets.choice(_SELECTOR_CHARACTERS) for _ in range(4)),
         algorithm=algorithm,
         stage="active",
         private_key=vault.seal(_PURPOSE, pem, key_id.bytes),
@@ -54,7 +67,7 @@ def generate_key(vault: Vault, domain_id: UUID | None, at: datetime, algorithm: 
 
 
 async def insert(conn: Conn, key: DkimKey) -> None:
-    """Store a new key in the caller's transaction."""
+    """Store a new key in the caller's transaction. CONFLICT `selector_taken`."""
     await store.insert(conn, key)
 
 
@@ -66,20 +79,38 @@ async def list_signing_keys(conn: Conn, vault: Vault, domain_name: str) -> list[
     return [decrypt(vault, key) for key in await store.list_active(conn, domain_name)]
 
 
-async def ensure_host_key(app: App, host_name: str) -> DkimKey:
-    """The key of a host name of the server, which is created at the first call. Not for managed domains."""
-    async with app.db.autocommit() as conn:
-        key = await store.find_host_key(conn, host_name)
-    if key is not None:
-        return key
-    new = await asyncio.to_thread(generate_key, app.vault, None, app.clock())
-    async with app.db.autocommit() as conn:
-        return await store.insert_host_key(conn, host_name, new)
+async def list_records(conn: Conn, domain_id: UUID) -> list[DkimKey]:
+    """The keys of a domain whose records must be published, oldest first: all that are not retired."""
+    return await store.list_published(conn, domain_id)
 
 
-async def page(conn: Conn, domain_id: UUID, page_request: PageRequest) -> Page[DkimKey]:
-    """A page of a domain's keys, newest first."""
-    return await store.page(conn, domain_id, page_request)
+async def record_check(conn: Conn, key_id: UUID, status: DnsStatus, at: datetime) -> None:
+    """Store the result of a look-up of a key's record."""
+    await store.set_dns_status(conn, key_id, status, at)
+
+
+async def ensure_host_keys(app: App, host_name: str) -> list[DkimKey]:
+    """The keys of a host name of the server, one of each algorithm, which are created at the first call. Not for
+    managed domains.
+    """
+    async with app.db.autocommit() as conn:
+        keys = await store.list_host_keys(conn, host_name)
+    present = {key.algorithm for key in keys}
+    missing: list[Algorithm] = [each for each in FIRST_ALGORITHMS if each not in present]
+    if not missing:
+        return keys
+    new = [await asyncio.to_thread(generate_key, app.vault, None, app.clock(), each) for each in missing]
+    async with app.db.tx() as conn:
+        for key in new:
+            await store.insert_host_key(conn, host_name, key)
+        return await store.list_host_keys(conn, host_name)
+
+
+async def page(
+    conn: Conn, domain_id: UUID, page_request: PageRequest, stages: Collection[str] = (), algorithm: str | None = None
+) -> Page[DkimKey]:
+    """A page of a domain's keys, newest first: those in one of `stages` (empty: all) with this algorithm."""
+    return await store.page(conn, domain_id, page_request, list(stages) or None, algorithm)
 
 
 def decrypt(vault: Vault, key: DkimKey) -> SigningKey:

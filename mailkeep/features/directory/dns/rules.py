@@ -162,6 +162,8 @@ def _key_record(key: DkimKey, name: str, sends: bool) -> DnsRecord:  # noqa: FBT
     }.get(key.stage, "It signs the domain's mail.")
     text = f"The public key of signatures ({key.algorithm}; DKIM). {stage}"
     required = sends and key.stage == "active"
+    if key.cname is not None:
+        return DnsRecord("dkim", "CNAME", key.dns_name(name), key.cname, text, required, key)
     return DnsRecord("dkim", "TXT", key.dns_name(name), key.dns_value, text, required, key)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mailkeep.app import App
-from mailkeep.core.page import PageRequest
 from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.dkim.model import DkimKey
 from mailkeep.features.directory.dns import rules
@@ -13,8 +12,6 @@ from mailkeep.features.directory.dns.model import Address, DnsRecord, DomainMail
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.settings import Settings, parse_endpoint
-
-_KEYS = PageRequest(100, "created_at", "asc", None)
 
 
 def server_identity(settings: Settings) -> ServerIdentity:
@@ -57,7 +54,7 @@ def domain_mail(domain: Domain, keys: Sequence[DkimKey], settings: Settings) -> 
 async def list_domain_records(app: App, domain: Domain) -> list[DnsRecord]:
     """The records of a domain."""
     async with app.db.autocommit() as conn:
-        keys = (await dkim.page(conn, domain.id, _KEYS)).rows
+        keys = await dkim.list_records(conn, domain.id)
     mail = domain_mail(domain, keys, app.settings)
     return rules.domain_records(mail, server_identity(app.settings), mail_services(app.settings))
 
@@ -75,5 +72,5 @@ async def list_server_records(app: App, addresses: Sequence[Address]) -> list[Dn
     assert hostname is not None
     async with app.db.autocommit() as conn:
         is_managed = await domains.find_by_name(conn, hostname) is not None
-    keys = [] if is_managed else [await dkim.ensure_host_key(app, hostname)]
+    keys = [] if is_managed else await dkim.ensure_host_keys(app, hostname)
     return rules.server_records(identity, keys, is_managed=is_managed)

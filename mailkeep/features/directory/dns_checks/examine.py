@@ -190,6 +190,11 @@ def _note(nobody: SpfResult) -> str | None:
     return None
 
 
+async def _examine_dkim(context: Context, record: DnsRecord) -> Finding:
+    """Verifiers ask for TXT, also where the name is a CNAME (a delegated key)."""
+    return rules.judge_answers(await context.lookups.ask(record.name, "TXT"), rules.judge_dkim(record))
+
+
 async def _examine_dmarc(context: Context, record: DnsRecord) -> Finding:
     """A subdomain without a policy of its own has that of the nearest domain above."""
     finding = await _simple(rules.judge_dmarc, context, record)
@@ -288,7 +293,7 @@ async def _examine_tlsa(context: Context, record: DnsRecord) -> Finding:
 _EXAMINERS: dict[str, Examine] = {
     "mx": _examine_mx,
     "spf": _examine_spf,
-    "dkim": partial(_simple, rules.judge_dkim),
+    "dkim": _examine_dkim,
     "dmarc": _examine_dmarc,
     "mta_sts": partial(_simple, rules.judge_sts),
     "mta_sts_host": _examine_host,

@@ -17,7 +17,10 @@ domains set `alias_of`; it changes with the lock of all aliases and forwards, an
 (`alias_loop`). An administrator of lower rank can't change it (FORBIDDEN `higher_rank`) while the domain has the
 address of an administrator, whose mail would then go elsewhere.
 
-Creating a domain creates its first DKIM key in the same transaction. A domain can be deleted when it has no mailboxes,
+Creating a domain creates its first DKIM keys in the same transaction. With `dkim_delegated` new keys get fixed
+selectors, whose records are CNAMEs to names of the server (`dkim`); that needs `server.hostname` (CONFLICT
+`hostname_missing`). With `dns_managed`, which only a super_admin changes, Mailkeep writes the domain's DNS records
+(`dns_updates`). A domain can be deleted when it has no mailboxes,
 no aliases and no alias domains; its mailboxes in the trash, its assignments to administrators, its suspensions, its
 DKIM keys and the permissions to send as its addresses are deleted with it.
 """

@@ -54,7 +54,8 @@ class Domain:
     """A managed domain; `name` in A-labels. `max_*` None: unlimited; `default_quota_bytes` 0: unlimited.
 
     `require_app_passwords` None: as the setting. `self_service`: owners of its mailboxes may sign in (`/me`).
-    `alias_of`: the target, if it is an alias domain.
+    `alias_of`: the target, if it is an alias domain. `dkim_delegated`: its DKIM records are CNAMEs to names of the
+    server. `dns_managed`: Mailkeep writes its DNS records.
     """
 
     id: UUID
@@ -70,6 +71,8 @@ class Domain:
     require_app_passwords: bool | None
     alias_of: UUID | None
     self_service: bool
+    dkim_delegated: bool
+    dns_managed: bool
     relay: DomainRelay | None
     dns_status: str
     dns_checked_at: datetime | None
@@ -98,6 +101,8 @@ class NewDomain:
     require_app_passwords: bool | None = None
     alias_of: UUID | None = None
     self_service: bool = True
+    dkim_delegated: bool = False
+    dns_managed: bool = False
     relay: NewRelay | None = None
 
 

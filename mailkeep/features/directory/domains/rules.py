@@ -9,6 +9,8 @@ from typing import Literal
 from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.core.errors import Conflict, DomainInactive, Forbidden, invalid_field
 from mailkeep.core.network import Network
+from mailkeep.core.principal import Principal, Role
+from mailkeep.features.directory.dkim import rules as dkim_rules
 from mailkeep.features.directory.domains.model import Domain, DomainRelay, DomainUsage, NewRelay
 from mailkeep.mail.daemons import probe_mailbox
 from mailkeep.net.guard import MalformedHost, parse_host, refuse_address
@@ -76,6 +78,16 @@ def encrypt_relay(
     if current and replace(current, password=None) == relay:
         return current
     return relay
+
+
+def check_dns(who: Principal, host_name: str, *, managed: bool, delegated: bool) -> None:
+    """FORBIDDEN `super_admin_required` if `dns_managed` changes (`managed`) by another role; CONFLICT
+    `hostname_missing` if `dkim_delegated` is switched on (`delegated`) while the server's host name is not public.
+    """
+    if managed and who.rank < Role.SUPER_ADMIN.rank:
+        raise Forbidden("Only a super_admin can change `dns_managed`.", reason="super_admin_required")
+    if delegated:
+        dkim_rules.require_host_name(host_name)
 
 
 def refuse_inactive(domain: Domain) -> None:

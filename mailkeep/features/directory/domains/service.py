@@ -17,7 +17,7 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
-from mailkeep.features.directory.dkim import service as dkim
+from mailkeep.features.directory.dkim import rules as dkim_rules, service as dkim
 from mailkeep.features.directory.domains import rules, store, wire
 from mailkeep.features.directory.domains.model import Domain, DomainFilter, DomainUsage, NewDomain, NewRelay
 from mailkeep.features.record.audit import service as audit
@@ -35,6 +35,16 @@ async def get(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domai
 async def get_by_path(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
     """`get` for a domain from the path: an unknown id is NOT_FOUND."""
     return _require(await store.find(conn, domain_id), who, action, NotFound)
+
+
+async def lock_by_path(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
+    """`get_by_path`, locked until the transaction ends: one change after the other of what belongs to the domain."""
+    return _require(await store.find_for_update(conn, domain_id), who, action, NotFound)
+
+
+async def lock(conn: Conn, domain_id: UUID) -> Domain | None:
+    """The domain, locked until the transaction ends, for a background process; None if it was deleted."""
+    return await store.find_for_update(conn, domain_id)
 
 
 async def get_active(conn: Conn, who: Principal, action: str, domain_id: UUID) -> Domain:
@@ -71,6 +81,12 @@ async def find_by_name(conn: Conn, name: str) -> Domain | None:
     return await store.find_by_name(conn, name)
 
 
+async def find_name(conn: Conn, domain_id: UUID) -> str | None:
+    """The name of the domain with this ID."""
+    domain = await store.find(conn, domain_id)
+    return domain.name if domain else None
+
+
 async def filter_managed(conn: Conn, names: Sequence[str]) -> set[str]:
     """Which of these lower-case names are domains of this server, active or not."""
     return await store.filter_managed(conn, names)
@@ -89,9 +105,12 @@ async def page(conn: Conn, filters: DomainFilter, page_request: PageRequest) -> 
 
 
 async def create(app: App, who: Principal, new: NewDomain) -> Domain:
-    """Create a domain with its first DKIM key; INVALID_FIELD, DOMAIN_EXISTS; with `alias_of` those of `change`."""
+    """Create a domain with its first DKIM keys; INVALID_FIELD, DOMAIN_EXISTS; with `alias_of`, `dkim_delegated` or
+    `dns_managed` those of `change`.
+    """
     new = replace(new, name=rules.parse_name(new.name), relay=_check_relay(app, new.relay))
     rules.check_delimiter(new.plus_delimiter)
+    rules.check_dns(who, app.settings.server.mail_domain, managed=new.dns_managed, delegated=new.dkim_delegated)
     async with app.db.autocommit() as conn:
         # Only saves the time for generating a key: the constraint at the insert decides.
         if await store.find_by_name(conn, new.name) is not None:
@@ -108,7 +127,9 @@ async def create(app: App, who: Principal, new: NewDomain) -> Domain:
         created_at=at,
         updated_at=at,
     )
-    key = await asyncio.to_thread(dkim.generate_key, app.vault, domain.id, at)
+    keys = await asyncio.to_thread(dkim.generate_first_keys, app.vault, domain.id, at)
+    if domain.dkim_delegated:
+        keys = [dkim_rules.delegate(key, app.settings.server.mail_domain, ()) for key in keys]
     async with app.db.tx() as conn:
         if domain.alias_of is not None:
             await store.lock_routes(conn)
@@ -116,8 +137,9 @@ async def create(app: App, who: Principal, new: NewDomain) -> Domain:
         await store.insert(conn, domain)
         if domain.alias_of is not None:
             rules.refuse_loops(await store.list_loops(conn, domain.name), domain)
-        await dkim.insert(conn, key)
-        after = wire.audit_fields(domain) | {"dkim_selector": key.selector}
+        for key in keys:
+            await dkim.insert(conn, key)
+        after = wire.audit_fields(domain) | {"dkim_selectors": [key.selector for key in keys]}
         await audit.record(conn, who, at, AuditAction("domain.create", _target(domain), after=after))
     return domain
 
@@ -128,8 +150,9 @@ async def change(
     """Change the given fields of a domain (`relay` is a NewRelay or None) and return the result.
 
     INVALID_FIELD, NOT_FOUND, PRECONDITION_FAILED; FORBIDDEN for a new delimiter or `alias_of` if a higher-ranked
-    administrator has an address in the domain. For `alias_of` also DOMAIN_NOT_FOUND, FORBIDDEN,
-    API_KEY_DOMAIN_SCOPE; CONFLICT `has_dependents`, `alias_chain`, `alias_loop`. Roll back after a refusal.
+    administrator has an address in the domain, and for `dns_managed` unless the caller is a super_admin; CONFLICT
+    `hostname_missing` for `dkim_delegated` without a host name of the server. For `alias_of` also DOMAIN_NOT_FOUND,
+    FORBIDDEN, API_KEY_DOMAIN_SCOPE; CONFLICT `has_dependents`, `alias_chain`, `alias_loop`. Roll back after a refusal.
     """
     at = app.clock()
     rules.check_delimiter(changes.get("plus_delimiter"))
@@ -143,6 +166,12 @@ async def change(
     after = replace(before, **changes)
     if after.plus_delimiter != before.plus_delimiter:
         rules.refuse_higher_rank(await store.has_higher_rank(conn, before.name, who.rank))
+    rules.check_dns(
+        who,
+        app.settings.server.mail_domain,
+        managed=after.dns_managed != before.dns_managed,
+        delegated=after.dkim_delegated and not before.dkim_delegated,
+    )
     if after == before:
         return before
     if after.alias_of != before.alias_of:

@@ -74,7 +74,8 @@ class DomainInherited(Struct, frozen=True):
 class DomainRecord(Struct, frozen=True):
     """A domain. `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says.
     `self_service`: whether owners of its mailboxes may sign in (POST /me/login). `alias_of`: for an alias domain, the
-    domain as whose addresses its own are routed.
+    domain as whose addresses its own are routed. `dkim_delegated`: its DKIM records are CNAMEs to names of the server
+    (GET /domains/{id}/dkim-delegation). `dns_managed`: Mailkeep writes its DNS records by `dns.provider`.
     """
 
     id: UUID
@@ -91,6 +92,8 @@ class DomainRecord(Struct, frozen=True):
     require_app_passwords: bool | None
     alias_of: UUID | None
     self_service: bool
+    dkim_delegated: bool
+    dns_managed: bool
     inherited: DomainInherited
     relay: RelayRecord | None
     usage: DomainUsageRecord
@@ -101,7 +104,8 @@ class DomainRecord(Struct, frozen=True):
 
 class DomainCreate(Body, frozen=True):
     """A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off; null for
-    `require_app_passwords`: as the setting. `alias_of` makes it an alias domain of that domain.
+    `require_app_passwords`: as the setting. `alias_of` makes it an alias domain of that domain. Only a super_admin sets
+    `dns_managed`.
     """
 
     name: Name
@@ -116,12 +120,15 @@ class DomainCreate(Body, frozen=True):
     require_app_passwords: bool | None = None
     alias_of: UUID | None = None
     self_service: bool = True
+    dkim_delegated: bool = False
+    dns_managed: bool = False
     relay: RelayRequest | None = None
 
 
 class DomainPatch(Patch, frozen=True):
     """Changes of a domain; its name can't change. Null for `require_app_passwords`: as the setting; for `alias_of`: no
-    alias domain. `self_service` false ends the sessions of owners of its mailboxes.
+    alias domain. `self_service` false ends the sessions of owners of its mailboxes. `dkim_delegated` applies to new
+    keys. Only a super_admin changes `dns_managed`.
     """
 
     active: bool | UnsetType = UNSET
@@ -135,6 +142,8 @@ class DomainPatch(Patch, frozen=True):
     require_app_passwords: bool | UnsetType | None = UNSET
     alias_of: UUID | UnsetType | None = UNSET
     self_service: bool | UnsetType = UNSET
+    dkim_delegated: bool | UnsetType = UNSET
+    dns_managed: bool | UnsetType = UNSET
     relay: RelayRequest | UnsetType | None = UNSET
 
 
@@ -173,6 +182,8 @@ def to_record(domain: Domain, usage: DomainUsage, auth: AuthSettings) -> DomainR
         require_app_passwords=domain.require_app_passwords,
         alias_of=domain.alias_of,
         self_service=domain.self_service,
+        dkim_delegated=domain.dkim_delegated,
+        dns_managed=domain.dns_managed,
         inherited=DomainInherited(SettingFlag(auth.require_app_passwords)),
         relay=_to_relay(domain.relay),
         usage=DomainUsageRecord(usage.mailboxes, usage.aliases, usage.bytes, usage.alias_domains),

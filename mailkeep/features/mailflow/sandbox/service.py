@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain
@@ -45,11 +44,12 @@ _SUBJECT_HEAD = 32 << 10  # bytes to read for the subject: our signatures preced
 _ORPHAN_AGE = timedelta(hours=36)  # a file of this age does not belong to a message that is still being accepted
 
 
-@dataclass(frozen=True, slots=True)
 class NoSigningKey(Exception):
     """A managed domain has no usable signing key; its mail must wait instead of being sent unsigned."""
 
-    domain: str
+    def __init__(self, domain: str) -> None:
+        super().__init__(f"{domain} has no usable DKIM key")
+        self.domain = domain
 
 
 async def accept(app: App, mail_from: str, rcpt_to: list[str], content: ReceivedMessage) -> SandboxMessage:

@@ -118,7 +118,7 @@ class SystemMailWorker:
         if not keys:
             if "." not in host or host.startswith("localhost."):
                 return b""
-            keys = [dkim.decrypt(self._app.vault, await dkim.ensure_host_key(self._app, host))]
+            keys = [dkim.decrypt(self._app.vault, key) for key in await dkim.ensure_host_keys(self._app, host)]
         return await asyncio.to_thread(sign, composed.chunks(), host, keys, self._app.clock())
 
     async def _begin(self, row: Message) -> bool:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from msgspec import Meta, Struct
 
+from mailkeep.features.directory.dkim_rotation.model import DomainDkimDue
 from mailkeep.features.directory.dns_checks.model import DomainDnsFailed, DomainDnsRecovered
 from mailkeep.features.directory.mailbox_usage.model import MailboxQuota
 from mailkeep.features.mailflow.abuse.model import SystemSuspension
@@ -198,6 +199,7 @@ CATALOGUE: Mapping[Kind, type[EventPayload]] = {
         MailboxQuota,
         DomainDnsFailed,
         DomainDnsRecovered,
+        DomainDkimDue,
         SystemDrift,
         SystemSuspension,
         SystemAlert,

@@ -21,6 +21,7 @@ Kind = Literal[
     "mailbox.quota",
     "domain.dns_failed",
     "domain.dns_recovered",
+    "domain.dkim_due",
     "system.suspension",
     "system.alert",
     "system.drift",

@@ -45,6 +45,14 @@ async def notify_owner(conn: Conn, at: datetime, kind: SystemMailKind, address: 
     await store.queue(conn, at, kind, [address], {**item, "at": iso(at)})
 
 
+async def notify(
+    conn: Conn, at: datetime, kind: SystemMailKind, recipients: Sequence[str], item: SystemMailItem
+) -> None:
+    """Send mail to administrators after the commit of the caller's transaction."""
+    if recipients:
+        await store.queue(conn, at, kind, sorted(recipients), {**item, "at": iso(at)})
+
+
 async def send_invitation(conn: Conn, at: datetime, recipient: Address, domain: str, item: SystemMailItem) -> None:
     """Mail an invitation for an account whose address is in `domain`, after the commit of the caller's transaction.
     RATE_LIMIT_EXCEEDED after 3 to the recipient within a day, or 20 for the domain within an hour.

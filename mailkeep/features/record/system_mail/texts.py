@@ -11,12 +11,14 @@ _SUBJECTS = {
     "admin_changed": "Administrators of {host} were changed",
     "quota_warning": "Your mailbox is almost full",
     "invitation": "Set your password on {host}",
+    "dkim_due": "DNS records for new DKIM keys must be published",
 }
 _FIRST_LINES = {
     "settings_changed": "Settings that decide who has access, or what the server connects to, were changed on {host}.",
     "admin_changed": "Accounts of administrators were changed on {host}.",
     "quota_warning": "Your mailbox on {host} is almost full. When it is full, new mail is not accepted.",
     "invitation": "An administrator of the mail server {host} invites you to set the password of your account there.",
+    "dkim_due": "The DKIM keys of a mail domain on {host} are to be replaced. Publish these DNS records first.",
 }
 _ADVICE = {
     "settings_changed": (
@@ -33,6 +35,10 @@ _ADVICE = {
         "The link works once. If you do not expect this mail, ignore it, and do not pass the link on: whoever opens it "
         "can set the password."
     ),
+    "dkim_due": (
+        "Nothing else is to be done: the new keys sign as soon as their records are visible. Until then the old keys "
+        "sign. Leave the old records where they are until the list of DKIM keys says that they can be removed."
+    ),
 }
 _TO_SUPER_ADMINS = "This mail was written by the mail server {host} and sent to all its super administrators."
 _NO_REPLIES = "This mail was written by the mail server {host}. Nobody reads replies to it."
@@ -41,6 +47,7 @@ _SIGNATURES = {
     "admin_changed": _TO_SUPER_ADMINS,
     "quota_warning": _NO_REPLIES,
     "invitation": _NO_REPLIES,
+    "dkim_due": _NO_REPLIES,
 }
 _ACCOUNT_CHANGES = {
     "created": "The account {email} was created with the role {role}.",
@@ -59,6 +66,8 @@ def write(mail: SystemMail, host: str, link: str = "") -> SystemMailText:
     lines = [_FIRST_LINES[mail.kind].format(host=host)]
     if mail.kind == "quota_warning":
         lines += _quota_lines(mail)
+    elif mail.kind == "dkim_due":
+        lines += _record_lines(mail)
     elif mail.kind == "invitation":
         lines += ["", f"Open this link until {_format_time(mail.items[-1]['expires_at'])}:", "", link]
     else:
@@ -83,6 +92,18 @@ def _quota_lines(mail: SystemMail) -> list[str]:
     item = mail.items[-1]
     used, quota = _format_size(item["used_bytes"]), _format_size(item["quota_bytes"])
     return ["", f"{item['address']}: {used} of {quota} are used, more than {item['level']} percent."]
+
+
+def _record_lines(mail: SystemMail) -> list[str]:
+    """The records of each domain; a value as one line, which a mail program must not wrap."""
+    lines: list[str] = []
+    for item in mail.items:
+        lines += ["", f"Domain {item['domain']}:"]
+        for record in item["records"]:
+            lines += ["", f"  Name: {record['name']}", f"  Type: {record['type']}", f"  Value: {record['value']}"]
+    if (more := mail.item_count - len(mail.items)) > 0:
+        lines += ["", f"Domains that are not listed here: {more}. The list of DKIM keys of each has its records."]
+    return lines
 
 
 def _format_time(text: str) -> str:
