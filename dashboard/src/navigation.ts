@@ -51,6 +51,15 @@ export const NAVIGATION: readonly NavigationGroup[] = [
     title: 'Directory',
     entries: [
       { screen: 'domains', label: 'Domains', icon: 'globe', action: 'domain.list', key: 'd', keywords: 'dns dkim' },
+      {
+        screen: 'serverDns',
+        label: 'Server’s DNS',
+        icon: 'globe',
+        action: 'dns_server.read',
+        key: 'z',
+        keywords: 'records reverse ptr blocklists dnsbl hostname addresses caa dnssec tlsa',
+        tabOf: 'domains',
+      },
       { screen: 'mailboxes', label: 'Mailboxes', icon: 'inbox', action: 'mailbox.list', key: 'm', keywords: 'accounts users quota' },
       { screen: 'aliases', label: 'Aliases', icon: 'branch', action: 'alias.list', key: 'a', keywords: 'forward catch-all' },
       { screen: 'routing', label: 'Routing', icon: 'route', action: 'routing.explain', key: 'r', keywords: 'explain delivery test' },

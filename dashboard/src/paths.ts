@@ -7,6 +7,7 @@ export const PATHS = {
   start: '/start',
   domains: '/domains',
   domain: '/domains/$id',
+  serverDns: '/server-dns',
   mailboxes: '/mailboxes',
   mailboxImport: '/mailboxes/import',
   mailbox: '/mailboxes/$id',

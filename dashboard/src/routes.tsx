@@ -76,7 +76,7 @@ const start = createRoute({
 const domains = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.domains,
-  validateSearch: stringParams('q', 'active', 'new', ...LIST_PARAMS),
+  validateSearch: stringParams('q', 'active', 'dns_status', 'new', ...LIST_PARAMS),
   component: lazyRouteComponent(() => import('./screens/domains/Domains'), 'Domains'),
 })
 
@@ -85,6 +85,12 @@ const domain = createRoute({
   path: PATHS.domain,
   validateSearch: stringParams('tab'),
   component: lazyRouteComponent(() => import('./screens/domains/Domain'), 'Domain'),
+})
+
+const serverDns = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.serverDns,
+  component: lazyRouteComponent(() => import('./screens/dns/ServerDns'), 'ServerDns'),
 })
 
 const mailboxes = createRoute({
@@ -269,6 +275,7 @@ export const router = createRouter({
       start,
       domains,
       domain,
+      serverDns,
       mailboxes,
       mailboxImport,
       mailbox,

@@ -39,7 +39,7 @@ export function CopyableCode({ value, what }: { value: string; what: string }) {
 }
 
 /** Browsers offer the clipboard API on HTTPS and localhost only; elsewhere a selection is copied. */
-async function writeClipboard(text: string): Promise<void> {
+export async function writeClipboard(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text)
   } catch {

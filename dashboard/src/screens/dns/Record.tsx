@@ -24,9 +24,9 @@ export function RecordFields({ record, of }: { record: Pick<DnsRecord, 'type' | 
 }
 
 /** A record to publish: what is expected, what was found, and what to do. Open if something is to be done. */
-export function RecordDetails({ record, unknownValue }: { record: DnsRecord; unknownValue?: ReactNode }) {
+export function RecordDetails(props: { record: DnsRecord; title?: string; unknownValue?: ReactNode }) {
+  const { record, unknownValue, title = PURPOSES[record.purpose] } = props
   const status = describeStatus(record)
-  const title = PURPOSES[record.purpose]
   const id = useId()
   return (
     <li>
@@ -40,7 +40,7 @@ export function RecordDetails({ record, unknownValue }: { record: DnsRecord; unk
           <Badge tone={status.tone}>{status.text}</Badge>
         </summary>
         <div className="dns-body" role="group" aria-labelledby={id}>
-          <p className="muted small">{record.description}</p>
+          {record.description && <p className="muted small">{record.description}</p>}
           {record.problem && <p className="strong break">{record.problem}</p>}
           {record.advice && <p className="break">{withCode(record.advice)}</p>}
           <div className="dns-sides">
@@ -95,7 +95,11 @@ export function RecordGroups({ records, unknownValue }: { records: readonly DnsR
       <Section key={group.title} title={group.title} lead={describeGroup(group.text, group.records)}>
         <ul className="dns-list" aria-label={`${group.title} records`}>
           {group.records.map((record) => (
-            <RecordDetails key={`${record.purpose} ${record.type} ${record.name} ${record.value}`} record={record} unknownValue={unknownValue} />
+            <RecordDetails
+              key={`${record.purpose} ${record.type} ${record.name} ${record.value}`}
+              record={record}
+              unknownValue={unknownValue}
+            />
           ))}
         </ul>
       </Section>

@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Schema } from '../../api/client'
-import { useDenialReason } from '../../access/Allowed'
 import { SiblingTabs } from '../../layout/Navigation'
 import { PATHS } from '../../paths'
 import { Badge, type Tone } from '../../ui/Badge'
@@ -24,11 +23,10 @@ const LISTINGS: Readonly<Record<Listing['status'], { text: string; tone: Tone }>
 
 /** The DNS records of the server's own name and addresses, and blocklists. */
 export function ServerDns() {
-  const denial = useDenialReason('dns_server.read')
   return (
     <Page title="Server’s DNS" lead="The records of the server’s own name and addresses. Every domain depends on them.">
       <SiblingTabs screen="domains" label="Domains" />
-      {denial ? <p className="muted">{denial}</p> : <Content />}
+      <Content />
     </Page>
   )
 }
@@ -142,8 +140,7 @@ function Advice({ row: { reason, problem, advice, removal_url, zone } }: { row: 
   if (!reason && !problem && !advice && !removal_url) return <span className="muted">Nothing.</span>
   return (
     <>
-      {[problem, advice].filter(Boolean).join(' ')}{' '}
-      {reason && <span className="muted">The list says: “{reason}”</span>}{' '}
+      {[problem, advice].filter(Boolean).join(' ')} {reason && <span className="muted">The list says: “{reason}”</span>}{' '}
       {removal_url?.startsWith('https://') && (
         <a href={removal_url} target="_blank" rel="noreferrer">
           Ask {zone} for removal

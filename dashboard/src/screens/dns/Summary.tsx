@@ -65,8 +65,8 @@ export function Summary({ report, check, checkAction, zonePath, fileName, childr
           <div>
             <p className="note-title">No name server answered about {pluralize(unanswered, 'record')}</p>
             <p>
-              That says nothing about the records. If it lasts, check the network of the server, and the name servers that it asks
-              (setting <code>dns.servers</code>).
+              That says nothing about the records. If it lasts, check the network of the server, and the name servers that it asks (setting{' '}
+              <code>dns.servers</code>).
             </p>
           </div>
         </div>

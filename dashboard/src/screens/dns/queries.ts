@@ -42,7 +42,10 @@ export const checkDomain = (id: string) => fetchData(client.POST('/domains/{id}/
 export const checkServer = () => fetchData(client.POST('/dns/server/check'))
 
 /** Requests a check; the returned `isBusy` is true until it has ended. */
-export function useCheck(query: ReturnType<typeof domainReportQuery> | ReturnType<typeof serverReportQuery>, request: () => Promise<Progress>) {
+export function useCheck(
+  query: ReturnType<typeof domainReportQuery> | ReturnType<typeof serverReportQuery>,
+  request: () => Promise<Progress>,
+) {
   const queries = useQueryClient()
   const { queryKey } = query
   const state = useQuery(query as ReturnType<typeof domainReportQuery>).data?.check.state

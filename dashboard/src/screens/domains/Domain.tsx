@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
-import { queryOptions, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { fetchData, fetchPage, client, type Schema } from '../../api/client'
 import { formatNumber } from '../../locale'
 import { PATHS } from '../../paths'
@@ -10,30 +10,29 @@ import { DetailTabs } from '../../ui/DetailTabs'
 import { StatusBadge } from '../../ui/Badge'
 import { formatBytes, pluralize } from '../../units'
 import { ConfirmDelete } from '../../ui/Confirm'
-import { CopyButton, CopyableCode } from '../../ui/Copy'
+import { CopyableCode } from '../../ui/Copy'
+import { LoadingLines } from '../../ui/DataList'
 import { DetailPage, EditButton } from '../../ui/DetailPage'
 import { DomainForm } from './DomainForm'
 import { DomainName, domainQuery } from './DomainSelect'
-import { ErrorNote } from '../../ui/ErrorNote'
 import { Facts, Section } from '../../ui/Page'
-import { useReady } from '../../ui/useReady'
 import { Time } from '../../ui/Time'
 import { DomainState } from './Domains'
+
+const DnsTab = lazy(() => import('../dns/DnsTab'))
+const DkimTab = lazy(() => import('../dkim/DkimTab'))
 
 const route = getRouteApi('/app/domains/$id')
 
 export function Domain() {
   const { id } = route.useParams()
   const domain = useQuery(domainQuery(id))
-  // Loaded together, so that the keys do not move what is below them.
-  const keys = useQuery(keysQuery(id))
-  const isReady = useReady(!keys.isPending)
   const canEdit = useDenialReason('domain.write') === null
   return (
     <DetailPage
       kind="Domain"
       list={{ to: PATHS.domains, label: 'Domains' }}
-      query={isReady ? domain : { data: undefined, error: domain.error }}
+      query={domain}
       title={(data) => data.unicode_name}
       lead={(data) => (
         <>
@@ -46,7 +45,12 @@ export function Domain() {
         <DetailTabs
           tabs={[
             { value: 'overview', label: 'Overview', content: <Overview domain={data} /> },
-            { value: 'dkim', label: 'DKIM', content: <DkimKeys domain={data} /> },
+            { value: 'dns', label: 'DNS', content: <Suspense fallback={<LoadingLines count={8} />}>{<DnsTab domain={data} />}</Suspense> },
+            {
+              value: 'dkim',
+              label: 'DKIM',
+              content: <Suspense fallback={<LoadingLines count={8} />}>{<DkimTab domain={data} />}</Suspense>,
+            },
             ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings domain={data} /> }] : []),
           ]}
         />
@@ -115,10 +119,12 @@ function facts(domain: Schema['DomainRecord']) {
     [
       'DNS',
       <>
-        <StatusBadge status={domain.dns.status} /> {domain.dns.checked_at && <Time at={domain.dns.checked_at} form="ago" />}
+        <StatusBadge status={domain.dns.status} />{' '}
+        <Link to={PATHS.domain} params={{ id: domain.id }} search={{ tab: 'dns' }}>
+          View records
+        </Link>
       </>,
     ],
-    ['Print the records to publish', <CopyableCode value={`mailkeep dns ${domain.name}`} what="command" />],
     ['ASCII (Punycode) name', <code>{domain.name}</code>],
     ['Created', <Time at={domain.created_at} />],
     ['ID', <CopyableCode value={domain.id} what="ID" />],
@@ -160,46 +166,6 @@ function AliasDomains({ domain }: { domain: Schema['DomainRecord'] }) {
       ))}
       {data && more > 0 && (rows.length ? ` and ${formatNumber(more)} more` : formatNumber(more))}
     </>
-  )
-}
-
-function keysQuery(id: string) {
-  return queryOptions({
-    queryKey: ['domains', 'dkim', id],
-    queryFn: () => fetchData(client.GET('/domains/{id}/dkim-keys', { params: { path: { id } } })),
-  })
-}
-
-function DkimKeys({ domain }: { domain: Schema['DomainRecord'] }) {
-  const { data, error } = useQuery(keysQuery(domain.id))
-  return (
-    <Section title="DKIM" lead="Outgoing mail is signed with these keys. Receivers look them up in your DNS: publish each as a TXT record.">
-      <ErrorNote error={error} />
-      {data?.map((key) => (
-        <div className="stack dkim" key={key.id}>
-          <div className="row">
-            <span className="strong">{key.selector}</span>
-            <StatusBadge status={key.stage} />
-            <span className="muted">{key.algorithm}</span>
-            <span className="muted">
-              DNS: <StatusBadge status={key.dns.status} />
-            </span>
-          </div>
-          <RecordField name="Name" value={key.dns.name} />
-          <RecordField name="Value" value={key.dns.value} />
-        </div>
-      ))}
-    </Section>
-  )
-}
-
-function RecordField({ name, value }: { name: string; value: string }) {
-  return (
-    <div className="record">
-      <span className="muted small">{name}</span>
-      <code>{value}</code>
-      <CopyButton text={value} what={name.toLowerCase()} />
-    </div>
   )
 }
 

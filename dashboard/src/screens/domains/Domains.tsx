@@ -5,6 +5,7 @@ import { formatNumber } from '../../locale'
 import { PATHS } from '../../paths'
 import { useSearchParams } from '../../search'
 import { useDenialReason } from '../../access/Allowed'
+import { SiblingTabs } from '../../layout/Navigation'
 import { Badge, StatusBadge } from '../../ui/Badge'
 import { formatBytes } from '../../units'
 import { type Column, DataList } from '../../ui/DataList'
@@ -20,6 +21,8 @@ import { Time } from '../../ui/Time'
 type Domain = Schema['DomainRecord']
 
 const route = getRouteApi('/app/domains')
+
+const FILTERS = ['q', 'active', 'dns_status'] as const
 
 const COLUMNS: readonly Column<Domain>[] = [
   {
@@ -41,7 +44,15 @@ const COLUMNS: readonly Column<Domain>[] = [
     ),
   },
   { header: 'State', cell: (row) => <DomainState domain={row} /> },
-  { header: 'DNS', cell: (row) => <StatusBadge status={row.dns.status} /> },
+  {
+    header: 'DNS',
+    cell: (row) => (
+      <Link className="badge-link" to={PATHS.domain} params={{ id: row.id }} search={{ tab: 'dns' }}>
+        <span className="visually-hidden">DNS of {row.unicode_name}: </span>
+        <StatusBadge status={row.dns.status} />
+      </Link>
+    ),
+  },
   { header: 'Mailboxes', align: 'right', cell: (row) => formatNumber(row.usage.mailboxes) },
   { header: 'Aliases', align: 'right', cell: (row) => formatNumber(row.usage.aliases) },
   { header: 'Storage', align: 'right', cell: (row) => formatBytes(row.usage.bytes) },
@@ -58,15 +69,20 @@ export function DomainState({ domain }: { domain: Domain }) {
 }
 
 export function Domains() {
-  const { q, active, new: isNew } = route.useSearch()
+  const { q, active, dns_status, new: isNew } = route.useSearch()
   const [, change] = useSearchParams()
   const navigate = useNavigate()
   const isReadOnly = useDenialReason('domain.create')
   const createButton = <NewButton action="domain.create" label="New domain" />
-  const filter = { ...(q && { name: q }), ...(active && { active: active === 'yes' }) }
+  const filter = {
+    ...(q && { name: q }),
+    ...(active && { active: active === 'yes' }),
+    ...(dns_status && { dns_status: dns_status as Schema['DomainDnsReport']['status'] }),
+  }
   return (
     <Page title="Domains" lead="Domains for which this server sends and receives mail." actions={createButton}>
-      <Filters names={['q', 'active']}>
+      <SiblingTabs screen="domains" label="Domains" />
+      <Filters names={FILTERS}>
         <TextFilter name="q" label="Search by name" main />
         <ChoiceFilter
           name="active"
@@ -74,6 +90,16 @@ export function Domains() {
           data={[
             { value: 'yes', label: 'Active' },
             { value: 'no', label: 'Inactive' },
+          ]}
+        />
+        <ChoiceFilter
+          name="dns_status"
+          label="DNS"
+          data={[
+            { value: 'failing', label: 'Failing', description: 'A required record is missing or wrong' },
+            { value: 'attention', label: 'Attention', description: 'Mail works, something can be improved' },
+            { value: 'ok', label: 'OK' },
+            { value: 'unchecked', label: 'Not checked' },
           ]}
         />
       </Filters>
@@ -84,8 +110,8 @@ export function Domains() {
         columns={COLUMNS}
         rowKey={(row) => row.id}
         empty={
-          q || active ? (
-            <NoMatches what="domains" filters={['q', 'active']} />
+          q || active || dns_status ? (
+            <NoMatches what="domains" filters={FILTERS} />
           ) : (
             <EmptyState icon="globe" title="No domains yet" action={createButton}>
               {isReadOnly
