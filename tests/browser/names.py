@@ -56,6 +56,7 @@ class Names:
         """List the server's address in a blocklist, at all name servers."""
         name = ".".join(reversed(ADDRESS.split(".")))
         for server in self.servers:
+            server.publish(f"2.0.0.127.{zone}", "A", "127.0.0.2")  # the test entry (RFC 5782 §5)
             server.publish(f"{name}.{zone}", "A", "127.0.0.2")
             server.publish(f"{name}.{zone}", "TXT", "Listed for sending to a trap")
 

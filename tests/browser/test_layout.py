@@ -65,6 +65,8 @@ class Form:
 FORMS = (
     Form("new domain", "/domains?new=yes", "Create domain"),
     Form("domain", "/domains/{domain_id}?tab=settings", ""),
+    Form("new DKIM key", "/domains/{domain_id}?tab=dkim", "Create key", ("New key",)),
+    Form("import DKIM key", "/domains/{domain_id}?tab=dkim", "Import key", ("Import key",)),
     Form("new mailbox", "/mailboxes?new=yes", "Create mailbox"),
     Form("mailbox", "/mailboxes/{mailbox_id}?tab=settings", ""),
     Form("new app password", "/mailboxes/{mailbox_id}?tab=app-passwords", "", ("New app password",)),

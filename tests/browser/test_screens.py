@@ -30,7 +30,6 @@ DIALOGS = (
     Screen("new key", "/api-keys?new=yes"),
     Screen("new webhook", "/webhooks?new=yes"),
     Screen("new administrator", "/admins?new=yes"),
-    Screen("DKIM", "/domains/{domain_id}?tab=dkim"),
     Screen("domain settings", "/domains/{domain_id}?tab=settings"),
     Screen("mailbox settings", "/mailboxes/{mailbox_id}?tab=settings"),
     Screen("history of the settings", "/settings?tab=history"),

@@ -18,7 +18,7 @@ client.use({
     const query = Object.fromEntries(url.searchParams)
     const screen = location.pathname
     const text = request.method === 'GET' ? '' : await request.clone().text()
-    recordCall(screen, { method: request.method, path, query, ...(text && { body: truncateAttachments(JSON.parse(text)) }) })
+    recordCall(screen, { method: request.method, path, query, ...(text && { body: withoutSecrets(JSON.parse(text)) }) })
   },
 })
 
@@ -36,6 +36,12 @@ export function recordCall(screen: string, call: ApiCall): void {
 export function clearCalls(): void {
   callsByScreen.clear()
   listeners.forEach((listener) => listener())
+}
+
+/** The body of a request as it may be shown: without a private key, and with truncated attachments. */
+export function withoutSecrets(body: unknown): unknown {
+  if (typeof body === 'object' && body !== null && 'private_key' in body) return { ...body, private_key: '-----BEGIN PRIVATE KEY-----…' }
+  return truncateAttachments(body)
 }
 
 const MAX_CONTENT = 200

@@ -8,7 +8,8 @@ import { LoadingLines } from '../../ui/DataList'
 import { ErrorNote } from '../../ui/ErrorNote'
 import { Icon } from '../../ui/Icon'
 import { Section } from '../../ui/Page'
-import { RecordFields, withCode } from '../dns/Record'
+import { RecordFields } from '../dns/Record'
+import { withCode } from '../dns/withCode'
 import { delegationQuery } from './queries'
 
 /** CNAME records with which keys are rotated without a change of the domain's DNS. */

@@ -138,7 +138,7 @@ function Unpublished({ name, resolvers, isPending, onAgain, onForce }: Unpublish
 }
 
 function badge(status: Resolver['status']) {
-  const { text, tone } = describeStatus({ status, required: true })
+  const { text, tone } = describeStatus({ status, required: true, purpose: 'dkim' })
   return { tone, children: text }
 }
 

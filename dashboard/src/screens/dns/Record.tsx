@@ -2,7 +2,8 @@ import { type ReactNode, useId } from 'react'
 import { Badge } from '../../ui/Badge'
 import { CopyButton } from '../../ui/Copy'
 import { Section } from '../../ui/Page'
-import { type DnsRecord, describeStatus, isOpenAtFirst, PURPOSES, splitValue } from './records'
+import { type DnsRecord, describeAdvice, describeStatus, isOpenAtFirst, PURPOSES, splitValue } from './records'
+import { withCode } from './withCode'
 import './dns.css'
 
 /** The fields of a record to publish, each with a button that copies it. */
@@ -27,6 +28,7 @@ export function RecordFields({ record, of }: { record: Pick<DnsRecord, 'type' | 
 export function RecordDetails(props: { record: DnsRecord; title?: string; unknownValue?: ReactNode }) {
   const { record, unknownValue, title = PURPOSES[record.purpose] } = props
   const status = describeStatus(record)
+  const advice = describeAdvice(record)
   const id = useId()
   return (
     <li>
@@ -41,8 +43,8 @@ export function RecordDetails(props: { record: DnsRecord; title?: string; unknow
         </summary>
         <div className="dns-body" role="group" aria-labelledby={id}>
           {record.description && <p className="muted small">{record.description}</p>}
-          {record.problem && <p className="strong break">{record.problem}</p>}
-          {record.advice && <p className="break">{withCode(record.advice)}</p>}
+          {record.problem && <p className="strong break">{withCode(record.problem)}</p>}
+          {advice && <p className="break">{withCode(advice)}</p>}
           <div className="dns-sides">
             <div>
               <p className="dns-label">Expected</p>
@@ -76,11 +78,6 @@ function Found({ record: { status, found } }: { record: DnsRecord }) {
       ))}
     </ul>
   )
-}
-
-/** Words between backquotes are code. */
-export function withCode(text: string): ReactNode {
-  return text.split('`').map((part, index) => (index % 2 ? <code key={index}>{part}</code> : part))
 }
 
 /** Records in two groups: those that mail needs, and the others. */

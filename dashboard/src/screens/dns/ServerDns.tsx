@@ -25,7 +25,7 @@ const LISTINGS: Readonly<Record<Listing['status'], { text: string; tone: Tone }>
 export function ServerDns() {
   return (
     <Page title="Server’s DNS" lead="The records of the server’s own name and addresses. Every domain depends on them.">
-      <SiblingTabs screen="domains" label="Domains" />
+      <SiblingTabs screen="domains" label="DNS" first="Domains" />
       <Content />
     </Page>
   )

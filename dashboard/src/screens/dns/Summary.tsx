@@ -15,8 +15,8 @@ import { Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
 import { pluralize } from '../../units'
 import type { Report, useCheck } from './queries'
-import { withCode } from './Record'
 import { describeProgress, summarize } from './records'
+import { withCode } from './withCode'
 
 interface Props {
   report: Report

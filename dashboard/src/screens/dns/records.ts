@@ -37,23 +37,30 @@ const STATUS_TEXTS: Readonly<Record<DnsRecord['status'], string>> = {
 }
 
 /** The status of a record in words. */
-export function describeStatus({ status, required }: Pick<DnsRecord, 'status' | 'required'>): { text: string; tone: Tone } {
-  return { text: STATUS_TEXTS[status], tone: toneOf(status, required) }
+export function describeStatus({ status, required, purpose }: Pick<DnsRecord, 'status' | 'required' | 'purpose'>): {
+  text: string
+  tone: Tone
+} {
+  return { text: STATUS_TEXTS[status], tone: toneOf(status, required, purpose) }
 }
 
-function toneOf(status: DnsRecord['status'], required: boolean): Tone {
+function toneOf(status: DnsRecord['status'], required: boolean, purpose: DnsRecord['purpose']): Tone {
   if (status === 'ok') return 'good'
   if (status === 'not_checked') return 'calm'
   if (status === 'dns_error') return 'warn'
   if (required) return 'bad'
-  return status === 'missing' ? 'calm' : 'warn'
+  return status === 'missing' && purpose !== 'dkim' ? 'calm' : 'warn'
 }
 
-/** Whether a record shows its details at once: something is to be done about it, or it was never checked. */
-export function isOpenAtFirst({ status, required, advice }: Pick<DnsRecord, 'status' | 'required' | 'advice'>): boolean {
+/**
+ * Whether a record shows its details at once: something is to be done about it, or it was never checked. A key that is to
+ * sign needs its record, although mail does not suffer without it yet.
+ */
+export function isOpenAtFirst(record: Pick<DnsRecord, 'status' | 'required' | 'advice' | 'purpose'>): boolean {
+  const { status, advice } = record
   if (status === 'ok') return advice !== null
   if (status === 'mismatch' || status === 'multiple') return true
-  return required && status !== 'dns_error'
+  return (record.required || record.purpose === 'dkim') && status !== 'dns_error'
 }
 
 /** Whether a record is not as it should be. No answer says nothing about it. */
@@ -74,7 +81,7 @@ function name(names: readonly string[], words: readonly string[]) {
 }
 
 /** What a check found, in a sentence. */
-export function summarize(status: CheckStatus, records: readonly Pick<DnsRecord, 'status' | 'required' | 'advice'>[]): string {
+export function summarize(status: CheckStatus, records: readonly Pick<DnsRecord, 'status' | 'required' | 'advice' | 'purpose'>[]): string {
   const required = records.filter((each) => each.required)
   const wrong = required.filter(isWrong).length
   const advised = records.filter((each) => isOpenAtFirst(each) && each.status !== 'not_checked').length
@@ -90,6 +97,11 @@ export function summarize(status: CheckStatus, records: readonly Pick<DnsRecord,
         ? `${pluralize(wrong, 'required record')} of ${required.length} ${wrong === 1 ? 'is' : 'are'} missing or wrong. Mail may be lost or refused.`
         : 'A required record was missing or wrong at the last check.'
   }
+}
+
+/** What to do about a record. The record itself is shown beside it. */
+export function describeAdvice({ status, value, advice }: Pick<DnsRecord, 'status' | 'value' | 'advice'>): string | null {
+  return status === 'missing' && value && advice?.includes(value) ? 'Add this record:' : advice
 }
 
 const PATIENCE_MS = 60_000

@@ -1,6 +1,7 @@
 import { Button, NumberInput, PasswordInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { fetchData, client, type Schema } from '../../api/client'
+import { useDenialReason } from '../../access/Allowed'
 import { pickUnit } from '../../units'
 import { DomainName, DomainSelect } from './DomainSelect'
 import { domainBody, initialValues } from './domainValues'
@@ -28,11 +29,14 @@ const LABELS = {
   sending_enabled: 'Sending enabled',
   receiving_enabled: 'Receiving enabled',
   self_service: 'Self-service',
+  dkim_delegated: 'Delegated DKIM records',
+  dns_managed: 'Managed DNS records',
 }
 
 /** Creates or edits a domain. */
 export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDone?: (domain: Domain) => void; onCancel?: () => void }) {
   const version = useVersion(domain && `/domains/${domain.id}`)
+  const canManageDns = useDenialReason('config.write') === null
   const [unit] = useState(() => pickUnit(domain?.default_quota_bytes))
   const save = useApiMutation({
     request: (values: ReturnType<typeof initialValues>): Promise<Domain> =>
@@ -203,6 +207,18 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
         description="Owners of mailboxes sign in at /me to change their password, vacation, forward and filters."
         {...form.checkbox('self_service')}
       />
+      <Switch
+        label={LABELS.dkim_delegated}
+        description="Names of later DKIM keys are CNAMEs to this server (tab DKIM). Needs server.hostname."
+        {...form.checkbox('dkim_delegated')}
+      />
+      {canManageDns && (
+        <Switch
+          label={LABELS.dns_managed}
+          description="Mailkeep writes the domain's records itself (settings dns.provider and dns.update_server)."
+          {...form.checkbox('dns_managed')}
+        />
+      )}
       {domain && (
         <ConflictDialog
           error={save.error}

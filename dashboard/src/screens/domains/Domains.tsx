@@ -81,7 +81,7 @@ export function Domains() {
   }
   return (
     <Page title="Domains" lead="Domains for which this server sends and receives mail." actions={createButton}>
-      <SiblingTabs screen="domains" label="Domains" />
+      <SiblingTabs screen="domains" label="DNS" first="Domains" />
       <Filters names={FILTERS}>
         <TextFilter name="q" label="Search by name" main />
         <ChoiceFilter

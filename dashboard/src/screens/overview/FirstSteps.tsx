@@ -4,6 +4,7 @@ import { versionQuery } from '../../api/queries'
 import { PATHS, type ScreenName } from '../../paths'
 import { type Action, denialReason } from '../../access/policy'
 import { useAccount } from '../../access/account'
+import { DnsStepButton, DnsStepText, firstDomainQuery, isDnsDone } from './DnsStep'
 import { Badge } from '../../ui/Badge'
 import { Icon } from '../../ui/Icon'
 import { LinkButton } from '../../ui/links'
@@ -16,6 +17,8 @@ interface Step {
   search?: Record<string, string>
   button: string
   action: Action
+  /** Its state and its button come from the API. */
+  isDns?: boolean
 }
 
 const STEPS: readonly Step[] = [
@@ -26,6 +29,14 @@ const STEPS: readonly Step[] = [
     search: { new: 'yes' },
     button: 'New domain',
     action: 'domain.create',
+  },
+  {
+    title: 'Publish the DNS records',
+    text: 'They bring mail to this server, and let receivers trust its mail.',
+    to: 'domains',
+    button: 'View records',
+    action: 'dns.read',
+    isDns: true,
   },
   {
     title: 'Create a mailbox',
@@ -63,8 +74,12 @@ export function sentQuery() {
   })
 }
 
-/** Which steps are complete; null while loading. */
-export function useSteps(): readonly (boolean | null)[] {
+/**
+ * Which steps are complete; null while loading. The embedded profile is mostly used for development: there the DNS records
+ * are not needed to complete the steps (`isOptional`).
+ */
+export function useSteps(): { areComplete: readonly (boolean | null)[]; isOptional: (index: number) => boolean } {
+  const isEmbedded = useQuery(versionQuery()).data?.profile === 'embedded'
   const query = { limit: 1 } as const
   const results = useQueries({
     queries: [
@@ -72,6 +87,7 @@ export function useSteps(): readonly (boolean | null)[] {
         queryKey: ['domains', 'any'],
         queryFn: async () => (await fetchPage(client.GET('/domains', { params: { query } }))).rows.length > 0,
       },
+      { ...firstDomainQuery(), select: (domain: Awaited<ReturnType<ReturnType<typeof firstDomainQuery>['queryFn']>>) => isDnsDone(domain) },
       {
         queryKey: ['mailboxes', 'any'],
         queryFn: async () => (await fetchPage(client.GET('/mailboxes', { params: { query } }))).rows.length > 0,
@@ -80,15 +96,18 @@ export function useSteps(): readonly (boolean | null)[] {
       sentQuery(),
     ],
   })
-  return results.map((each) => each.data ?? null)
+  return {
+    areComplete: results.map((each) => each.data ?? null),
+    isOptional: (index) => isEmbedded && STEPS[index]?.isDns === true,
+  }
 }
 
 export function FirstSteps() {
   const account = useAccount()
   const isEmbedded = useQuery(versionQuery()).data?.profile === 'embedded'
-  const areComplete = useSteps()
-  const next = areComplete.indexOf(false)
-  const isAllComplete = areComplete.every((each) => each === true)
+  const { areComplete, isOptional } = useSteps()
+  const next = areComplete.findIndex((each, index) => each === false && !isOptional(index))
+  const isAllComplete = areComplete.every((each, index) => each === true || isOptional(index))
   return (
     <Page title="First steps" lead={isAllComplete ? 'All steps are complete.' : 'From an empty server to a delivered message.'}>
       <ol className="guide">
@@ -102,10 +121,11 @@ export function FirstSteps() {
             <span className="guide-mark">{areComplete[index] ? <Icon name="check" /> : index + 1}</span>
             <div className="guide-text">
               <h2>
-                {step.title} {areComplete[index] && <Badge tone="good">done</Badge>}
+                {step.title} {areComplete[index] ? <Badge tone="good">done</Badge> : isOptional(index) && <Badge>optional</Badge>}
               </h2>
               <p className="muted">
                 {step.text}
+                {step.isDns && <DnsStepText />}
                 {step.action === 'send' &&
                   isEmbedded &&
                   " By default (mta.mode = sandbox), the sandbox captures it and external recipients don't receive it."}
@@ -113,6 +133,8 @@ export function FirstSteps() {
             </div>
             {denialReason(account, step.action) ? (
               !areComplete[index] && <span className="muted small">Ask an administrator.</span>
+            ) : step.isDns ? (
+              <DnsStepButton variant={index === next ? 'filled' : 'default'} />
             ) : (
               <LinkButton to={PATHS[step.to]} search={step.search ?? {}} variant={index === next ? 'filled' : 'default'}>
                 {step.button}

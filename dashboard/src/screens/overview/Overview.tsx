@@ -60,7 +60,8 @@ function Content() {
 }
 
 function RemainingSteps() {
-  const remaining = useSteps().filter((each) => each === false).length
+  const { areComplete, isOptional } = useSteps()
+  const remaining = areComplete.filter((each, index) => each === false && !isOptional(index)).length
   return (
     <div className="note">
       <Icon name="flag" />
@@ -159,12 +160,22 @@ function Attention() {
     ...REFRESH,
   })
   const health = useHealth()
-  const domainsWithProblems = domains.data?.rows.filter((row) => row.dns.status === 'failing' || row.dns.status === 'attention') ?? []
+  const dnsQuery = (dns_status: 'failing' | 'attention') => ({
+    queryKey: ['domains', 'dns attention', dns_status],
+    queryFn: () => fetchPage(client.GET('/domains', { params: { query: { dns_status, limit: 100 } } })),
+    ...REFRESH,
+  })
+  const failing = useQuery(dnsQuery('failing')).data
+  const attention = useQuery(dnsQuery('attention')).data
+  const domainsWithProblems = [...(failing?.rows ?? []), ...(attention?.rows ?? [])]
   const checkedDomains = domains.data?.rows.filter((row) => row.dns.status !== 'unchecked') ?? []
-  const dnsCount = !domains.data ? '…' : checkedDomains.length > 0 ? String(domainsWithProblems.length) : '–'
+  const hasMore = failing?.next || attention?.next
+  const dnsCount =
+    !domains.data || !failing || !attention ? '…' : checkedDomains.length > 0 ? `${domainsWithProblems.length}${hasMore ? '+' : ''}` : '–'
   const dnsHint = () => {
     if (domains.data && domains.data.rows.length === 0) return 'no domains'
     if (domains.data && checkedDomains.length === 0) return 'DNS records are not checked'
+    if (failing?.rows.length) return `${failing.rows.length}${failing.next ? '+' : ''} failing`
     return domainsWithProblems.length === 1 ? 'domain needs attention' : 'domains need attention'
   }
   const count = (page: { rows: readonly unknown[]; next: string | null } | undefined) =>
@@ -232,7 +243,14 @@ function Attention() {
         count={dnsCount}
         isBad={domainsWithProblems.length > 0}
         hint={dnsHint()}
-        link={<Link to={PATHS.domains}>DNS</Link>}
+        link={
+          <Link
+            to={PATHS.domains}
+            search={domainsWithProblems.length ? { dns_status: failing?.rows.length ? 'failing' : 'attention' } : {}}
+          >
+            DNS
+          </Link>
+        }
       />
       {hasWebhooks && (
         <Tile
