@@ -92,7 +92,7 @@ function KeyForm({ domain, mode, onClose }: Props & { mode: Mode }) {
       <TextInput
         label="Selector"
         description={`The first part of the record’s name, before ._domainkey.${domain.name}`}
-        placeholder={isImport && !form.values.selector ? 'as the key had before, or empty for a new one' : 'chosen by Mailkeep'}
+        placeholder={isImport ? 'The one that the key had before; if empty, a new one' : 'Chosen by Mailkeep'}
         autoComplete="off"
         spellCheck={false}
         {...form.textField('selector')}

@@ -42,6 +42,7 @@ export function ActivateKey({ domainId, dkimKey: key, replaced, onClose }: Props
           name={key.dns.name}
           resolvers={resolvers}
           isPending={activate.isPending}
+          onCancel={onClose}
           onAgain={() => activate.mutate(false)}
           onForce={() => activate.mutate(true)}
         />
@@ -79,20 +80,26 @@ interface UnpublishedProps {
   name: string
   resolvers: readonly Resolver[]
   isPending: boolean
+  onCancel: () => void
   onAgain: () => void
   onForce: () => void
 }
 
-function Unpublished({ name, resolvers, isPending, onAgain, onForce }: UnpublishedProps) {
+function Unpublished({ name, resolvers, isPending, onCancel, onAgain, onForce }: UnpublishedProps) {
   const [isForced, setForced] = useState(false)
   const missing = resolvers.filter((each) => each.status !== 'ok').length
   return (
     <Form
       onSubmit={() => (isForced ? onForce() : onAgain())}
       actions={
-        <Button type="submit" color={isForced ? 'red' : 'blue'} loading={isPending}>
-          {isForced ? 'Activate anyway' : 'Ask again'}
-        </Button>
+        <>
+          <Button variant="default" onClick={onCancel}>
+            Cancel
+          </Button>
+          <Button type="submit" color={isForced ? 'red' : 'blue'} loading={isPending}>
+            {isForced ? 'Activate anyway' : 'Ask again'}
+          </Button>
+        </>
       }
     >
       <div className="note note-warn" role="alert">

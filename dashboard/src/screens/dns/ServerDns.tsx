@@ -7,6 +7,7 @@ import { PATHS } from '../../paths'
 import { Badge, type Tone } from '../../ui/Badge'
 import { LoadingLines } from '../../ui/DataList'
 import { ErrorNote } from '../../ui/ErrorNote'
+import { Icon } from '../../ui/Icon'
 import { Facts, Page, Section } from '../../ui/Page'
 import { TableHead } from '../../ui/TableHead'
 import { checkServer, type ServerReport, serverReportQuery, useCheck } from './queries'
@@ -46,6 +47,15 @@ function Content() {
         zonePath="/dns/server/zone-file"
         fileName={data.hostname ?? 'server'}
       >
+        {data.blocklists.some((each) => each.status === 'listed') && (
+          <div className="note note-bad">
+            <Icon name="warn" />
+            <div>
+              <p className="note-title">An address of the server is on a blocklist</p>
+              <p>Many receivers refuse its mail. See “Blocklists” below.</p>
+            </div>
+          </div>
+        )}
         <Facts rows={facts(data)} />
       </Summary>
       <RecordGroups records={data.records} />
