@@ -34,6 +34,7 @@ _BY_KEY: dict[str, list[Any]] = {
     "auth.require_second_factor": [["super_admin"]],
     "oidc.providers": [[]],
     "sendmail.allowed": [{"www-data": ["example.org"]}],
+    "dns.blocklists": [["bl.example.net"]],
     "outbound.relay_tls": ["tls"],
     "overlays.postfix": ["smtp_helo_timeout = 60s"],
     "overlays.dovecot": ["mail_max_userip_connections = 20"],

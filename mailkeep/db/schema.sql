@@ -236,6 +236,35 @@ TABLE dkim_keys
     CONSTRAINT dkim_keys_stage CHECK ((stage = ANY (ARRAY['pending'::text, 'active'::text, 'retiring'::text, 'retired'::text])))
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE dns_checks
+    id uuid NOT NULL
+    domain_id uuid
+    due_at timestamp with time zone NOT NULL
+    claims bigint NOT NULL DEFAULT 0
+    running boolean NOT NULL DEFAULT false
+    requested_at timestamp with time zone
+    checked_at timestamp with time zone
+    status text NOT NULL DEFAULT 'unchecked'::text
+    results jsonb NOT NULL DEFAULT '[]'::jsonb
+    addresses text[] NOT NULL DEFAULT '{}'::text[]
+    blocklists jsonb NOT NULL DEFAULT '[]'::jsonb
+    confirmed_failing boolean
+    differs_since timestamp with time zone
+    CONSTRAINT dns_checks_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT dns_checks_domain_unique UNIQUE (domain_id)
+    CONSTRAINT dns_checks_pkey PRIMARY KEY (id)
+    CONSTRAINT dns_checks_status CHECK ((status = ANY (ARRAY['unchecked'::text, 'ok'::text, 'attention'::text, 'failing'::text])))
+    CREATE INDEX dns_checks_due ON dns_checks USING btree (due_at)
+    CREATE INDEX dns_checks_requested ON dns_checks USING btree (requested_at) WHERE (requested_at IS NOT NULL)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE dns_lookup_budget
+    only_row boolean NOT NULL DEFAULT true
+    spent_until timestamp with time zone NOT NULL
+    CONSTRAINT dns_lookup_budget_one CHECK (only_row)
+    CONSTRAINT dns_lookup_budget_pkey PRIMARY KEY (only_row)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE domains
     id uuid NOT NULL
     name text NOT NULL
@@ -274,9 +303,11 @@ TABLE domains
     CONSTRAINT domains_relay_secret CHECK (((relay_username IS NULL) OR (relay_username = ''::text) OR (relay_tls <> 'none'::text)))
     CONSTRAINT domains_relay_tls CHECK ((relay_tls = ANY (ARRAY['none'::text, 'starttls'::text, 'tls'::text])))
     CONSTRAINT domains_relay_whole CHECK ((num_nulls(relay_host, relay_port, relay_tls, relay_username) = ANY (ARRAY[0, 4])))
+    CREATE INDEX domains_by_dns_status ON domains USING btree (dns_status, id)
     CREATE INDEX domains_by_name ON domains USING btree (name, id)
     CREATE INDEX domains_by_target ON domains USING btree (alias_of) WHERE (alias_of IS NOT NULL)
     CREATE INDEX domains_by_update ON domains USING btree (updated_at, id)
+    CREATE TRIGGER domains_add_dns_check AFTER INSERT ON domains FOR EACH ROW EXECUTE FUNCTION domains_add_dns_check()
     CREATE TRIGGER domains_drop_trash BEFORE DELETE ON domains FOR EACH ROW EXECUTE FUNCTION domains_drop_trash()
     CREATE TRIGGER domains_end_owner_sessions AFTER UPDATE OF active, self_service ON domains FOR EACH ROW WHEN (((old.active AND (NOT new.active)) OR (old.self_service AND (NOT new.self_service)))) EXECUTE FUNCTION domains_end_owner_sessions()
     CREATE TRIGGER domains_end_sessions BEFORE UPDATE OF active ON domains FOR EACH ROW WHEN ((old.active AND (NOT new.active))) EXECUTE FUNCTION domains_end_sessions()
@@ -1058,6 +1089,7 @@ FUNCTION alias_state(p_alias_id uuid, p_visible uuid[], OUT state text, OUT warn
 FUNCTION alias_states(p_ids uuid[], p_visible uuid[]) RETURNS TABLE(id uuid, state text, warnings jsonb); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION append_webhook_attempt(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION begin_sends(p_at timestamp with time zone, p_ids uuid[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION claim_dns_checks(p_at timestamp with time zone, p_until timestamp with time zone, p_limit integer, p_rate integer, p_cost integer, p_regular boolean) RETURNS SETOF dns_checks; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION claim_webhook_deliveries(p_at timestamp with time zone, p_until timestamp with time zone, p_after uuid, p_limit integer, p_webhook_limit integer, p_webhook_limits jsonb) RETURNS SETOF webhook_deliveries; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION confirm_prune_time(p_parent text, p_at timestamp with time zone) RETURNS timestamp with time zone; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION count_api_call(p_key_id uuid, p_limit integer, p_at timestamp with time zone, OUT accepted boolean, OUT used integer, OUT wait integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
@@ -1066,6 +1098,7 @@ FUNCTION count_sends(p_at timestamp with time zone, p_senders text[], p_recipien
 FUNCTION counted_domain(p_name text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION counted_senders(p_senders text[]) RETURNS text[]; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION delete_orphaned_deliveries(p_limit integer) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION domains_add_dns_check() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_drop_trash() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_end_owner_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_end_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 from urllib.parse import quote
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -97,7 +97,7 @@ def _parse_mechanism(term: str) -> Mechanism:
     match = _MECHANISM.fullmatch(term)
     if not match:
         raise SpfSyntaxError(f"`{term}` is not a known term")
-    name: MechanismName = match["name"].lower()
+    name = cast(MechanismName, match["name"].lower())
     qualifier, value = match["qualifier"] or "+", match["value"]
     bits4, bits6 = match["bits4"], match["bits6"]
     if name in ("ip4", "ip6"):

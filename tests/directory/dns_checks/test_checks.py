@@ -90,7 +90,7 @@ async def test_a_domain_turns_green(checked: Api, names: DnsServer):
 async def test_requests_are_limited_and_never_run_twice_at_once(checked: Api):
     assert (await checked.sue.post(f"{PATH}/check")).data["state"] == "waiting"
     assert (await checked.sue.post(f"{PATH}/check")).data["state"] == "waiting"
-    assert len(await checked.audit_entries("domain.dns_check")) == 1
+    assert len(await checked.audit_entries("domain.dns_check")) == 2
     first, second = DnsCheckWorker(checked.app), DnsCheckWorker(checked.app)
     [running] = await first.claim()
     assert await second.claim() == []
@@ -252,5 +252,3 @@ async def test_addresses_come_from_dns_if_no_setting_has_them(checked: Api, name
     pointers = [record["name"] for record in report["records"] if record["purpose"] == "ptr"]
     assert pointers[0] == "10.2.0.192.in-addr.arpa"
     assert len(pointers) == 2
-
-

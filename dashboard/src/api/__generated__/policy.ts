@@ -85,6 +85,26 @@ export const POLICY = {
     "reach": "domain",
     "unenrolled": false
   },
+  "dns.check": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "dns.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "dns_server.check": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "dns_server.read": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
   "domain.create": {
     "role": "admin",
     "reach": "global",

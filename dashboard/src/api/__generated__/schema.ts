@@ -839,6 +839,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/dns/server": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the DNS records of the server
+         * @description Those of its name (`server.hostname`) and addresses, with reverse DNS, the DKIM key of its own mail, and what blocklists (`dns.blocklists`) say about its addresses. CAA, DNSSEC and TLSA are for information.
+         */
+        get: operations["getDnsServer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dns/server/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check the DNS records of the server
+         * @description A worker carries it out, within seconds if the limit of look-ups (`dns.lookups_per_second`) allows: GET /dns/server shows the progress in `check` and then the results. While one waits, a further request changes nothing. RATE_LIMIT_EXCEEDED within 10 seconds after the last check.
+         */
+        post: operations["postDnsServerCheck"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/dns/server/zone-file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the DNS records of the server as a zone file
+         * @description Those records that have a value, for the zone file of a DNS server or for an import at a DNS provider. `format=bind`: text, with TXT records split at 255 octets; `json`: a list in the envelope. Reverse DNS is set by the provider of the addresses: PTR records are comments.
+         */
+        get: operations["getDnsServerZoneFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs": {
         parameters: {
             query?: never;
@@ -874,7 +934,7 @@ export interface paths {
         put?: never;
         /**
          * Create a domain
-         * @description Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows. With `alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`.
+         * @description Also creates its first DKIM key: publish the records that GET /domains/{id}/dns shows. With `alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`.
          */
         post: operations["postDomains"];
         delete?: never;
@@ -920,6 +980,66 @@ export interface paths {
          * @description With the TXT record of each key.
          */
         get: operations["getDomainsByIdDkimKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}/dns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the DNS records of a domain
+         * @description The records that the domain needs, the values found by the last check, and the problem and the advice in words. SPF is not compared but evaluated for the server's addresses. Before `server.hostname` is set, `setup` says so, and nothing is checked.
+         */
+        get: operations["getDomainsByIdDns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}/dns/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check the DNS records of a domain
+         * @description A worker carries it out, within seconds if the limit of look-ups (`dns.lookups_per_second`) allows: GET /domains/{id}/dns shows the progress in `check` and then the results. While one waits, a further request changes nothing. RATE_LIMIT_EXCEEDED within 10 seconds after the last check.
+         */
+        post: operations["postDomainsByIdDnsCheck"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}/zone-file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the DNS records of a domain as a zone file
+         * @description Those records that have a value, for the zone file of a DNS server or for an import at a DNS provider. `format=bind`: text, with TXT records split at 255 octets; `json`: a list in the envelope.
+         */
+        get: operations["getDomainsByIdZoneFile"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2849,6 +2969,48 @@ export interface paths {
     };
 }
 export interface webhooks {
+    "domain.dns_failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * domain.dns_failed
+         * @description A DNS record that the domain's mail needs is missing or wrong, after all were right. Two checks, 5 minutes apart
+         *     (`dns.confirm_seconds`), have found that. Name servers that do not answer are no reason for this event.
+         */
+        post: operations["onDomainDnsFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "domain.dns_recovered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * domain.dns_recovered
+         * @description All DNS records that the domain's mail needs are right again, after `domain.dns_failed`; two checks have found
+         *     that.
+         */
+        post: operations["onDomainDnsRecovered"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "mail.bounced": {
         parameters: {
             query?: never;
@@ -3564,6 +3726,17 @@ export interface components {
             recipients?: components["schemas"]["SentRecipient"][] | null;
             status?: string | null;
         };
+        /** @description What a blocklist says about an address. `reason`: the list's own text. */
+        BlocklistResult: {
+            address: string;
+            advice: string | null;
+            problem: string | null;
+            reason: string | null;
+            removal_url: string | null;
+            /** @enum {string} */
+            status: "listed" | "not_listed" | "unavailable";
+            zone: string;
+        };
         /**
          * @description 1 to 1,000 items. An error in one does not affect the others.
          *
@@ -3603,6 +3776,21 @@ export interface components {
              */
             sealed_at: string;
             sequence: number;
+        };
+        /** @description `waiting`: a check was requested and has not begun. */
+        CheckProgress: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            checked_at: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            requested_at: string | null;
+            /** @enum {string} */
+            state: "idle" | "running" | "waiting";
         };
         /** @description How many messages were removed. */
         ClearResponse: {
@@ -3780,6 +3968,60 @@ export interface components {
             selector: string;
             stage: string;
         };
+        /** @description A required record that is not right. */
+        DnsProblem: {
+            /** @description Its name. */
+            name: string;
+            /** @description What is wrong, in words. */
+            problem: string;
+            /** @description What it is for, as in GET /domains/{id}/dns. */
+            purpose: string;
+            /** @description `missing`, `mismatch` or `multiple`. */
+            status: string;
+            /** @description Its type. */
+            type: string;
+        };
+        /** @description A record to publish, and the result of its last check. */
+        DnsRecordResult: {
+            /** @description What to do; also for a right record that could be better. */
+            advice: string | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            checked_at: string | null;
+            /** @description What it does, in a sentence. */
+            description: string;
+            /** @description What the name servers answered. */
+            found: string[];
+            /** @description Its name, without a trailing dot. */
+            name: string;
+            /** @description What is wrong, in words. */
+            problem: string | null;
+            /**
+             * @description What the record is for.
+             * @enum {string}
+             */
+            purpose: "address" | "autoconfig" | "autodiscover" | "caa" | "dkim" | "dmarc" | "dnssec" | "mta_sts" | "mta_sts_host" | "mx" | "ptr" | "report_authorization" | "spf" | "srv" | "tls_rpt" | "tlsa";
+            /** @description Whether mail suffers without it. */
+            required: boolean;
+            /**
+             * @description `mismatch`: another value, or only some name servers see it; `multiple`: several where one is allowed; `dns_error`: no name server answered, which says nothing about the record.
+             * @enum {string}
+             */
+            status: "dns_error" | "mismatch" | "missing" | "multiple" | "not_checked" | "ok";
+            /** @description Seconds for which name servers may remember it. */
+            ttl: number;
+            /** @description Its type, such as MX or TXT. */
+            type: string;
+            /** @description Its value; names without a trailing dot, TXT in one piece. Null: there is none to recommend, or it is not known before `server.hostname` is set. */
+            value: string | null;
+        };
+        /** @description What has to be set before anything can be checked. */
+        DnsSetup: {
+            advice: string;
+            problem: string;
+        };
         /**
          * @description A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off; null for
          *         `require_app_passwords`: as the setting. `alias_of` makes it an alias domain of that domain.
@@ -3824,6 +4066,42 @@ export interface components {
              */
             checked_at: string | null;
             status: string;
+        };
+        /**
+         * @description A DNS record that the domain's mail needs is missing or wrong, after all were right. Two checks, 5 minutes apart
+         *         (`dns.confirm_seconds`), have found that. Name servers that do not answer are no reason for this event.
+         */
+        DomainDnsFailed: {
+            /** @description The domain. */
+            domain: string;
+            /** @description The required records that are not right. */
+            problems: components["schemas"]["DnsProblem"][];
+        };
+        /**
+         * @description All DNS records that the domain's mail needs are right again, after `domain.dns_failed`; two checks have found
+         *         that.
+         */
+        DomainDnsRecovered: {
+            /** @description The domain. */
+            domain: string;
+        };
+        /** @description The DNS records of a domain. `setup`: null unless something has to be set first. */
+        DomainDnsReport: {
+            check: components["schemas"]["CheckProgress"];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            checked_at: string | null;
+            /** Format: uuid */
+            domain_id: string;
+            /** @description The server's public name. */
+            hostname: string | null;
+            name: string;
+            records: components["schemas"]["DnsRecordResult"][];
+            setup: components["schemas"]["DnsSetup"] | null;
+            /** @enum {string} */
+            status: "attention" | "failing" | "ok" | "unchecked";
         };
         /** @description What the domain's fields inherit while they are null. */
         DomainInherited: {
@@ -5335,6 +5613,26 @@ export interface components {
             address: string;
             status: string;
         };
+        /** @description The DNS records of the server's own name and addresses, and what blocklists say about its addresses. */
+        ServerDnsReport: {
+            /** @description Its public addresses: of `server.addresses`, else those of its name in DNS. */
+            addresses: string[];
+            blocklists: components["schemas"]["BlocklistResult"][];
+            check: components["schemas"]["CheckProgress"];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            checked_at: string | null;
+            /** @description The server's public name. */
+            hostname: string | null;
+            /** @description Those that are asked: `dns.servers`, or the system's. */
+            name_servers: string[];
+            records: components["schemas"]["DnsRecordResult"][];
+            setup: components["schemas"]["DnsSetup"] | null;
+            /** @enum {string} */
+            status: "attention" | "failing" | "ok" | "unchecked";
+        };
         /**
          * @description A daemon or process. `since`: when it started; `actions`: what can be done with it; `consequences`: what users
          *         notice of each action. Only daemons with files of configuration have `config_hash`, and `drift`: whether a file was
@@ -5809,7 +6107,7 @@ export interface components {
         WebhookChange: {
             active?: boolean;
             /** @description `*`: all kinds except those that begin with `system.` */
-            events?: ("*" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
+            events?: ("*" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
             /** @description https only */
             url?: string;
         };
@@ -5818,7 +6116,7 @@ export interface components {
             /** Format: uuid */
             domain_id?: string | null;
             /** @description `*`: all kinds except those that begin with `system.` */
-            events: ("*" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
+            events: ("*" | "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled")[];
             /** @description https only */
             url: string;
         };
@@ -5905,6 +6203,13 @@ export interface components {
              */
             updated_at: string;
             url: string;
+        };
+        /** @description A record of a zone file. */
+        ZoneRecord: {
+            name: string;
+            ttl: number;
+            type: string;
+            value: string;
         };
     };
     responses: {
@@ -8951,6 +9256,117 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
+    getDnsServer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ServerDnsReport"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postDnsServerCheck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CheckProgress"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getDnsServerZoneFile: {
+        parameters: {
+            query?: {
+                format?: "bind" | "json";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ZoneRecord"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     getDocs: {
         parameters: {
             query?: never;
@@ -8987,6 +9403,7 @@ export interface operations {
                 alias_of?: string;
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
+                dns_status?: "attention" | "failing" | "ok" | "unchecked";
                 /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
                 name?: string;
@@ -9252,6 +9669,126 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
+    getDomainsByIdDns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DomainDnsReport"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postDomainsByIdDnsCheck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["CheckProgress"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getDomainsByIdZoneFile: {
+        parameters: {
+            query?: {
+                format?: "bind" | "json";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ZoneRecord"][];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     getEvents: {
         parameters: {
             query?: {
@@ -9259,7 +9796,7 @@ export interface operations {
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
                 domain_id?: string;
-                kind?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                kind?: "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
                 /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
                 /** @description Default: `desc` for times (newest first), `asc` for other fields. */
@@ -9346,7 +9883,7 @@ export interface operations {
                 after?: string;
                 domain_id?: string;
                 duration?: number;
-                kind?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                kind?: "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
             };
             header?: {
                 /** @description The ID of the last event seen. */
@@ -13721,7 +14258,7 @@ export interface operations {
             query?: {
                 /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
                 cursor?: components["parameters"]["cursor"];
-                event?: "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
+                event?: "domain.dns_failed" | "domain.dns_recovered" | "mail.bounced" | "mail.delivered" | "mail.failed" | "mail.received" | "mail.received.full" | "mail.sent" | "mail.spam" | "mailbox.quota" | "system.alert" | "system.drift" | "system.suspension" | "system.webhook_disabled";
                 /** @description Items per page. */
                 limit?: components["parameters"]["limit"];
                 /** @description Default: `desc` for times (newest first), `asc` for other fields. */
@@ -13927,6 +14464,98 @@ export interface operations {
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["500.INTERNAL_ERROR"];
             503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    onDomainDnsFailed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same in every attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
+                "webhook-signature": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["DomainDnsFailed"];
+                    /** @constant */
+                    event: "domain.dns_failed";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, or the event's id if there is no message.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Delivered. After any other response the delivery is retried. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    onDomainDnsRecovered: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event's id, the same in every attempt. */
+                "webhook-id": string;
+                /** @description `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`. Its key is the part of the secret after `whsec_`, base64-decoded. */
+                "webhook-signature": string;
+                /** @description Time of the attempt, in seconds since 1970. */
+                "webhook-timestamp": string;
+                /** @description The kind of the event. */
+                "X-Svc-Event": string;
+                /** @description The HMAC-SHA256 of the body in hex, keyed with the whole secret as text, `whsec_` included. */
+                "X-Svc-Signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    data: components["schemas"]["DomainDnsRecovered"];
+                    /** @constant */
+                    event: "domain.dns_recovered";
+                    /** Format: uuid */
+                    event_id: string;
+                    /**
+                     * Format: uuid
+                     * @description The message's id, or the event's id if there is no message.
+                     */
+                    id: string;
+                    /** Format: date-time */
+                    timestamp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Delivered. After any other response the delivery is retried. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
     onMailBounced: {
