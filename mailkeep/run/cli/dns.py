@@ -136,12 +136,12 @@ def _describe(record: DnsRecord, finding: RecordFinding) -> list[Line]:
     is_optional = not record.required and finding.status == "missing"
     style = "yellow" if is_optional else _STYLES.get(finding.status, "yellow")
     note = " (optional)" if is_optional else ""
-    first = MarkedLine(f"{finding.status:12}", style, f"{record.type} {record.name}{note}")
+    first = MarkedLine(f"{finding.status:11}", style, f"{record.type} {record.name}{note}")
     return [first, *_indent(finding.problem, finding.advice)]
 
 
 def _indent(*texts: str | None) -> list[str]:
-    return [f"             {text}" for text in texts if text]
+    return [f"            {text}" for text in texts if text]
 
 
 def _exit_code(report: CheckReport) -> int:

@@ -86,7 +86,7 @@ def test_the_records_of_the_server():
 
 
 @pytest.mark.parametrize(
-    ("hostname", "expected"),
+    "hostname, expected",
     [("MX.Example.com.", "mx.example.com"), ("", None), ("mail", None), ("mail.local", None), ("localhost", None),
      ("a.localhost", None), ("192.0.2.1", None), ("server.internal", None)],
 )  # fmt: skip
