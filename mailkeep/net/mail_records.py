@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 _DMARC_URI = re.compile(r"mailto:[^@\s,!]+@[^@\s,!]+(?:![0-9]+[kmgt]?)?", re.IGNORECASE)
 _TLS_RPT_URI = re.compile(r"(?:mailto:[^@\s,]+@[^@\s,]+|https://[^\s,]+)", re.IGNORECASE)
+_PERCENT = re.compile(r"[0-9]{1,2}|100")
 _STS_ID = re.compile(r"[A-Za-z0-9]{1,32}")
 POLICIES = ("none", "quarantine", "reject")
 """Of DMARC, the weakest first."""
@@ -53,9 +54,7 @@ def check_dmarc(text: str) -> str | None:
     for name in ("adkim", "aspf"):
         if tags.get(name, "r").lower() not in ("r", "s"):
             return f"`{name}=` must be r or s"
-    if not (
-        tags.get("pct", "100").isascii() and tags.get("pct", "100").isdigit() and int(tags.get("pct", "100")) <= 100
-    ):
+    if not _PERCENT.fullmatch(tags.get("pct", "100")):
         return "`pct=` must be a number from 0 to 100"
     for name in ("rua", "ruf"):
         if name in tags and not all(_DMARC_URI.fullmatch(each.strip()) for each in tags[name].split(",")):

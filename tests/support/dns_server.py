@@ -165,8 +165,7 @@ def _rrset(name: dns.name.Name, record_type: str, values: list[str]) -> dns.rrse
 
 
 def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return '"' + "".join(f"\\{byte:03}" for byte in text.encode()) + '"'
 
 
 def _to_wire(response: dns.message.Message, most: int) -> bytes:

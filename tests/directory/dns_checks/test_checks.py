@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -182,6 +183,19 @@ async def test_a_domain_that_is_added_again_starts_empty(checked: Api, names: Dn
     created = (await checked.sue.post("/domains", {"name": "again.test"})).data
     report = (await checked.sue.get(f"/domains/{created['id']}/dns")).data
     assert (report["status"], report["checked_at"]) == ("unchecked", None)
+
+
+async def test_hostile_values_are_stored(checked: Api, names: DnsServer):
+    names.publish(EXAMPLE, "TXT", "v=spf1 \0\x1b[2J\ud7ff " + "a" * 30_000, "v=spf1 " + "a." * 9000 + "!")
+    names.publish(f"_dmarc.{EXAMPLE}", "TXT", "v=DMARC1; p=none; pct=" + "9" * 9000)
+    for record in await records(checked):
+        if record["purpose"] == "dkim":
+            names.publish(record["name"], "TXT", "v=DKIM1; p=\0")
+    report = await check(checked)
+    found = {record["purpose"]: record for record in report["records"]}
+    assert [found[purpose]["status"] for purpose in ("spf", "dmarc", "dkim")] == ["multiple", "mismatch", "mismatch"]
+    assert all(len(value) <= 2000 for value in found["spf"]["found"])
+    assert "\0" not in json.dumps(report)
 
 
 async def test_before_the_server_has_a_name(checked: Api, names: DnsServer):

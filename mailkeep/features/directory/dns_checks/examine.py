@@ -73,7 +73,7 @@ async def _examine_all(context: Context, records: Sequence[DnsRecord]) -> list[t
 async def _examine_one(context: Context, record: DnsRecord) -> RecordFinding:
     try:
         async with asyncio.timeout(_RECORD_SECONDS):
-            return await _EXAMINERS[record.purpose](context, record)
+            return rules.make_presentable(await _EXAMINERS[record.purpose](context, record))
     except TimeoutError:
         return _TOO_SLOW
 

@@ -15,7 +15,7 @@ from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
 from mailkeep.jobs.run import JobQueue, Worker
 from mailkeep.net.dns_lookups import Lookups
 
-_CHECKS = 8  # at a time
+_CHECKS = 16  # at a time
 _EXPECTED_QUESTIONS = 20  # of a check, before it is known; the budget gets or gives back the difference
 
 

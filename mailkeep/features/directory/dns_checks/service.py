@@ -36,8 +36,8 @@ from mailkeep.net.guard import Address
 
 LEASE = timedelta(seconds=120)
 """Of a claim: longer than all look-ups of a check may take together."""
-QUERIES = 32
-"""Queries at a time, of all checks of a process."""
+QUERIES = 64
+"""Questions at a time, of all checks of a process."""
 
 
 @dataclass(frozen=True, slots=True)
