@@ -1258,7 +1258,8 @@ ACTIONS_BY_ROLE = {
     _DOMAIN: {
         "account.read", "account.change", "account.password", "admin.list", "api_key.list", "api_key.write",
         "audit.list", "domain.list",
-        "domain.read", "dkim.read", "dns.read", "dns.check", "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
+        "domain.read", "dkim.read", "dns.read", "dns.check",
+        "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
         "alias.write", "routing.explain", "message.list", "message.read", "send", "sieve.check",
         "mailbox.bulk", "alias.bulk", "operation.read",
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 _DMARC_URI = re.compile(r"mailto:[^@\s,!]+@[^@\s,!]+(?:![0-9]+[kmgt]?)?", re.IGNORECASE)
 _TLS_RPT_URI = re.compile(r"(?:mailto:[^@\s,]+@[^@\s,]+|https://[^\s,]+)", re.IGNORECASE)
+_PERCENT = re.compile(r"[0-9]{1,2}|100")
 _STS_ID = re.compile(r"[A-Za-z0-9]{1,32}")
 POLICIES = ("none", "quarantine", "reject")
 """Of DMARC, the weakest first."""
@@ -53,7 +54,7 @@ def check_dmarc(text: str) -> str | None:
     for name in ("adkim", "aspf"):
         if tags.get(name, "r").lower() not in ("r", "s"):
             return f"`{name}=` must be r or s"
-    if not (tags.get("pct", "100").isascii() and tags.get("pct", "100").isdigit() and int(tags.get("pct", "100")) <= 100):
+    if not _PERCENT.fullmatch(tags.get("pct", "100")):
         return "`pct=` must be a number from 0 to 100"
     for name in ("rua", "ruf"):
         if name in tags and not all(_DMARC_URI.fullmatch(each.strip()) for each in tags[name].split(",")):
@@ -84,7 +85,9 @@ def list_report_addresses(tags: Mapping[str, str]) -> list[str]:
 
 
 def check_dkim(text: str, public_key: str, key_type: str) -> tuple[str | None, str | None]:
-    """A DKIM key record (RFC 6376 §3.6.1) against the key that signs: what is wrong, and what to note though it works."""
+    """A DKIM key record (RFC 6376 §3.6.1) against the key that signs: what is wrong, and what to note though
+    it works.
+    """
     tags = parse_tags(text)
     if tags is None:
         return "the record is not a list of `name=value` separated by semicolons", None
@@ -105,5 +108,7 @@ def check_dkim(text: str, public_key: str, key_type: str) -> tuple[str | None, s
         return "`h=` does not allow sha256", None
     if not {"*", "email"} & set(services):
         return "`s=` does not allow email", None
-    note = "`t=y` marks the key as being tested: receivers may ignore its signatures. Remove it." if "y" in flags else None
+    note = (
+        "`t=y` marks the key as being tested: receivers may ignore its signatures. Remove it." if "y" in flags else None
+    )
     return None, note

@@ -19,7 +19,7 @@ _MAX_NAMES = 10
 
 SpfOutcome = Literal["none", "neutral", "pass", "fail", "softfail", "temperror", "permerror"]
 Ask = Callable[[str, str], Awaitable[Sequence[str]]]
-"""The records of a name and a type (A, AAAA, MX, PTR, TXT) as text, empty if there are none. Raises SpfTemporaryError."""
+"""The records of a name and a type (A, AAAA, MX, PTR, TXT) as text, empty if there are none; or SpfTemporaryError."""
 
 _OUTCOMES: dict[str, SpfOutcome] = {"+": "pass", "-": "fail", "~": "softfail", "?": "neutral"}
 
@@ -136,7 +136,7 @@ class _Evaluation:
         if len(hosts) > _MAX_NAMES:
             raise _PermanentError(f"`{mechanism.text}`: {target} has more than {_MAX_NAMES} MX records")
         for host in hosts:
-            if host and self._contains(mechanism, await self.ask(host, self._address_type)):
+            if host and self._contains(mechanism, await self._ask_counted(host, self._address_type)):
                 return True
         return False
 
@@ -151,7 +151,7 @@ class _Evaluation:
             if name != wanted and not name.endswith(f".{wanted}"):
                 continue
             try:
-                addresses = await self.ask(name, self._address_type)
+                addresses = await self._ask_counted(name, self._address_type)
             except SpfTemporaryError:
                 continue
             if any(ipaddress.ip_address(text) == self.values.address for text in addresses):

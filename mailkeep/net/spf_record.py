@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 from urllib.parse import quote
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -27,7 +27,9 @@ _MECHANISM = re.compile(
     r"(?:/(?P<bits4>0|[1-9]\d{0,2}))?(?://(?P<bits6>0|[1-9]\d{0,2}))?",
     re.IGNORECASE,
 )
-_MAX_LENGTH = 253
+_MAX_NAME = 253
+_MAX_TERM = 500
+_MAX_RECORD = 10_000  # the RFC has no limit; a record of another administrator must not cost seconds
 
 
 class SpfSyntaxError(ValueError):
@@ -71,6 +73,8 @@ def parse_record(text: str) -> SpfRecord:
     """Parse a record for which `is_spf` holds. Raises SpfSyntaxError: an error anywhere makes all of it invalid."""
     if not all(" " <= character <= "~" for character in text):
         raise SpfSyntaxError("the record has characters that are not printable ASCII")
+    if len(text) > _MAX_RECORD or any(len(term) > _MAX_TERM for term in text.split(" ")):
+        raise SpfSyntaxError(f"the record has more than {_MAX_RECORD} characters, or a term more than {_MAX_TERM}")
     mechanisms: list[Mechanism] = []
     modifiers: dict[str, str] = {}
     for term in text.split(" ")[1:]:
@@ -97,7 +101,7 @@ def _parse_mechanism(term: str) -> Mechanism:
     match = _MECHANISM.fullmatch(term)
     if not match:
         raise SpfSyntaxError(f"`{term}` is not a known term")
-    name: MechanismName = match["name"].lower()
+    name = cast(MechanismName, match["name"].lower())
     qualifier, value = match["qualifier"] or "+", match["value"]
     bits4, bits6 = match["bits4"], match["bits6"]
     if name in ("ip4", "ip6"):
@@ -150,7 +154,7 @@ class MacroValues:
         `%{p}` is `unknown`, which the RFC allows: it is slow and unreliable.
         """
         expanded = _EXPANSION.sub(lambda match: self._expand_one(match, domain), text).rstrip(".")
-        while len(expanded) > _MAX_LENGTH and "." in expanded:
+        while len(expanded) > _MAX_NAME and "." in expanded:
             expanded = expanded.partition(".")[2]
         return expanded
 

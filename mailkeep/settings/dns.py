@@ -32,7 +32,7 @@ class DnsSettings:
         300, "The time after which a changed result is checked again before an event reports it.", low=0, high=86_400
     )
     lookups_per_second: int = _setting(
-        100, "The limit of DNS queries for all checks of the instance, in the long run.", low=1, high=10_000
+        200, "The limit of DNS queries for all checks of the instance, in the long run.", low=1, high=10_000
     )
     blocklists: tuple[str, ...] = _setting(
         ("zen.spamhaus.org", "bl.spamcop.net"),

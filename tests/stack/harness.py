@@ -92,7 +92,7 @@ def start(folder: Path, other: Sequence[str] = (), hosts: Mapping[str, str] | No
     if other:
         relay = free_port(INTERNET)
         around = [_spawn(folder / "internet.log", [part.format(port=relay) for part in other])]
-        settings = {"FILTER__NETWORK_CHECKS": "false"} | settings
+        settings = {"FILTER__NETWORK_CHECKS": "false", "DNS__CHECK_MINUTES": "0"} | settings
         relayhost = f"[{INTERNET}]:{relay}"
     else:
         kept |= {"internet": free_address(25), "names": free_address(53), "by_mx": _may_mount()}

@@ -142,13 +142,16 @@ class DnsServer:
     def _take(self, name: str, record_type: str) -> list[str]:
         with self._lock:
             answers = self._records.get((name, record_type))
-            if answers is None and name:  # a wildcard (RFC 4592), unless the name exists
-                exists = any(published == name or published.endswith(f".{name}") for published, _ in self._records)
-                parent = name.partition(".")[2]
-                answers = None if exists else self._records.get((f"*.{parent}", record_type))
+            encloser = name
+            while answers is None and encloser and not self._exists(encloser):  # a wildcard (RFC 4592)
+                encloser = encloser.partition(".")[2]
+                answers = self._records.get((f"*.{encloser}", record_type))
             if not answers:
                 return []
             return answers.pop(0) if len(answers) > 1 else answers[0]
+
+    def _exists(self, name: str) -> bool:
+        return any(published == name or published.endswith(f".{name}") for published, _ in self._records)
 
 
 def _key(name: str) -> str:
@@ -162,8 +165,7 @@ def _rrset(name: dns.name.Name, record_type: str, values: list[str]) -> dns.rrse
 
 
 def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return '"' + "".join(f"\\{byte:03}" for byte in text.encode()) + '"'
 
 
 def _to_wire(response: dns.message.Message, most: int) -> bytes:

@@ -22,8 +22,12 @@ DECLARE
     regular       uuid[];
     allowed       integer;
 BEGIN
-    INSERT INTO dns_lookup_budget (spent_until) VALUES (p_at) ON CONFLICT DO NOTHING;
     INSERT INTO dns_checks (id, due_at) VALUES ('00000000-0000-0000-0000-000000000000', p_at) ON CONFLICT DO NOTHING;
+    IF NOT EXISTS (SELECT FROM dns_checks c WHERE c.requested_at IS NOT NULL AND c.due_at <= p_at)
+       AND NOT (p_regular AND EXISTS (SELECT FROM dns_checks c WHERE c.due_at <= p_at)) THEN
+        RETURN;  -- without a write: workers look every second
+    END IF;
+    INSERT INTO dns_lookup_budget (spent_until) VALUES (p_at) ON CONFLICT DO NOTHING;
     SELECT greatest(b.spent_until, p_at - longest_burst) INTO spent FROM dns_lookup_budget b FOR UPDATE;
     IF spent <= p_at + longest_debt THEN
         requested := ARRAY(SELECT c.id FROM dns_checks c WHERE c.requested_at IS NOT NULL AND c.due_at <= p_at

@@ -45,8 +45,9 @@ from mailkeep.features.operations.orchestrator import service as operations
 from mailkeep.run.cli.main import app
 from mailkeep.run.runtime import context, stored_settings
 from mailkeep.run.runtime.context import attach
-from mailkeep.settings import Settings, describe_settings, load_settings, server as server_settings
+from mailkeep.settings import Settings, describe_settings, load_settings
 from tests.support.authenticator import SoftKey
+from tests.support.dns_server import DnsServer
 
 ROOT = Path(__file__).parents[3]
 FREE = "127.0.0.1:0"
@@ -1013,33 +1014,60 @@ def test_alias_domains_senders_and_the_status_of_aliases(running: Running, root_
 
 def test_dns_prints_the_records_to_publish(running: Running, domain_id: str):
     env = {"MAILKEEP_SERVER__HOSTNAME": "mx.example.test", "MAILKEEP_SERVER__ADDRESSES": '["192.0.2.10", "127.0.0.1"]'}
-    lines = mailkeep("dns", "Example.test", data=running.data, env=env).out.splitlines()[1::2]
-    own_key = lines.pop(4)  # of the host name, for mail of Mailkeep itself
-    assert own_key.split()[0].partition("._domainkey.")[2] == "mx.example.test."
-    assert lines[:5] == [
+    lines = mailkeep("dns", "Example.test", data=running.data, env=env).out.splitlines()[2::2]
+    assert lines[:2] == [
         "example.test. 3600 IN MX 10 mx.example.test.",
-        "mx.example.test. 3600 IN A 192.0.2.10",
-        "10.2.0.192.in-addr.arpa. 3600 IN PTR mx.example.test.",
-        'mx.example.test. 3600 IN TXT "v=spf1 a -all"',
         'example.test. 3600 IN TXT "v=spf1 mx -all"',
     ]
-    assert {line.split()[0].partition("._domainkey.")[2] for line in lines[5:-1]} == {"example.test."}
+    assert lines[2].split()[0].partition("._domainkey.")[2] == "example.test."
     records = inside("dns", "example.test", "--json", data=running.data, env=env).json["records"]
-    assert [f"{one['name']}. 3600 IN {one['type']}" for one in records] == [
-        " ".join(x.split()[:4]) for x in [*lines[:4], own_key, *lines[4:]]
+    assert [f"{one['name']}. 3600 IN {one['type']}" for one in records] == [" ".join(x.split()[:4]) for x in lines]
+    lines = inside("dns", "--server", data=running.data, env=env).out.splitlines()[2::2]
+    assert lines[:3] == [
+        "mx.example.test. 3600 IN A 192.0.2.10",
+        "; 10.2.0.192.in-addr.arpa. 3600 IN PTR mx.example.test.",
+        'mx.example.test. 3600 IN TXT "v=spf1 a -all"',
     ]
+    assert lines[3].split()[0].partition("._domainkey.")[2] == "mx.example.test."  # of mail of Mailkeep itself
 
 
-@pytest.mark.parametrize("own", ["localhost", "vm", "localhost.localdomain"])
-def test_dns_prints_nothing_for_a_server_without_a_name(
-    running: Running, domain_id: str, monkeypatch: pytest.MonkeyPatch, own: str
-):
-    monkeypatch.setattr(server_settings, "machine_name", lambda: own)
+def test_dns_asks_for_the_name_of_the_server(running: Running, domain_id: str):
     result = inside("dns", "example.test", data=running.data)
-    assert (result.code, result.out) == (1, "")
-    assert result.err.startswith("error: Set server.hostname to the public name ")
-    monkeypatch.setattr(server_settings, "machine_name", lambda: "mail.example.test")
-    assert "MX 10 mail.example.test." in inside("dns", "example.test", data=running.data).out
+    assert result.code == 0
+    assert "; Set `server.hostname` to the name" in result.out
+    assert '"v=spf1 mx -all"' in result.out
+    assert " MX " not in result.out
+    result = inside("dns", "example.test", "--check", data=running.data)
+    assert result.code == 1
+    assert "Set `server.hostname`" in result.out
+    assert inside("dns", data=running.data).code == 2
+
+
+def test_dns_check_says_what_is_wrong(running: Running, domain_id: str):
+    with DnsServer() as names:
+        env = {
+            "MAILKEEP_SERVER__HOSTNAME": "mx.example.test",
+            "MAILKEEP_SERVER__ADDRESSES": '["192.0.2.10"]',
+            "MAILKEEP_DNS__SERVERS": f'["{names.address}"]',
+        }
+
+        def check() -> Result:
+            return inside("dns", "example.test", "--check", "--json", data=running.data, env=env)
+
+        names.publish("mx.example.test", "A", "192.0.2.10")
+        assert check().code == 1
+        for record in check().json["records"]:
+            if record["required"]:
+                names.publish(record["name"], record["type"], record["value"])
+        result = inside("dns", "example.test", "--check", data=running.data, env=env)
+        assert result.code == 0, result.out
+        assert "missing     TXT _smtp._tls.example.test (optional)" in result.out
+        assert result.out.endswith("Status: ok.\n")
+        names.fail("*.test", "servfail")
+        names.fail("example.test", "servfail")
+        result = check()
+        assert (result.code, result.json["status"]) == (75, "ok")
+        assert {each["status"] for each in result.json["records"]} == {"dns_error"}
 
 
 def test_status_reports_a_database_that_does_not_answer(running: Running):

@@ -61,11 +61,12 @@ def system_mails(stack: Stack, to: str) -> list[dict[str, Any]]:
 def test_it_reaches_every_super_admin_signed_also_without_the_filter(bosses: Stack):
     stack = bosses
     records = subprocess.run(
-        [*PROGRAM, "dns", "system.test", "--json", "--data-dir", str(stack.data_dir)],
+        [*PROGRAM, "dns", "--server", "--json", "--data-dir", str(stack.data_dir)],
         check=True, capture_output=True, timeout=60,
         env=os.environ | {"MAILKEEP_SERVER__HOSTNAME": HOSTNAME},
     )  # fmt: skip
-    values = {each["name"]: each["value"] for each in json.loads(records.stdout)["records"]}
+    found = json.loads(records.stdout)["records"]
+    values = {each["name"]: each["value"] for each in found if each["purpose"] == "dkim"}
 
     def record(name: bytes, timeout: float = 5) -> bytes:
         return values[name.decode().rstrip(".")].encode()

@@ -12,6 +12,7 @@ from mailkeep.features.directory.blocklists.model import BlocklistResult
 from mailkeep.net.dns_lookups import Lookups
 from mailkeep.net.guard import Address
 
+_MAX_REASON = 500
 _LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
 _REFUSALS = ipaddress.ip_network("127.255.255.0/24")  # of Spamhaus and lists that follow it
 _REMOVAL = {
@@ -49,12 +50,12 @@ async def _examine(lookups: Lookups, zone: str, address: Address) -> BlocklistRe
         problem, advice = error.args
         return msgspec.structs.replace(result, status="unavailable", problem=problem, advice=advice)
     texts = await lookups.ask(query_name(address, zone), "TXT")
-    reason = next((text for answer in texts for text in answer.values), None)
+    reason = next((text for answer in texts for text in answer.values if text.isprintable()), None)
     link = _REMOVAL.get(zone)
     return msgspec.structs.replace(
         result,
         status="listed",
-        reason=reason,
+        reason=reason and reason[:_MAX_REASON],
         problem=f"The address {address} is on the list {zone}. Servers that use it refuse mail from here.",
         advice="Find and stop the cause first (a hacked account, a form that sends spam), then ask for removal.",
         removal_url=link and link.format(address=address),

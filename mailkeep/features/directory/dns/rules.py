@@ -70,7 +70,9 @@ def domain_records(domain: DomainMail, server: ServerIdentity, services: MailSer
     host = server.hostname
     name = domain.name
     if domain.relay is None:
-        spf = DnsRecord("spf", "TXT", name, "v=spf1 mx -all", "Says that only this server sends mail of the domain (SPF).")
+        spf = DnsRecord(
+            "spf", "TXT", name, "v=spf1 mx -all", "Says that only this server sends mail of the domain (SPF)."
+        )
     else:
         text = f"Says that mail of the domain comes through the relay {domain.relay} (SPF)."
         spf = DnsRecord("spf", "TXT", name, f"v=spf1 {relay_term(domain.relay)[0]} -all", text)
@@ -155,7 +157,7 @@ def server_records(server: ServerIdentity, keys: Sequence[DkimKey], *, is_manage
     ]  # fmt: skip
 
 
-def _key_record(key: DkimKey, name: str, sends: bool) -> DnsRecord:  # noqa: FBT001
+def _key_record(key: DkimKey, name: str, sends: bool) -> DnsRecord:
     stage = {
         "pending": "It will sign the domain's mail when it is activated.",
         "retiring": "It does not sign any more, but mail that it signed may be under way.",

@@ -5,8 +5,8 @@ words. SPF is evaluated for the server's addresses. Of the server also its addre
 `server.hostname` nothing is looked up: the records say that it must be set.
 
 A record is right if all name servers that answered say so. One that only some of them see is a `mismatch` that does not
-count as a failure: it is not visible everywhere yet. No answer at all is `dns_error`, which says nothing about a domain:
-its status stays as it was. So a server without a network reports no failures.
+count as a failure: it is not visible everywhere yet. No answer at all is `dns_error`, which says nothing:
+the status stays as it was. So a server without a network reports no failures.
 
 The status of a domain: `failing` if a required record is missing or wrong; `attention` if there is something to do, but
 mail works; else `ok`. Events report changes between failing and not failing, after two checks that agree,

@@ -13,8 +13,9 @@ from mailkeep.features.directory.dns import rules as dns_rules
 from mailkeep.features.directory.dns.model import Address, DnsRecord, ServerIdentity
 from mailkeep.features.directory.dns.rules import relay_term
 from mailkeep.features.directory.dns_checks import rules
-from mailkeep.features.directory.dns_checks.model import Finding, Outcome
+from mailkeep.features.directory.dns_checks.model import CheckOutcome, RecordFinding
 from mailkeep.net.dns_lookups import Lookups
+from mailkeep.net.dns_query import DnsAnswer
 from mailkeep.net.mail_records import check_dmarc, is_dmarc
 from mailkeep.net.spf import MAX_LOOKUPS, Ask, SpfClient, SpfResult, SpfTemporaryError, evaluate
 from mailkeep.net.spf_record import is_spf
@@ -22,7 +23,7 @@ from mailkeep.net.spf_record import is_spf
 _RECORD_SECONDS = 30.0  # all look-ups of a record
 _NOBODY = ipaddress.ip_address("0.0.0.0")  # noqa: S104 - an address that no sender has
 _KEEP_OTHERS = "If other servers send mail of the domain too, keep their terms and add what is missing before `all`."
-_TOO_SLOW = Finding(
+_TOO_SLOW = RecordFinding(
     "dns_error", f"The name servers did not answer within {_RECORD_SECONDS:.0f} seconds.", "The next check tries again."
 )
 
@@ -36,7 +37,7 @@ class Context:
     relay: str | None = None
 
 
-Examine = Callable[[Context, DnsRecord], Awaitable[Finding]]
+Examine = Callable[[Context, DnsRecord], Awaitable[RecordFinding]]
 
 
 async def find_addresses(lookups: Lookups, server: ServerIdentity) -> ServerIdentity:
@@ -48,51 +49,49 @@ async def find_addresses(lookups: Lookups, server: ServerIdentity) -> ServerIden
     return ServerIdentity(server.hostname, dns_rules.public_addresses(texts))
 
 
-async def examine_domain(context: Context, records: Sequence[DnsRecord]) -> Outcome:
+async def examine_domain(context: Context, records: Sequence[DnsRecord]) -> CheckOutcome:
     """Check the records of a domain; nothing is looked up without the server's name."""
-    return Outcome(await _examine_all(context, records), context.lookups.count)
+    return CheckOutcome(await _examine_all(context, records), context.lookups.count)
 
 
-async def examine_server(context: Context, records: Sequence[DnsRecord], zones: Sequence[str]) -> Outcome:
+async def examine_server(context: Context, records: Sequence[DnsRecord], zones: Sequence[str]) -> CheckOutcome:
     """Check the records of the server, and its addresses in the blocklists `zones`."""
     addresses = context.server.addresses
     findings, listed = await asyncio.gather(
         _examine_all(context, records), blocklists.examine(context.lookups, zones, addresses)
     )
-    return Outcome(findings, context.lookups.count, [str(each) for each in addresses], listed)
+    return CheckOutcome(findings, context.lookups.count, [str(each) for each in addresses], listed)
 
 
-async def _examine_all(context: Context, records: Sequence[DnsRecord]) -> list[tuple[DnsRecord, Finding]]:
+async def _examine_all(context: Context, records: Sequence[DnsRecord]) -> list[tuple[DnsRecord, RecordFinding]]:
     if context.server.hostname is None:
-        return [(record, Finding("not_checked", rules.NO_HOSTNAME, rules.SET_HOSTNAME)) for record in records]
+        return [(record, RecordFinding("not_checked", rules.NO_HOSTNAME, rules.SET_HOSTNAME)) for record in records]
     findings = await asyncio.gather(*(_examine_one(context, record) for record in records))
     return list(zip(records, findings, strict=True))
 
 
-async def _examine_one(context: Context, record: DnsRecord) -> Finding:
+async def _examine_one(context: Context, record: DnsRecord) -> RecordFinding:
     try:
         async with asyncio.timeout(_RECORD_SECONDS):
-            return await _EXAMINERS[record.purpose](context, record)
+            return rules.make_presentable(await _EXAMINERS[record.purpose](context, record))
     except TimeoutError:
         return _TOO_SLOW
 
 
-async def _simple(
-    make_judge: Callable[[DnsRecord], rules.Judge], context: Context, record: DnsRecord
-) -> Finding:
+async def _simple(make_judge: Callable[[DnsRecord], rules.Judge], context: Context, record: DnsRecord) -> RecordFinding:
     return rules.judge_answers(await context.lookups.ask(record.name, record.type), make_judge(record))
 
 
-async def _examine_mx(context: Context, record: DnsRecord) -> Finding:
+async def _examine_mx(context: Context, record: DnsRecord) -> RecordFinding:
     return await _simple(partial(rules.judge_mx, server=context.server), context, record)
 
 
-async def _examine_spf(context: Context, record: DnsRecord) -> Finding:
+async def _examine_spf(context: Context, record: DnsRecord) -> RecordFinding:
     """SPF is evaluated for the server's addresses with the answers of each name server, as receivers do."""
     lookups = context.lookups
     answers = await lookups.ask(record.name, "TXT")
     errors = [f"{answer.server} {answer.error}".strip() for answer in answers if answer.error]
-    findings: list[Finding | None] = []
+    findings: list[RecordFinding | None] = []
     for index, answer in enumerate(answers):
         if answer.outcome == "error":
             findings.append(None)
@@ -114,14 +113,12 @@ async def _ask_at(lookups: Lookups, index: int, name: str, record_type: str) -> 
     return answer.values
 
 
-async def _examine_spf_at(
-    ask: Ask, record: DnsRecord, server: ServerIdentity, relay: str | None
-) -> Finding:
+async def _examine_spf_at(ask: Ask, record: DnsRecord, server: ServerIdentity, relay: str | None) -> RecordFinding:
     texts = tuple(text for text in await ask(record.name, "TXT") if is_spf(text))
     if not texts:
         return rules.missing(record, "SPF record")
     if len(texts) > 1:
-        return Finding(
+        return RecordFinding(
             "multiple", f"There are {len(texts)} SPF records, so receivers find SPF invalid.",
             "Keep one, with the terms of all.", found=texts,
         )  # fmt: skip
@@ -136,13 +133,11 @@ async def _examine_spf_at(
         names = ", ".join(map(str, refused))
         reason = results[refused[0]].reason
         problem = f"Mail from {names} does not pass: SPF says {results[refused[0]].outcome} ({reason})."
-        return Finding("mismatch", problem, f"Use {record.value}. {_KEEP_OTHERS}", found=texts)
-    return Finding("ok", None, _note(nobody), found=texts)
+        return RecordFinding("mismatch", problem, f"Use {record.value}. {_KEEP_OTHERS}", found=texts)
+    return RecordFinding("ok", None, _note(nobody), found=texts)
 
 
-async def _evaluate(
-    ask: Ask, record: DnsRecord, server: ServerIdentity, address: Address
-) -> SpfResult:
+async def _evaluate(ask: Ask, record: DnsRecord, server: ServerIdentity, address: Address) -> SpfResult:
     client = SpfClient(address, f"postmaster@{record.name}", server.hostname or record.name)
     result = await evaluate(client, record.name, ask)
     if result.outcome == "temperror":
@@ -160,42 +155,50 @@ async def _relay_addresses(ask: Ask, relay: str) -> tuple[Address, ...]:
 
 def _judge_broken(
     record: DnsRecord, texts: tuple[str, ...], results: dict[Address, SpfResult], broken: SpfResult
-) -> Finding:
+) -> RecordFinding:
     """The record is invalid for some senders; if ours match before the error, their mail passes nevertheless."""
     if results and all(result.outcome == "pass" for result in results.values()):
         advice = f"Mail from this server passes, but for other senders {broken.reason}. Remove terms."
-        return Finding("ok", None, advice, found=texts)
-    return Finding("mismatch", f"SPF is invalid: {broken.reason}.", f"Use {record.value}. {_KEEP_OTHERS}", found=texts)
+        return RecordFinding("ok", None, advice, found=texts)
+    return RecordFinding(
+        "mismatch", f"SPF is invalid: {broken.reason}.", f"Use {record.value}. {_KEEP_OTHERS}", found=texts
+    )
 
 
-def _judge_relay(record: DnsRecord, texts: tuple[str, ...], relay: str, results: dict[Address, SpfResult]) -> Finding:
+def _judge_relay(
+    record: DnsRecord, texts: tuple[str, ...], relay: str, results: dict[Address, SpfResult]
+) -> RecordFinding:
     """A relay may send from other addresses than its name has: only its provider knows the right term."""
     term, is_documented = relay_term(relay)
     if is_documented:
         if term in texts[0].lower().split():
-            return Finding("ok", found=texts)
+            return RecordFinding("ok", found=texts)
         problem = f"Mail leaves through {relay}, but the record has no `{term}`."
-        return Finding("mismatch", problem, f"Add {term} before `all`.", found=texts)
+        return RecordFinding("mismatch", problem, f"Add {term} before `all`.", found=texts)
     if results and all(result.outcome == "pass" for result in results.values()):
-        return Finding("ok", found=texts)
-    advice = f"Mail leaves through {relay}. Ask its provider for the SPF term of its servers, and check that it is there."
-    return Finding("ok", None, advice, found=texts)
+        return RecordFinding("ok", found=texts)
+    advice = (
+        f"Mail leaves through {relay}. Ask its provider for the SPF term of its servers, and check that it is there."
+    )
+    return RecordFinding("ok", None, advice, found=texts)
 
 
 def _note(nobody: SpfResult) -> str | None:
     if nobody.outcome == "pass":
         return "The record allows every server to send mail of the domain: end it with -all."
     if nobody.lookups >= MAX_LOOKUPS - 1:
-        return f"The record needs {nobody.lookups} of at most {MAX_LOOKUPS} DNS look-ups: remove terms before you add any."
+        return (
+            f"The record needs {nobody.lookups} of at most {MAX_LOOKUPS} DNS look-ups: remove terms before you add any."
+        )
     return None
 
 
-async def _examine_dkim(context: Context, record: DnsRecord) -> Finding:
+async def _examine_dkim(context: Context, record: DnsRecord) -> RecordFinding:
     """Verifiers ask for TXT, also where the name is a CNAME (a delegated key)."""
     return rules.judge_answers(await context.lookups.ask(record.name, "TXT"), rules.judge_dkim(record))
 
 
-async def _examine_dmarc(context: Context, record: DnsRecord) -> Finding:
+async def _examine_dmarc(context: Context, record: DnsRecord) -> RecordFinding:
     """A subdomain without a policy of its own has that of the nearest domain above."""
     finding = await _simple(rules.judge_dmarc, context, record)
     parent = record.name.removeprefix("_dmarc.").partition(".")[2]
@@ -203,12 +206,12 @@ async def _examine_dmarc(context: Context, record: DnsRecord) -> Finding:
         for answer in await context.lookups.ask(f"_dmarc.{parent}", "TXT"):
             policies = [value for value in answer.values if is_dmarc(value)]
             if len(policies) == 1 and check_dmarc(policies[0]) is None:
-                return Finding("ok", None, f"The policy of {parent} applies.", found=tuple(policies))
+                return RecordFinding("ok", None, f"The policy of {parent} applies.", found=tuple(policies))
         parent = parent.partition(".")[2]
     return finding
 
 
-async def _examine_host(context: Context, record: DnsRecord) -> Finding:
+async def _examine_host(context: Context, record: DnsRecord) -> RecordFinding:
     """A name that leads to this server. (The policy at the MTA-STS name is not fetched here.)"""
     addresses = context.server.addresses
     kind = "AAAA" if addresses and all(each.version == 6 for each in addresses) else "A"
@@ -216,12 +219,12 @@ async def _examine_host(context: Context, record: DnsRecord) -> Finding:
     return rules.judge_answers(answers, rules.judge_host(record, context.server, addresses))
 
 
-async def _examine_address(context: Context, record: DnsRecord) -> Finding:
+async def _examine_address(context: Context, record: DnsRecord) -> RecordFinding:
     answers = await context.lookups.ask(record.name, record.type)
     return rules.judge_answers(answers, rules.judge_address(record, context.server.addresses))
 
 
-async def _examine_ptr(context: Context, record: DnsRecord) -> Finding:
+async def _examine_ptr(context: Context, record: DnsRecord) -> RecordFinding:
     address = _address_of(context.server, record)
     hostname = context.server.hostname or ""
     forward = await context.lookups.ask(hostname, "A" if address.version == 4 else "AAAA")
@@ -235,37 +238,39 @@ def _address_of(server: ServerIdentity, record: DnsRecord) -> Address:
     return next(each for each in server.addresses if each.reverse_pointer == record.name)
 
 
-async def _examine_authorization(context: Context, record: DnsRecord) -> Finding:
+async def _examine_authorization(context: Context, record: DnsRecord) -> RecordFinding:
     """Any name below stands for the `*`."""
     name = record.name.replace("*", "example.com", 1)
     return rules.judge_answers(await context.lookups.ask(name, "TXT"), rules.judge_authorization(record))
 
 
-async def _examine_caa(context: Context, record: DnsRecord) -> Finding:
+async def _examine_caa(context: Context, record: DnsRecord) -> RecordFinding:
     """The records of the name, or else of the nearest name above (RFC 8659 §3)."""
     name = record.name
     while "." in name:
         answers = await context.lookups.ask(name, "CAA")
-        finding = rules.judge_answers(answers, lambda answer: Finding("ok", found=answer.values))
+        finding = rules.judge_answers(answers, lambda answer: RecordFinding("ok", found=answer.values))
         if finding.found or finding.status != "ok":
             return finding
         name = name.partition(".")[2]
-    return Finding("ok", None, None)
+    return RecordFinding("ok", None, None)
 
 
-async def _examine_dnssec(context: Context, record: DnsRecord) -> Finding:
+async def _examine_dnssec(context: Context, record: DnsRecord) -> RecordFinding:
     answers = await context.lookups.ask(record.name, "A")
     if any(answer.authenticated for answer in answers):
-        return Finding("ok", found=("signed and verified",))
+        return RecordFinding("ok", found=("signed and verified",))
 
-    def judge(answer: DnsAnswer) -> Finding:
+    def judge(answer: DnsAnswer) -> RecordFinding:
         if answer.values:
-            return Finding(
+            return RecordFinding(
                 "mismatch", "The zone is signed, but the name servers did not verify that.",
                 "Use a validating name server (dns.servers), and check that the zone above has the DS record.",
                 found=answer.values,
             )  # fmt: skip
-        return Finding("missing", "The zone is not signed.", "Optional: sign it at the DNS provider. DANE needs it.")
+        return RecordFinding(
+            "missing", "The zone is not signed.", "Optional: sign it at the DNS provider. DANE needs it."
+        )
 
     name = record.name
     while True:
@@ -275,17 +280,17 @@ async def _examine_dnssec(context: Context, record: DnsRecord) -> Finding:
             return finding
 
 
-async def _examine_tlsa(context: Context, record: DnsRecord) -> Finding:
-    def judge(answer: DnsAnswer) -> Finding:
+async def _examine_tlsa(context: Context, record: DnsRecord) -> RecordFinding:
+    def judge(answer: DnsAnswer) -> RecordFinding:
         if not answer.values:
             text = "Optional in a signed zone: it protects delivery to this server."
-            return Finding("missing", "There is no TLSA record.", text if answer.authenticated else None)
+            return RecordFinding("missing", "There is no TLSA record.", text if answer.authenticated else None)
         if not answer.authenticated:
-            return Finding(
+            return RecordFinding(
                 "mismatch", "The record is not signed, so senders ignore it.", "Sign the zone, or remove the record.",
                 found=answer.values,
             )  # fmt: skip
-        return Finding("ok", found=answer.values)
+        return RecordFinding("ok", found=answer.values)
 
     return rules.judge_answers(await context.lookups.ask(record.name, "TLSA"), judge)
 

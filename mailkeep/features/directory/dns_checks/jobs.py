@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import timedelta
 from uuid import UUID
 
 from mailkeep.app import App
@@ -16,9 +15,7 @@ from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
 from mailkeep.jobs.run import JobQueue, Worker
 from mailkeep.net.dns_lookups import Lookups
 
-_LEASE = timedelta(seconds=120)  # longer than all look-ups of a check may take together
-_CHECKS = 8  # at a time
-_QUERIES = 32  # at a time
+_CHECKS = 16  # at a time
 _EXPECTED_QUESTIONS = 20  # of a check, before it is known; the budget gets or gives back the difference
 
 
@@ -27,7 +24,7 @@ class DnsCheckWorker:
 
     def __init__(self, app: App) -> None:
         self._app = app
-        self._slots = asyncio.Semaphore(_QUERIES)
+        self._slots = asyncio.Semaphore(service.QUERIES)
         queue = JobQueue("dns_checks", lambda limits: self.claim(limits.total), _key, self.work)
         self._worker = Worker(queue, slots=_CHECKS, concurrency=AdaptiveConcurrency(initial=1, maximum=1))
 
@@ -49,7 +46,7 @@ class DnsCheckWorker:
         settings = app.settings.dns
         budget = settings.lookups_per_second, self._expected_lookups()
         async with app.db.autocommit() as conn:
-            return await store.claim(conn, at, at + _LEASE, most, budget, regular=settings.check_minutes > 0)
+            return await store.claim(conn, at, at + service.LEASE, most, budget, regular=settings.check_minutes > 0)
 
     async def work(self, check: DnsCheck) -> bool:
         """Carry out a claimed check, and write its results."""

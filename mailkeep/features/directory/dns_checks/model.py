@@ -21,7 +21,7 @@ SERVER = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RecordFinding:
     """What a look at a record found, in words: the problem, and what to do. `partial`: some name servers do see it."""
 
     status: RecordStatus
@@ -71,10 +71,10 @@ class DnsCheck:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CheckOutcome:
     """The outcome of a check: a finding for each record; of the server also its addresses and the blocklists."""
 
-    findings: Sequence[tuple[DnsRecord, Finding]]
+    findings: Sequence[tuple[DnsRecord, RecordFinding]]
     lookups: int = 0
     addresses: Sequence[str] = ()
     blocklists: Sequence[BlocklistResult] = field(default_factory=list[BlocklistResult])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +17,12 @@ from mailkeep.features.directory.dns_checks import rules, store
 from mailkeep.features.directory.dns_checks.examine import Context, examine_domain, examine_server, find_addresses
 from mailkeep.features.directory.dns_checks.model import (
     SERVER,
+    CheckOutcome,
     DnsCheck,
     DnsProblem,
     DomainDnsFailed,
     DomainDnsRecovered,
-    Finding,
-    Outcome,
+    RecordFinding,
     StoredFinding,
 )
 from mailkeep.features.directory.domains import service as domains
@@ -33,6 +34,11 @@ from mailkeep.features.record.events.model import Event
 from mailkeep.net.dns_lookups import Lookups
 from mailkeep.net.guard import Address
 
+LEASE = timedelta(seconds=120)
+"""Of a claim: longer than all look-ups of a check may take together."""
+QUERIES = 64
+"""Questions at a time, of all checks of a process."""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
@@ -40,7 +46,7 @@ class CheckReport:
 
     domain: Domain | None
     check: DnsCheck
-    records: Sequence[tuple[DnsRecord, Finding]]
+    records: Sequence[tuple[DnsRecord, RecordFinding]]
 
 
 async def read_domain(app: App, who: Principal, domain_id: UUID) -> CheckReport:
@@ -92,13 +98,31 @@ async def _request(app: App, who: Principal, domain_id: UUID | None, target: Aud
         if check.requested_at is None:
             rules.refuse_too_early(check, at)
             await store.request(conn, check, at)
-            action = "domain.dns_check" if domain_id else "server.dns_check"
-            await audit.record(conn, who, at, AuditAction(action, target))
             check = replace(check, requested_at=at)
+        action = "domain.dns_check" if domain_id else "server.dns_check"
+        await audit.record(conn, who, at, AuditAction(action, target))
     return check
 
 
-async def run(app: App, check: DnsCheck, lookups: Lookups) -> tuple[Domain | None, Outcome]:
+async def check_now(app: App, domain: Domain | None) -> CheckReport:
+    """Check a domain, or the server (None), in this process, and write the results, unless a worker is checking it."""
+    check_id, domain_id = (SERVER, None) if domain is None else (domain.id, domain.id)
+    at = app.clock()
+    async with app.db.tx() as conn:
+        await store.ensure_server(conn, at)
+        check = await store.claim_one(conn, check_id, at, at + LEASE)
+    lookups = Lookups(app.dns_query, asyncio.Semaphore(QUERIES))
+    try:
+        _, outcome = await run(app, check or _new_check(app, domain_id), lookups)
+    finally:
+        await lookups.close()
+    if check is not None:
+        await write(app, check, domain, outcome, 0)
+    report = await (read_server(app) if domain is None else report_domain(app, domain))
+    return replace(report, records=outcome.findings)
+
+
+async def run(app: App, check: DnsCheck, lookups: Lookups) -> tuple[Domain | None, CheckOutcome]:
     """Look up and judge the records of a domain or of the server; writes nothing. The domain is None of the server,
     and if it was deleted, without findings.
     """
@@ -111,14 +135,16 @@ async def run(app: App, check: DnsCheck, lookups: Lookups) -> tuple[Domain | Non
     async with app.db.autocommit() as conn:
         domain = await domains.find(conn, check.domain_id)
     if domain is None:
-        return None, Outcome([])
+        return None, CheckOutcome([])
     records = await dns.list_domain_records(app, domain)
     identity = await find_addresses(lookups, identity)
     context = Context(lookups, identity, dns.relay_of(domain, app.settings))
     return domain, await examine_domain(context, records)
 
 
-async def write(app: App, claimed: DnsCheck, domain: Domain | None, outcome: Outcome, expected_lookups: int) -> bool:
+async def write(
+    app: App, claimed: DnsCheck, domain: Domain | None, outcome: CheckOutcome, expected_lookups: int
+) -> bool:
     """Write the results of a check, its status, and the event that is due, in one transaction. False, and without
     effect, if the check was claimed again meanwhile, or its domain was deleted.
     """
@@ -151,7 +177,7 @@ async def write(app: App, claimed: DnsCheck, domain: Domain | None, outcome: Out
     return True
 
 
-def _payload(domain: Domain, outcome: Outcome, *, failing: bool) -> DomainDnsFailed | DomainDnsRecovered:
+def _payload(domain: Domain, outcome: CheckOutcome, *, failing: bool) -> DomainDnsFailed | DomainDnsRecovered:
     if not failing:
         return DomainDnsRecovered(domain=domain.name)
     problems = [
@@ -161,19 +187,23 @@ def _payload(domain: Domain, outcome: Outcome, *, failing: bool) -> DomainDnsFai
     return DomainDnsFailed(domain=domain.name, problems=problems)
 
 
-def _store(record: DnsRecord, finding: Finding) -> StoredFinding:
+def _store(record: DnsRecord, finding: RecordFinding) -> StoredFinding:
     return StoredFinding(record.identity, finding.status, finding.found, finding.problem, finding.advice)
 
 
-def _match(app: App, check: DnsCheck, records: Sequence[DnsRecord]) -> list[tuple[DnsRecord, Finding]]:
+def _match(app: App, check: DnsCheck, records: Sequence[DnsRecord]) -> list[tuple[DnsRecord, RecordFinding]]:
     """The results of those records that are the same as at the check."""
     stored = {each.identity: each for each in check.results}
     has_name = dns.server_identity(app.settings).hostname is not None
-    unknown = Finding("not_checked") if has_name else Finding("not_checked", rules.NO_HOSTNAME, rules.SET_HOSTNAME)
-    pairs: list[tuple[DnsRecord, Finding]] = []
+    unknown = (
+        RecordFinding("not_checked")
+        if has_name
+        else RecordFinding("not_checked", rules.NO_HOSTNAME, rules.SET_HOSTNAME)
+    )
+    pairs: list[tuple[DnsRecord, RecordFinding]] = []
     for record in records:
         result = stored.get(record.identity) if has_name else None
-        finding = result and Finding(result.status, result.problem, result.advice, found=result.found)
+        finding = result and RecordFinding(result.status, result.problem, result.advice, found=result.found)
         pairs.append((record, finding or unknown))
     return pairs
 

@@ -75,6 +75,20 @@ async def claim(
     return [_check(row) for row in await cursor.fetchall()]
 
 
+async def claim_one(conn: Conn, check_id: UUID, at: datetime, until: datetime) -> DnsCheck | None:
+    """Claim a check until `until`, whether it is due or not; None while a worker carries it out."""
+    cursor = await conn.execute(
+        f"""
+        UPDATE dns_checks c SET claims = c.claims + 1, due_at = %(until)s, running = true, requested_at = NULL
+         WHERE c.id = %(id)s AND NOT (c.running AND c.due_at > %(at)s)
+        RETURNING {_COLUMNS}
+        """,  # noqa: S608
+        {"id": check_id, "at": at, "until": until},
+    )
+    row = await cursor.fetchone()
+    return _check(row) if row else None
+
+
 async def spend(conn: Conn, lookups: int, rate: int) -> None:
     """Take look-ups from the budget in addition to those expected, or give back, if negative."""
     await conn.execute(

@@ -13,7 +13,7 @@ from mailkeep.core.clock import iso_or_none
 from mailkeep.features.directory.blocklists.model import BlocklistResult
 from mailkeep.features.directory.dns.model import TTL, DnsRecord, Purpose, ServerIdentity
 from mailkeep.features.directory.dns_checks import rules
-from mailkeep.features.directory.dns_checks.model import CheckStatus, DnsCheck, Finding, RecordStatus
+from mailkeep.features.directory.dns_checks.model import CheckStatus, DnsCheck, RecordFinding, RecordStatus
 from mailkeep.features.directory.dns_checks.service import CheckReport
 from mailkeep.web.fields import Query, Timestamp
 
@@ -27,8 +27,8 @@ class DnsRecordResult(Struct, frozen=True):
     value: Annotated[
         str | None,
         Meta(
-            description="Its value; names without a trailing dot, TXT in one piece. Null: there is none to recommend, or "
-            "it is not known before `server.hostname` is set."
+            description="Its value; names without a trailing dot, TXT in one piece. Null: there is none to recommend, "
+            "or it is not known before `server.hostname` is set."
         ),
     ]
     ttl: Annotated[int, Meta(description="Seconds for which name servers may remember it.")]
@@ -158,7 +158,7 @@ def _to_records(report: CheckReport) -> list[DnsRecordResult]:
     return [_to_record(record, finding, report.check.checked_at) for record, finding in report.records]
 
 
-def _to_record(record: DnsRecord, finding: Finding, checked_at: datetime | None) -> DnsRecordResult:
+def _to_record(record: DnsRecord, finding: RecordFinding, checked_at: datetime | None) -> DnsRecordResult:
     return DnsRecordResult(
         purpose=record.purpose,
         type=record.type,

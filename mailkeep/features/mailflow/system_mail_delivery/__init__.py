@@ -4,7 +4,8 @@ From is `postmaster@` the server's host name (`server.hostname`, else the system
 an address). The envelope sender is null, so that nobody replies automatically (RFC 3834). A bounce would reach nobody:
 if a mailbox here is full, the mail waits as long as Postfix retries deliveries, and if it is not delivered, there is an
 alert (`system.alert`). Mailkeep signs the mail: with the keys of the host name if that is a managed domain, else with
-the host name's own key, which `mailkeep dns` shows. A name without a dot has no DNS records, so its mail is not signed.
+the host name's own key, which `mailkeep dns --server` shows. A name without a
+dot has no DNS records, so its mail is not signed.
 
 In the full profile the process `reinjection` submits it to Postfix's service `system`, which uses no filter: the mail
 leaves while Rspamd is down. In the embedded profile it takes the way of all sends: sandbox or `mta.host`. A submission
