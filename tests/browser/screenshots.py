@@ -26,6 +26,7 @@ from mailkeep.run.cli import install
 from mailkeep.run.runtime.context import attach
 from tests.browser import owners
 from tests.browser.front import Front, run_front
+from tests.browser.names import Names, run_names
 from tests.browser.scene import EXAMPLE, SHOP, Scene, log_in, run_scene
 from tests.browser.screens import PHONE, ROOT, SCREENS, WIDE, Screen, navigate, open_context, visit
 from tests.plugins.browser import PROGRAMS, launch, program
@@ -50,6 +51,11 @@ FILTER = (
     'require ["fileinto", "mailbox"];\nif header :contains "list-id" "news.example.org" {\n  fileinto :create "News";\n'
     "  stop;\n}\n"
 )
+DNS_SCREENS = {
+    "dns": "/domains/{domain_id}?tab=dns",
+    "dkim": "/domains/{domain_id}?tab=dkim",
+    "server-dns": "/server-dns",
+}
 SERVICES_TABS = ("state", "plan", "drift", "operations", "generations")
 # The mean difference per pixel, of 255.
 _MAX_DIFFERENCE = 0.2
@@ -76,7 +82,7 @@ async def take_screenshots(browser: Browser, scene: Scene, front: Front, folder:
             page = await browser_context.new_page()
             await visit(page, scene.http, "/")
             for screen in (*SCREENS, *OTHERS):
-                if screen.name in ("queue", "services", "import-mailboxes"):
+                if screen.name in ("queue", "services", "import-mailboxes", *DNS_SCREENS):
                     continue
                 await navigate(page, screen.path_for(scene.ids))
                 if screen.name == "events":
@@ -159,6 +165,33 @@ async def take_owners_screenshots(browser: Browser, front: Front, folder: Path) 
         written += [folder / f"{name}-{form}.png" for name in ("own-login", *(each.name for each in owners.SCREENS))]
     for picture in written:
         picture.write_bytes(reduce_colors(picture.read_bytes()))
+    return written
+
+
+async def take_dns_screenshots(browser: Browser, names: Names, folder: Path) -> list[Path]:
+    """Records that are right, wrong and missing, a key to publish, and an address in a blocklist."""
+    written: list[Path] = []
+    path = f"/domains/{names.domain_id}"
+    await names.publish(f"{path}/dns")
+    await names.publish("/dns/server")
+    names.list_address("bl.mailkeep.test")
+    for server in names.servers:
+        server.publish(EXAMPLE, "TXT", "v=spf1 ip4:198.51.100.7 -all")
+    names.servers[0].withdraw(f"_dmarc.{EXAMPLE}")
+    await names.call("POST", f"{path}/dkim-keys", {"algorithm": "rsa2048", "selector": "mail2027"})
+    await asyncio.sleep(10)  # the pause after the first check
+    for each in (f"{path}/dns", "/dns/server"):
+        await names.call("POST", f"{each}/check")
+        while (await names.call("GET", each))["check"]["state"] != "idle":
+            await asyncio.sleep(0.2)
+    for form, options in FORMS.items():
+        async with open_context(browser, names.caller("super_admin"), reduced_motion="reduce", **options) as context:
+            page = await context.new_page()
+            for name, each in DNS_SCREENS.items():
+                await visit(page, names.http, each.format(domain_id=names.domain_id))
+                await page.wait_for_timeout(150)
+                written.append(folder / f"{name}-{form}.png")
+                written[-1].write_bytes(reduce_colors(await page.screenshot()))
     return written
 
 
@@ -259,6 +292,9 @@ async def main() -> int:
         async with run_scene(Path(folder)) as scene, run_front(scene) as front, launch(executable) as browser:
             written = await take_screenshots(browser, scene, front, target)
             written += await take_owners_screenshots(browser, front, target)
+    with tempfile.TemporaryDirectory() as folder:
+        async with run_names(Path(folder)) as names, launch(executable) as browser:
+            written += await take_dns_screenshots(browser, names, target)
     stack_folder = new_directory("mailkeep-screenshots-", 0o755, programs=True)
     try:
         await asyncio.to_thread(harness.start, stack_folder)

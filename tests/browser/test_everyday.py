@@ -45,7 +45,7 @@ async def test_a_domain_is_created_edited_and_deleted(browser: Browser, scene: S
         await dialog.get_by_role("button", name="Create domain").click()
         await expect(page.get_by_role("heading", level=1, name=name)).to_be_visible()
         await page.get_by_role("tab", name="DKIM").click()
-        await expect(page.get_by_text(f"._domainkey.{name}")).to_be_visible()
+        await expect(page.get_by_text(f"._domainkey.{name}").first).to_be_visible()
         await page.get_by_role("tab", name="Settings").click()
         await page.get_by_label("Description").fill("For a while")
         await page.get_by_label("Receiving enabled").uncheck()
