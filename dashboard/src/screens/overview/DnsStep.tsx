@@ -26,10 +26,17 @@ export function isDnsDone(domain: Domain | null): boolean {
   return domain !== null && (domain.dns.status === 'ok' || domain.dns.status === 'attention')
 }
 
+/** The next domain and its records. */
+export function useDnsStep() {
+  const domain = useQuery(firstDomainQuery())
+  const id = domain.data?.id
+  const report = useQuery({ ...domainReportQuery(id ?? ''), enabled: Boolean(id) })
+  return { isPending: domain.isPending || (Boolean(id) && report.isPending), domain: domain.data, report: report.data }
+}
+
 /** What the API says about the records of the next domain. */
 export function DnsStepText() {
-  const domain = useQuery(firstDomainQuery()).data
-  const report = useQuery({ ...domainReportQuery(domain?.id ?? ''), enabled: Boolean(domain) }).data
+  const { domain, report } = useDnsStep()
   if (!domain || !report) return null
   if (report.setup)
     return (
@@ -50,8 +57,7 @@ export function DnsStepText() {
 
 /** Leads to the setting that is missing, or to the records. */
 export function DnsStepButton({ variant }: { variant: 'filled' | 'default' }) {
-  const domain = useQuery(firstDomainQuery()).data
-  const report = useQuery({ ...domainReportQuery(domain?.id ?? ''), enabled: Boolean(domain) }).data
+  const { domain, report } = useDnsStep()
   const mayNotSet = useDenialReason('config.write') !== null
   if (!domain) return <span className="muted small">Add a domain first.</span>
   if (report?.setup)

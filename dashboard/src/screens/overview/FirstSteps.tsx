@@ -4,11 +4,13 @@ import { versionQuery } from '../../api/queries'
 import { PATHS, type ScreenName } from '../../paths'
 import { type Action, denialReason } from '../../access/policy'
 import { useAccount } from '../../access/account'
-import { DnsStepButton, DnsStepText, firstDomainQuery, isDnsDone } from './DnsStep'
+import { DnsStepButton, DnsStepText, firstDomainQuery, isDnsDone, useDnsStep } from './DnsStep'
 import { Badge } from '../../ui/Badge'
 import { Icon } from '../../ui/Icon'
 import { LinkButton } from '../../ui/links'
 import { Page } from '../../ui/Page'
+import { LoadingLines } from '../../ui/DataList'
+import { useReady } from '../../ui/useReady'
 
 interface Step {
   title: string
@@ -78,7 +80,7 @@ export function sentQuery() {
  * Which steps are complete; null while loading. The embedded profile is mostly used for development: there the DNS records
  * are not needed to complete the steps (`isOptional`).
  */
-export function useSteps(): { areComplete: readonly (boolean | null)[]; isOptional: (index: number) => boolean } {
+export function useSteps(): { isPending: boolean; areComplete: readonly (boolean | null)[]; isOptional: (index: number) => boolean } {
   const isEmbedded = useQuery(versionQuery()).data?.profile === 'embedded'
   const query = { limit: 1 } as const
   const results = useQueries({
@@ -97,6 +99,7 @@ export function useSteps(): { areComplete: readonly (boolean | null)[]; isOption
     ],
   })
   return {
+    isPending: results.some((each) => each.isPending),
     areComplete: results.map((each) => each.data ?? null),
     isOptional: (index) => isEmbedded && STEPS[index]?.isDns === true,
   }
@@ -105,44 +108,51 @@ export function useSteps(): { areComplete: readonly (boolean | null)[]; isOption
 export function FirstSteps() {
   const account = useAccount()
   const isEmbedded = useQuery(versionQuery()).data?.profile === 'embedded'
-  const { areComplete, isOptional } = useSteps()
+  const { isPending, areComplete, isOptional } = useSteps()
+  const dns = useDnsStep()
+  // Texts and buttons depend on all of it: nothing moves later.
+  const isReady = useReady(!isPending && !dns.isPending)
   const next = areComplete.findIndex((each, index) => each === false && !isOptional(index))
   const isAllComplete = areComplete.every((each, index) => each === true || isOptional(index))
   return (
     <Page title="First steps" lead={isAllComplete ? 'All steps are complete.' : 'From an empty server to a delivered message.'}>
-      <ol className="guide">
-        {STEPS.map((step, index) => (
-          <li
-            key={step.title}
-            className="card"
-            aria-current={index === next ? 'step' : undefined}
-            data-done={areComplete[index] ?? undefined}
-          >
-            <span className="guide-mark">{areComplete[index] ? <Icon name="check" /> : index + 1}</span>
-            <div className="guide-text">
-              <h2>
-                {step.title} {areComplete[index] ? <Badge tone="good">done</Badge> : isOptional(index) && <Badge>optional</Badge>}
-              </h2>
-              <p className="muted">
-                {step.text}
-                {step.isDns && <DnsStepText />}
-                {step.action === 'send' &&
-                  isEmbedded &&
-                  " By default (mta.mode = sandbox), the sandbox captures it and external recipients don't receive it."}
-              </p>
-            </div>
-            {denialReason(account, step.action) ? (
-              !areComplete[index] && <span className="muted small">Ask an administrator.</span>
-            ) : step.isDns ? (
-              <DnsStepButton variant={index === next ? 'filled' : 'default'} />
-            ) : (
-              <LinkButton to={PATHS[step.to]} search={step.search ?? {}} variant={index === next ? 'filled' : 'default'}>
-                {step.button}
-              </LinkButton>
-            )}
-          </li>
-        ))}
-      </ol>
+      {isReady ? (
+        <ol className="guide">
+          {STEPS.map((step, index) => (
+            <li
+              key={step.title}
+              className="card"
+              aria-current={index === next ? 'step' : undefined}
+              data-done={areComplete[index] ?? undefined}
+            >
+              <span className="guide-mark">{areComplete[index] ? <Icon name="check" /> : index + 1}</span>
+              <div className="guide-text">
+                <h2>
+                  {step.title} {areComplete[index] ? <Badge tone="good">done</Badge> : isOptional(index) && <Badge>optional</Badge>}
+                </h2>
+                <p className="muted">
+                  {step.text}
+                  {step.isDns && <DnsStepText />}
+                  {step.action === 'send' &&
+                    isEmbedded &&
+                    " By default (mta.mode = sandbox), the sandbox captures it and external recipients don't receive it."}
+                </p>
+              </div>
+              {denialReason(account, step.action) ? (
+                !areComplete[index] && <span className="muted small">Ask an administrator.</span>
+              ) : step.isDns ? (
+                <DnsStepButton variant={index === next ? 'filled' : 'default'} />
+              ) : (
+                <LinkButton to={PATHS[step.to]} search={step.search ?? {}} variant={index === next ? 'filled' : 'default'}>
+                  {step.button}
+                </LinkButton>
+              )}
+            </li>
+          ))}
+        </ol>
+      ) : (
+        <LoadingLines count={8} />
+      )}
     </Page>
   )
 }
