@@ -50,6 +50,9 @@ test: dev browser daemons $(OIDC_PROVIDER) ## everything: checks, then all tests
 daemons: dev
 	@[ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || $(BIN)/mailkeep install >&2 || \
 		echo "The mail daemons can't be installed: tests of the full profile will be skipped." >&2
+	@[ -x /usr/sbin/knotd ] || [ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || { \
+		export DEBIAN_FRONTEND=noninteractive; timeout 900 apt-get install -y -qq --no-install-recommends knot </dev/null >/dev/null; } || \
+		echo "knot can't be installed: the tests of DNS updates are skipped." >&2
 
 # Only root can install it; without one the tests that need a browser are skipped by name. The shell is preferred: the
 # same engine, with two thirds of the work.

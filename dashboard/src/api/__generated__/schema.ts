@@ -1013,6 +1013,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/domains/{id}/dns-updates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the DNS records that Mailkeep writes
+         * @description Of a domain with `dns_managed`, by `dns.provider`: each record and what became of it. Errors are retried with growing pauses, at most an hour.
+         */
+        get: operations["getDomainsByIdDnsUpdates"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events": {
         parameters: {
             query?: never;
@@ -3969,6 +3989,24 @@ export interface components {
             name: string;
             value: string;
         };
+        /** @description What Mailkeep writes for a domain. `state` `off`: nothing; `problem` says in words what is wrong. */
+        DnsUpdates: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            attempted_at: string | null;
+            managed: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            next_attempt_at: string | null;
+            problem: string;
+            records: components["schemas"]["UpdatedRecord"][];
+            /** @enum {string} */
+            state: "conflict" | "error" | "off" | "ok" | "waiting";
+        };
         /**
          * @description A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off; null for
          *         `require_app_passwords`: as the setting. `alias_of` makes it an alias domain of that domain. Only a super_admin sets
@@ -5908,6 +5946,18 @@ export interface components {
             one_click?: boolean;
             /** @default  */
             url?: string;
+        };
+        /**
+         * @description A record that Mailkeep writes. `written`: by Mailkeep; `present`: somebody else had published it before;
+         *         `conflict`: others have published other values, which are left as they are; `waiting`: not written yet.
+         */
+        UpdatedRecord: {
+            name: string;
+            problem: string;
+            /** @enum {string} */
+            state: "conflict" | "present" | "waiting" | "written";
+            type: string;
+            value: string;
         };
         /** @description The passkey's owner; `id` is the account's id in base64url. */
         UserEntity: {
@@ -9729,6 +9779,45 @@ export interface operations {
             404: components["responses"]["404.NOT_FOUND"];
             409: components["responses"]["409.CONFLICT"];
             412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getDomainsByIdDnsUpdates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DnsUpdates"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

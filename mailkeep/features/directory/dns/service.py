@@ -25,7 +25,9 @@ async def list_domain_records(app: App, domain: Domain) -> list[DnsRecord]:
 async def list_server_records(app: App, addresses: Sequence[str]) -> list[DnsRecord]:
     """The records of the server's host name with these addresses."""
     hostname = app.settings.server.mail_domain
-    return rules.required_records(hostname, hostname, addresses, (), await _list_host_keys(app, hostname))
+    keys = await _list_host_keys(app, hostname)
+    records = rules.required_records("", hostname, addresses, (), keys)
+    return [record for record in records if record.name not in ("", "_dmarc.")]
 
 
 async def _list_host_keys(app: App, hostname: str) -> list[dkim.DkimKey]:
