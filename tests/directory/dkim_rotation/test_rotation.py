@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import dkim as dkim_verifier
 import pytest
 
 from mailkeep.core import failpoint
 from mailkeep.features.directory.dkim_rotation.jobs import DkimWorker
 from mailkeep.settings.dns import DkimSettings, DnsSettings
+from tests.plugins.post import Post
 from tests.support.builders import create_domain
 from tests.support.client import ADMIN_IDS, Api, email_of
 from tests.support.dns_server import DnsServer
@@ -192,3 +194,32 @@ async def test_without_an_administrator_of_the_domain_super_admins_get_the_mail(
     await DkimWorker(api.app).drain()
     rows = await api.sql("SELECT recipient FROM system_mail WHERE kind = 'dkim_due'")
     assert [row["recipient"] for row in rows] == [email_of("sue")]
+
+
+async def test_the_sandbox_signs_with_both_keys_before_and_after_a_switch(post: Post):
+    api = post.api
+    with DnsServer() as server:
+        api.app.settings = replace(
+            api.app.settings, dns=DnsSettings(servers=(server.address,)), dkim=DkimSettings(rotate_days=30)
+        )
+        domain_id = await create_domain(api, NAME)
+        worker = DkimWorker(api.app)
+        for count in (1, 2):
+            for key in await keys(api, domain_id):
+                server.publish(key["dns"]["name"], "TXT", key["dns"]["value"])
+            assert (await post.send(**{"from": {"email": f"shop@{NAME}"}})).status == 200
+            caught = await post.caught()
+            assert len(caught) == count
+            raw = (await api.sue.get(f"/sandbox/messages/{caught[0]['id']}/raw")).body
+            signatures = [dkim_verifier.DKIM(raw) for _ in range(2)]
+            for index, verifier in enumerate(signatures):
+                answers = {f"{key['dns']['name']}.": key["dns"]["value"] for key in await keys(api, domain_id)}
+                assert verifier.verify(index, lambda name, timeout=5, answers=answers: answers[name.decode()].encode())
+            used = {verifier.signature_fields[b"s"].decode() for verifier in signatures}
+            assert used == {key["selector"] for key in await keys(api, domain_id, stage="active")}
+            api.clock.advance(days=30)
+            await worker.drain()
+            for key in await keys(api, domain_id):
+                server.publish(key["dns"]["name"], "TXT", key["dns"]["value"])
+            api.clock.advance(minutes=1)
+            await worker.drain()

@@ -212,7 +212,8 @@ def test_the_list_of_commands():
     assert sorted(COMMANDS) == [
         "admin create", "admin disable", "admin disconnect", "admin enable", "admin invite", "admin list",
         "admin password", "admin reset-factors", "alias export", "alias import", "alias list", "audit verify",
-        "config history", "config rollback", "config set", "config show", "config unset", "dns", "doctor",
+        "config history", "config rollback", "config set", "config show", "config unset", "dkim activate",
+        "dkim create", "dkim delete", "dkim import", "dkim list", "dkim retire", "dns", "doctor",
         "domain alias", "domain list", "down", "install", "key create", "listen", "mailbox export", "mailbox folders",
         "mailbox forward off", "mailbox forward set", "mailbox forward show", "mailbox import", "mailbox invite",
         "mailbox recalculate", "mailbox reset-factors", "mailbox send-as set", "mailbox send-as show",
