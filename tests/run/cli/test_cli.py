@@ -31,6 +31,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import psycopg
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -1012,11 +1014,38 @@ def test_alias_domains_senders_and_the_status_of_aliases(running: Running, root_
     assert "There is no domain none.test" in run("alias", "list", "--domain", "none.test").err
 
 
+def test_dkim_keys_are_managed(running: Running, domain_id: str, tmp_path: Path):
+    def dkim(*line: str, code: int = 0, stdin: str = "") -> Any:
+        result = inside("dkim", *line, "--json", data=running.data, stdin=stdin)
+        assert result.code == code, result
+        return result.json
+
+    made = dkim("create", "example.test", "--algorithm", "ed25519", "--selector", "ours")
+    assert (made["stage"], made["dns"]["name"]) == ("pending", "ours._domainkey.example.test")
+    text = inside("dkim", "create", "example.test", "--algorithm", "ed25519", data=running.data).out
+    assert "Publish its record" in text
+    assert dkim("activate", "example.test", "OURS", "--force")["stage"] == "active"
+    listed = {key["selector"]: key for key in dkim("list", "example.test")["keys"]}
+    assert listed["ours"]["stage"] == "active"
+    assert dkim("delete", "example.test", "ours", code=1)["error"]["details"]["reason"] == "in_use"
+    assert dkim("retire", "example.test", made["id"])["stage"] == "retiring"
+    assert dkim("retire", "example.test", "nothing", code=1)["error"]["code"] == "NOT_FOUND"
+    assert dkim("list", "unknown.test", code=1)["error"]["code"] == "DOMAIN_NOT_FOUND"
+    private = Ed25519PrivateKey.generate()
+    pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (tmp_path / "key.pem").write_bytes(pem)
+    imported = dkim("import", "example.test", str(tmp_path / "key.pem"), "--selector", "old")
+    assert "PRIVATE" not in str(imported)
+    assert dkim("import", "example.test", "-", stdin="no key", code=1)["error"]["code"] == "INVALID_FIELD"
+    assert dkim("import", "example.test", str(tmp_path / "absent.pem"), code=1)["error"]["code"] == "FAILED"
+    assert dkim("delete", "example.test", "old")["selector"] == "old"
+
+
 def test_dns_prints_the_records_to_publish(running: Running, domain_id: str):
     env = {"MAILKEEP_SERVER__HOSTNAME": "mx.example.test", "MAILKEEP_SERVER__ADDRESSES": '["192.0.2.10", "127.0.0.1"]'}
     lines = mailkeep("dns", "Example.test", data=running.data, env=env).out.splitlines()[1::2]
-    own_key = lines.pop(4)  # of the host name, for mail of Mailkeep itself
-    assert own_key.split()[0].partition("._domainkey.")[2] == "mx.example.test."
+    own_keys = [lines.pop(4), lines.pop(4)]  # of the host name, for mail of Mailkeep itself
+    assert {line.split()[0].partition("._domainkey.")[2] for line in own_keys} == {"mx.example.test."}
     assert lines[:5] == [
         "example.test. 3600 IN MX 10 mx.example.test.",
         "mx.example.test. 3600 IN A 192.0.2.10",
@@ -1027,7 +1056,7 @@ def test_dns_prints_the_records_to_publish(running: Running, domain_id: str):
     assert {line.split()[0].partition("._domainkey.")[2] for line in lines[5:-1]} == {"example.test."}
     records = inside("dns", "example.test", "--json", data=running.data, env=env).json["records"]
     assert [f"{one['name']}. 3600 IN {one['type']}" for one in records] == [
-        " ".join(x.split()[:4]) for x in [*lines[:4], own_key, *lines[4:]]
+        " ".join(x.split()[:4]) for x in [*lines[:4], *own_keys, *lines[4:]]
     ]
 
 

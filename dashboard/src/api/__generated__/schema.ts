@@ -874,7 +874,7 @@ export interface paths {
         put?: never;
         /**
          * Create a domain
-         * @description Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows. With `alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`.
+         * @description Also creates its first DKIM keys: publish the records that GET /domains/{id}/dkim-keys shows. With `alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`.
          */
         post: operations["postDomains"];
         delete?: never;
