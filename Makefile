@@ -5,10 +5,10 @@ JOBS ?= $(shell echo $$(($$(nproc) + 2)))
 ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
-# Wheels only, but for dkimpy, whose build tools stand in build.lock. So does pip: what python3 -m venv brings varies.
+# Wheels only, but for dkimpy and pyspf, whose build tools stand in build.lock. So does pip: what python3 -m venv brings varies.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --root-user-action=ignore
 WHEELS := --require-hashes --no-deps --only-binary :all:
-LOCKED := $(WHEELS) --no-binary dkimpy --no-build-isolation
+LOCKED := $(WHEELS) --no-binary dkimpy,pyspf --no-build-isolation
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE)
 # Compiled modules are kept, whatever the environment says: the tests start many processes, and each would compile all of
@@ -50,6 +50,9 @@ test: dev browser daemons $(OIDC_PROVIDER) ## everything: checks, then all tests
 daemons: dev
 	@[ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || $(BIN)/mailkeep install >&2 || \
 		echo "The mail daemons can't be installed: tests of the full profile will be skipped." >&2
+	@[ -x /usr/sbin/knotd ] || [ "$$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null || { \
+		export DEBIAN_FRONTEND=noninteractive; timeout 900 apt-get install -y -qq --no-install-recommends knot </dev/null >/dev/null; } || \
+		echo "knot can't be installed: the tests of DNS updates are skipped." >&2
 
 # Only root can install it; without one the tests that need a browser are skipped by name. The shell is preferred: the
 # same engine, with two thirds of the work.

@@ -1005,6 +1005,7 @@ ROWS: dict[str, Row] = {
     "POST /domains/{id}/dkim-keys/{key_id}/activate": Row(by_id(create_retired_key, {}), success=(409, "CONFLICT")),
     "POST /domains/{id}/dkim-keys/{key_id}/retire": Row(by_id(create_dkim_key, {})),
     "DELETE /domains/{id}/dkim-keys/{key_id}": Row(by_id(create_dkim_key)),
+    "GET /domains/{id}/dns-updates": Row(by_id(find_domain)),
     "GET /domains/{id}/dkim-delegation": Row(by_id(find_domain)),
     "GET /mailboxes": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "POST /mailboxes/bulk": Row(bulk_deletion(), **NO_OBJECT),

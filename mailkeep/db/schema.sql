@@ -237,7 +237,7 @@ TABLE dkim_keys
     activated_at timestamp with time zone
     retiring_at timestamp with time zone
     retired_at timestamp with time zone
-    claimed_until timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone
+    claimed_until timestamp with time zone NOT NULL DEFAULT '1970-01-01 00:00:00+00'::timestamp with time zone
     claims integer NOT NULL DEFAULT 0
     next_check_at timestamp with time zone
     checks integer NOT NULL DEFAULT 0
@@ -249,6 +249,7 @@ TABLE dkim_keys
     CONSTRAINT dkim_keys_stage CHECK ((stage = ANY (ARRAY['pending'::text, 'active'::text, 'retiring'::text, 'retired'::text])))
     CREATE INDEX dkim_keys_active ON dkim_keys USING btree (activated_at) WHERE (stage = 'active'::text)
     CREATE INDEX dkim_keys_by_domain ON dkim_keys USING btree (domain_id, id)
+    CREATE INDEX dkim_keys_delegated ON dkim_keys USING btree (split_part(cname, '._domainkey.'::text, 2)) WHERE ((cname IS NOT NULL) AND (stage <> 'retired'::text))
     CREATE INDEX dkim_keys_pending ON dkim_keys USING btree (next_check_at) WHERE ((stage = 'pending'::text) AND for_rotation)
     CREATE INDEX dkim_keys_retiring ON dkim_keys USING btree (retiring_at) WHERE (stage = 'retiring'::text)
     CREATE UNIQUE INDEX dkim_keys_selector_unique ON dkim_keys USING btree (domain_id, selector) WHERE (stage <> 'retired'::text)

@@ -9,6 +9,7 @@ reachable.
 - `guard`: the table of special-purpose networks, and the parsing of hosts.
 - `resolver`: the addresses of a host, from `dns.servers` or the system.
 - `dns_query`: what each of the configured name servers answers to a query.
+- `dns_update`: changes of a zone by DNS UPDATE (RFC 2136), signed with TSIG.
 - `client`: `OutboundClient`, one per process, in `App.outbound`. `send` takes an `OutboundRequest` and returns an
   `OutboundResponse` with any status (redirects are not followed), or raises `OutboundError`.
 - `connection`: connections that limit what a server may send, and are aborted instead of closed; also used by

@@ -7,7 +7,7 @@ cache and no search list, and a query that gets no answer by UDP or a truncated 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -141,6 +141,11 @@ def _read(server: str, response: dns.message.Message, name: dns.name.Name, kind:
 def _is_referral(response: dns.message.Message) -> bool:
     """Whether the answer only names other servers (RFC 1034 §4.3.1): a lame or not recursive server."""
     return not response.flags & dns.flags.AA and any(rrset.rdtype == dns.rdatatype.NS for rrset in response.authority)
+
+
+def read_texts(rows: Iterable[dns.rdata.Rdata]) -> list[str]:
+    """The values of records as in `DnsAnswer`, sorted."""
+    return sorted({_text(row) for row in rows})
 
 
 def _text(row: dns.rdata.Rdata) -> str:

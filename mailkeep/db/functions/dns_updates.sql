@@ -1,7 +1,7 @@
 -- Makes the update of a domain's or host's DNS records due at once, if there is one.
 CREATE OR REPLACE FUNCTION request_dns_update(p_subject text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    UPDATE dns_updates u SET next_attempt_at = '-infinity', failures = 0 WHERE u.subject = p_subject;
+    UPDATE dns_updates u SET next_attempt_at = 'epoch', failures = 0 WHERE u.subject = p_subject;
     IF FOUND THEN
         PERFORM wake_workers('dns_updates');
     END IF;
@@ -12,7 +12,7 @@ $$;
 CREATE OR REPLACE FUNCTION domains_update_dns() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP <> 'DELETE' AND NEW.dns_managed THEN
-        INSERT INTO dns_updates (id, subject, state, next_attempt_at) VALUES (NEW.id, NEW.name, 'waiting', '-infinity')
+        INSERT INTO dns_updates (id, subject, state, next_attempt_at) VALUES (NEW.id, NEW.name, 'waiting', 'epoch')
         ON CONFLICT (subject) DO NOTHING;
     END IF;
     PERFORM request_dns_update(CASE WHEN TG_OP = 'DELETE' THEN OLD.name ELSE NEW.name END);

@@ -100,7 +100,7 @@ CREATE TABLE dkim_keys (
     retiring_at     timestamptz,
     retired_at      timestamptz,
     -- The job of a key: the next look-up of a pending one, the rotation of an active one, the end of a retiring one.
-    claimed_until   timestamptz NOT NULL DEFAULT '-infinity',
+    claimed_until   timestamptz NOT NULL DEFAULT 'epoch',
     claims          integer NOT NULL DEFAULT 0,
     next_check_at   timestamptz,
     checks          integer NOT NULL DEFAULT 0,
@@ -108,6 +108,7 @@ CREATE TABLE dkim_keys (
 );
 CREATE UNIQUE INDEX dkim_keys_selector_unique ON dkim_keys (domain_id, selector) WHERE stage <> 'retired';
 CREATE INDEX dkim_keys_by_domain ON dkim_keys (domain_id, id);
+CREATE INDEX dkim_keys_delegated ON dkim_keys (split_part(cname, '._domainkey.', 2)) WHERE cname IS NOT NULL AND stage <> 'retired';
 CREATE INDEX dkim_keys_pending ON dkim_keys (next_check_at) WHERE stage = 'pending' AND for_rotation;
 CREATE INDEX dkim_keys_active ON dkim_keys (activated_at) WHERE stage = 'active';
 CREATE INDEX dkim_keys_retiring ON dkim_keys (retiring_at) WHERE stage = 'retiring';

@@ -1,5 +1,5 @@
-"""The process `worker`: delivers webhooks, carries out bulk operations, checks DNS records, and warns owners of full
-mailboxes.
+"""The process `worker`: delivers webhooks, carries out bulk operations, checks and writes DNS records, rotates DKIM keys,
+and warns owners of full mailboxes.
 
 Any number of workers can share one database.
 """
@@ -18,8 +18,9 @@ import uvloop
 
 from mailkeep.app import App
 from mailkeep.features.directory.bulk.jobs import BulkWorker
+from mailkeep.features.directory.dkim_rotation.jobs import DkimWorker
 from mailkeep.features.directory.dns_checks.jobs import DnsCheckWorker
-from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorker
+from mailkeep.features.directory.dns_updates.jobs import DnsUpdateWorker
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from mailkeep.jobs.cancellation import cancel_all
 from mailkeep.run.runtime import logs, tasks
@@ -45,8 +46,20 @@ class WorkerProcess(Protocol):
         ...
 
 
+class BackgroundWorker(Protocol):
+    """The worker of a queue."""
+
+    async def run(self) -> None:
+        """Run jobs until `stop` is called."""
+        ...
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Begin no further job, and wait for those in progress."""
+        ...
+
+
 @contextlib.asynccontextmanager
-async def running(worker: DeliveryWorker | SystemMailWorker | BulkWorker | DnsCheckWorker) -> AsyncGenerator[None]:
+async def running(worker: BackgroundWorker) -> AsyncGenerator[None]:
     """Run a worker while the block lasts. Jobs in progress then have two seconds; the rest is repeated."""
     task = asyncio.create_task(worker.run())
     try:
@@ -67,7 +80,13 @@ async def work(app: App) -> AsyncGenerator[None]:
     warnings = asyncio.create_task(tasks.run_quota_warnings(app))
     refusals = asyncio.create_task(tasks.run_refusal_summaries(app))
     try:
-        async with deliver_webhooks(app), running(BulkWorker(app)), running(DnsCheckWorker(app)):
+        async with (
+            deliver_webhooks(app),
+            running(BulkWorker(app)),
+            running(DnsCheckWorker(app)),
+            running(DkimWorker(app)),
+            running(DnsUpdateWorker(app)),
+        ):
             yield
     finally:
         await cancel_all(warnings, refusals)

@@ -23,6 +23,7 @@ from mailkeep.features.directory.app_passwords.routes import (
 from mailkeep.features.directory.bulk.routes import ENDPOINTS as BULK
 from mailkeep.features.directory.dkim_rotation.routes import ENDPOINTS as DKIM_KEYS
 from mailkeep.features.directory.dns_checks.routes import ENDPOINTS as DNS_CHECKS
+from mailkeep.features.directory.dns_updates.routes import ENDPOINTS as DNS_UPDATES
 from mailkeep.features.directory.domains.routes import ENDPOINTS as DOMAINS
 from mailkeep.features.directory.invitation_acceptance.routes import ENDPOINTS as INVITATION_ACCEPTANCE
 from mailkeep.features.directory.mailbox_usage.routes import ENDPOINTS as MAILBOX_USAGE
@@ -61,6 +62,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *DOMAINS,
     *DNS_CHECKS,
     *DKIM_KEYS,
+    *DNS_UPDATES,
     *MAILBOXES,
     *MAILBOX_USAGE,
     *APP_PASSWORDS,

@@ -8,6 +8,7 @@ from mailkeep.app import App
 from mailkeep.db.partitions import confirm_prune_time, ensure_partitions
 from mailkeep.features.access.sign_in_protection import service as sign_ins
 from mailkeep.features.directory.bulk import service as bulk
+from mailkeep.features.directory.dkim_rotation import service as dkim_rotation
 from mailkeep.features.directory.login_history import service as login_history
 from mailkeep.features.directory.mailbox_sessions import service as mailbox_sessions
 from mailkeep.features.directory.mailbox_usage import service as mailbox_usage
@@ -40,6 +41,7 @@ async def housekeeping(app: App) -> None:
         await mailbox_sessions.prune(conn, app.clock())
         await login_history.prune(app, conn)
         await system_mail.prune(conn, app.clock())
+        await dkim_rotation.prune(conn, app.clock())
     await delete_expired_keys(app.db, app.clock)
     await sending.reconcile(app, app.clock() - sending.ABANDONED)
     await mailboxes.purge_trash(app)

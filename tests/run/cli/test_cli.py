@@ -31,6 +31,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import psycopg
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -213,7 +215,8 @@ def test_the_list_of_commands():
     assert sorted(COMMANDS) == [
         "admin create", "admin disable", "admin disconnect", "admin enable", "admin invite", "admin list",
         "admin password", "admin reset-factors", "alias export", "alias import", "alias list", "audit verify",
-        "config history", "config rollback", "config set", "config show", "config unset", "dns", "doctor",
+        "config history", "config rollback", "config set", "config show", "config unset", "dkim activate",
+        "dkim create", "dkim delete", "dkim import", "dkim list", "dkim retire", "dns", "doctor",
         "domain alias", "domain list", "down", "install", "key create", "listen", "mailbox export", "mailbox folders",
         "mailbox forward off", "mailbox forward set", "mailbox forward show", "mailbox import", "mailbox invite",
         "mailbox recalculate", "mailbox reset-factors", "mailbox send-as set", "mailbox send-as show",
@@ -1010,6 +1013,33 @@ def test_alias_domains_senders_and_the_status_of_aliases(running: Running, root_
     assert [line.split()[0] for line in problems] == ["ALIAS", "bad@example.test"]
     assert "Some destinations get no mail: nobody@example.test leads nowhere" in problems[1]
     assert "There is no domain none.test" in run("alias", "list", "--domain", "none.test").err
+
+
+def test_dkim_keys_are_managed(running: Running, domain_id: str, tmp_path: Path):
+    def dkim(*line: str, code: int = 0, stdin: str = "") -> Any:
+        result = inside("dkim", *line, "--json", data=running.data, stdin=stdin)
+        assert result.code == code, result
+        return result.json
+
+    made = dkim("create", "example.test", "--algorithm", "ed25519", "--selector", "ours")
+    assert (made["stage"], made["dns"]["name"]) == ("pending", "ours._domainkey.example.test")
+    text = inside("dkim", "create", "example.test", "--algorithm", "ed25519", data=running.data).out
+    assert "Publish its record" in text
+    assert dkim("activate", "example.test", "OURS", "--force")["stage"] == "active"
+    listed = {key["selector"]: key for key in dkim("list", "example.test")["keys"]}
+    assert listed["ours"]["stage"] == "active"
+    assert dkim("delete", "example.test", "ours", code=1)["error"]["details"]["reason"] == "in_use"
+    assert dkim("retire", "example.test", made["id"])["stage"] == "retiring"
+    assert dkim("retire", "example.test", "nothing", code=1)["error"]["code"] == "NOT_FOUND"
+    assert dkim("list", "unknown.test", code=1)["error"]["code"] == "DOMAIN_NOT_FOUND"
+    private = Ed25519PrivateKey.generate()
+    pem = private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (tmp_path / "key.pem").write_bytes(pem)
+    imported = dkim("import", "example.test", str(tmp_path / "key.pem"), "--selector", "old")
+    assert "PRIVATE" not in str(imported)
+    assert dkim("import", "example.test", "-", stdin="no key", code=1)["error"]["code"] == "INVALID_FIELD"
+    assert dkim("import", "example.test", str(tmp_path / "absent.pem"), code=1)["error"]["code"] == "FAILED"
+    assert dkim("delete", "example.test", "old")["selector"] == "old"
 
 
 def test_dns_prints_the_records_to_publish(running: Running, domain_id: str):

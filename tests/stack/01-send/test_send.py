@@ -7,20 +7,20 @@ from tests.stack.harness import Stack, eventually
 from tests.stack.keys import give_ed25519_key, retire_all_keys
 
 
-def test_both_signatures_verify_at_the_other_end(stack: Stack):
+def test_all_signatures_verify_at_the_other_end(stack: Stack):
     domain = stack.make_domain("send.test")
     before = stack.send("shop@send.test", "customer+one@remote.test")
     give_ed25519_key(stack, "send.test")
     after = stack.send("shop@send.test", "customer+two@remote.test")
     assert (before.status, after.status) == (200, 200), (before.body, after.body)
     records = {key["dns"]["name"]: key["dns"]["value"] for key in stack.ask("GET", f"/domains/{domain}/dkim-keys").data}
-    assert len(records) == 2
+    assert len(records) == 3
 
     def record(name: bytes, timeout: float = 5) -> bytes:
         return records[name.decode().rstrip(".")].encode()
 
     # A new key signs from the next message of a connection on, without a reload.
-    for recipient, signatures in (("customer+one@remote.test", 1), ("customer+two@remote.test", 2)):
+    for recipient, signatures in (("customer+one@remote.test", 2), ("customer+two@remote.test", 3)):
         mail = eventually(lambda wanted=recipient: stack.caught(wanted))[0]
         assert mail.count(b"\r\nDKIM-Signature:") + mail.startswith(b"DKIM-Signature:") == signatures
         for index in range(signatures):

@@ -84,6 +84,11 @@ async def list_records(conn: Conn, domain_id: UUID) -> list[DkimKey]:
     return await store.list_published(conn, domain_id)
 
 
+async def list_delegated(conn: Conn, host_name: str) -> list[DkimKey]:
+    """The delegated keys of all domains whose records are at names of a host, oldest first: those not retired."""
+    return await store.list_delegated(conn, host_name)
+
+
 async def record_check(conn: Conn, key_id: UUID, status: DnsStatus, at: datetime) -> None:
     """Store the result of a look-up of a key's record."""
     await store.set_dns_status(conn, key_id, status, at)

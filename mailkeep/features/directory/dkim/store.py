@@ -65,6 +65,19 @@ async def list_published(conn: Conn, domain_id: UUID) -> list[DkimKey]:
     return [_key(row) for row in await cursor.fetchall()]
 
 
+async def list_delegated(conn: Conn, host_name: str) -> list[DkimKey]:
+    """The keys that are not retired and have their records at names of a host, oldest first."""
+    cursor = await conn.execute(
+        _SELECT
+        + """
+        WHERE k.cname IS NOT NULL AND k.stage <> 'retired' AND split_part(k.cname, '._domainkey.', 2) = %(host)s
+        ORDER BY k.id
+        """,
+        {"host": host_name},
+    )
+    return [_key(row) for row in await cursor.fetchall()]
+
+
 async def set_dns_status(conn: Conn, key_id: UUID, status: DnsStatus, at: datetime) -> None:
     """Store the result of a look-up, unless a later one is stored."""
     await conn.execute(

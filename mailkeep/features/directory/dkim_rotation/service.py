@@ -165,6 +165,11 @@ async def look_up(app: App, key: DkimKey, domain_name: str) -> Lookup:
     return rules.judge(key, await app.dns_query.ask(key.dns_name(domain_name), "TXT"))
 
 
+def describe(key: DkimKey, domain: Domain) -> wire.DkimKeyRecord:
+    """A key as the API shows it."""
+    return wire.to_record(key, domain.name)
+
+
 async def list_keys(conn: Conn, domain_id: UUID) -> list[DkimKey]:
     """All keys of a domain, oldest first, for a background process."""
     return await store.list_of_domain(conn, domain_id)

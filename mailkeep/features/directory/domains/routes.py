@@ -94,7 +94,7 @@ ENDPOINTS = (
         action="domain.create",
         summary="Create a domain",
         description=(
-            "Also creates its first DKIM key: publish the records that GET /domains/{id}/dns shows. With "
+            "Also creates its first DKIM keys: publish the records that GET /domains/{id}/dns shows. With "
             "`alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`."
         ),
         tag="Domains",
