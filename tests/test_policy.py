@@ -973,6 +973,7 @@ ROWS: dict[str, Row] = {
     # The domains have mailboxes: CONFLICT means that the caller would be allowed to delete them.
     "DELETE /domains/{id}": Row(by_id(find_domain), success=(409, "CONFLICT")),
     "GET /domains/{id}/dkim-keys": Row(by_id(find_domain)),
+    "GET /.well-known/mta-sts.txt": Row(no_arguments, **NO_OBJECT, success=NOT_FOUND),  # the host is no domain's
     "GET /mailboxes": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "POST /mailboxes/bulk": Row(bulk_deletion(), **NO_OBJECT),
     "GET /mailboxes/export": Row(by_filter, **LISTED),

@@ -250,6 +250,9 @@ TABLE domains
     plus_delimiter text
     require_app_passwords boolean
     self_service boolean NOT NULL DEFAULT true
+    mta_sts_mode text NOT NULL DEFAULT 'none'::text
+    mta_sts_ended_at timestamp with time zone
+    mta_sts_served_at timestamp with time zone
     dns_status text NOT NULL
     dns_checked_at timestamp with time zone
     access_version bigint NOT NULL DEFAULT nextval('access_versions'::regclass)
@@ -265,6 +268,7 @@ TABLE domains
     CONSTRAINT domains_dns_status CHECK ((dns_status = ANY (ARRAY['unchecked'::text, 'ok'::text, 'attention'::text, 'failing'::text])))
     CONSTRAINT domains_max_aliases_range CHECK ((max_aliases >= 0))
     CONSTRAINT domains_max_mailboxes_range CHECK ((max_mailboxes >= 0))
+    CONSTRAINT domains_mta_sts_mode CHECK ((mta_sts_mode = ANY (ARRAY['none'::text, 'testing'::text, 'enforce'::text])))
     CONSTRAINT domains_name_unique UNIQUE (name)
     CONSTRAINT domains_pkey PRIMARY KEY (id)
     CONSTRAINT domains_plus_delimiter_one CHECK ((length(plus_delimiter) = 1))

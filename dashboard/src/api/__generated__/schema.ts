@@ -1,5 +1,25 @@
 // Generated from docs/reference/openapi.json by `make generate`; change the API instead.
 export interface paths {
+    "/.well-known/mta-sts.txt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a domain's MTA-STS policy
+         * @description For other mail servers (RFC 8461). The Host field chooses the domain: `mta-sts.` and its name. NOT_FOUND for other hosts, and for domains whose `mta_sts_mode` is none, except in the week after another mode.
+         */
+        get: operations["getWellKnownMtaStsTxt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/abuse/suspensions": {
         parameters: {
             query?: never;
@@ -874,7 +894,7 @@ export interface paths {
         put?: never;
         /**
          * Create a domain
-         * @description Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows. With `alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`.
+         * @description Also creates its first DKIM key: publish the record that GET /domains/{id}/dkim-keys shows. With `alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`. `mta_sts_mode` can't be enforce yet (`not_served`).
          */
         post: operations["postDomains"];
         delete?: never;
@@ -903,7 +923,7 @@ export interface paths {
         head?: never;
         /**
          * Change a domain
-         * @description `relay` is replaced as a whole; null removes it. Without `password`, the stored one is kept if host, port, tls and username are unchanged, and cleared otherwise. `alias_of` needs a domain without mailboxes and aliases, except in the trash (CONFLICT `has_dependents`); neither the target nor a domain that is a target can be an alias domain (`alias_chain`).
+         * @description `relay` is replaced as a whole; null removes it. Without `password`, the stored one is kept if host, port, tls and username are unchanged, and cleared otherwise. `alias_of` needs a domain without mailboxes and aliases, except in the trash (CONFLICT `has_dependents`); neither the target nor a domain that is a target can be an alias domain (`alias_chain`). `mta_sts_mode` enforce: `not_served` until a check has fetched the policy at https://mta-sts.DOMAIN/.well-known/mta-sts.txt.
          */
         patch: operations["patchDomainsById"];
         trace?: never;
@@ -3798,6 +3818,11 @@ export interface components {
             description?: string;
             max_aliases?: number | null;
             max_mailboxes?: number | null;
+            /**
+             * @default none
+             * @enum {string}
+             */
+            mta_sts_mode?: "enforce" | "none" | "testing";
             name: string;
             /** @default + */
             plus_delimiter?: string | null;
@@ -3842,6 +3867,8 @@ export interface components {
             description?: string;
             max_aliases?: number | null;
             max_mailboxes?: number | null;
+            /** @enum {string} */
+            mta_sts_mode?: "enforce" | "none" | "testing";
             plus_delimiter?: string | null;
             receiving_enabled?: boolean;
             relay?: components["schemas"]["RelayRequest"] | null;
@@ -3852,7 +3879,7 @@ export interface components {
         /**
          * @description A domain. `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says.
          *         `self_service`: whether owners of its mailboxes may sign in (POST /me/login). `alias_of`: for an alias domain, the
-         *         domain as whose addresses its own are routed.
+         *         domain as whose addresses its own are routed. `mta_sts_mode`: the MTA-STS policy that other servers get (RFC 8461).
          */
         DomainRecord: {
             active: boolean;
@@ -3871,6 +3898,7 @@ export interface components {
             inherited: components["schemas"]["DomainInherited"];
             max_aliases: number | null;
             max_mailboxes: number | null;
+            mta_sts_mode: string;
             name: string;
             plus_delimiter: string | null;
             receiving_enabled: boolean;
@@ -6839,6 +6867,36 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    getWellKnownMtaStsTxt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+        };
+    };
     getAbuseSuspensions: {
         parameters: {
             query?: {

@@ -17,6 +17,8 @@ domains set `alias_of`; it changes with the lock of all aliases and forwards, an
 (`alias_loop`). An administrator of lower rank can't change it (FORBIDDEN `higher_rank`) while the domain has the
 address of an administrator, whose mail would then go elsewhere.
 
+`mta_sts_mode`: see `mta_sts`.
+
 Creating a domain creates its first DKIM key in the same transaction. A domain can be deleted when it has no mailboxes,
 no aliases and no alias domains; its mailboxes in the trash, its assignments to administrators, its suspensions, its
 DKIM keys and the permissions to send as its addresses are deleted with it.

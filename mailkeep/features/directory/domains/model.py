@@ -8,6 +8,7 @@ from typing import Literal
 from uuid import UUID
 
 from mailkeep.core.address import unicode_domain
+from mailkeep.net.mta_sts import Mode as MtaStsMode
 
 RelayTls = Literal["none", "starttls", "tls"]
 
@@ -54,7 +55,8 @@ class Domain:
     """A managed domain; `name` in A-labels. `max_*` None: unlimited; `default_quota_bytes` 0: unlimited.
 
     `require_app_passwords` None: as the setting. `self_service`: owners of its mailboxes may sign in (`/me`).
-    `alias_of`: the target, if it is an alias domain.
+    `alias_of`: the target, if it is an alias domain. `mta_sts_ended_at`: when another `mta_sts_mode` became none;
+    `mta_sts_served_at`: when a check has fetched the policy; None after a check that could not.
     """
 
     id: UUID
@@ -70,6 +72,9 @@ class Domain:
     require_app_passwords: bool | None
     alias_of: UUID | None
     self_service: bool
+    mta_sts_mode: MtaStsMode
+    mta_sts_ended_at: datetime | None
+    mta_sts_served_at: datetime | None
     relay: DomainRelay | None
     dns_status: str
     dns_checked_at: datetime | None
@@ -98,6 +103,7 @@ class NewDomain:
     require_app_passwords: bool | None = None
     alias_of: UUID | None = None
     self_service: bool = True
+    mta_sts_mode: MtaStsMode = "none"
     relay: NewRelay | None = None
 
 

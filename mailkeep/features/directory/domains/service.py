@@ -84,7 +84,9 @@ async def page(conn: Conn, filters: DomainFilter, page_request: PageRequest) -> 
 
 
 async def create(app: App, who: Principal, new: NewDomain) -> Domain:
-    """Create a domain with its first DKIM key; INVALID_FIELD, DOMAIN_EXISTS; with `alias_of` those of `change`."""
+    """Create a domain with its first DKIM key; INVALID_FIELD, DOMAIN_EXISTS, CONFLICT `not_served`; with `alias_of`
+    those of `change`.
+    """
     new = replace(new, name=rules.parse_name(new.name), relay=_check_relay(app, new.relay))
     rules.check_delimiter(new.plus_delimiter)
     async with app.db.autocommit() as conn:
@@ -98,11 +100,14 @@ async def create(app: App, who: Principal, new: NewDomain) -> Domain:
         **fields,
         id=domain_id,
         relay=rules.encrypt_relay(new.relay, None, _encryption(app, domain_id)),
+        mta_sts_ended_at=None,
+        mta_sts_served_at=None,
         dns_status="unchecked",
         dns_checked_at=None,
         created_at=at,
         updated_at=at,
     )
+    rules.refuse_not_served(domain)
     key = await asyncio.to_thread(dkim.generate_key, app.vault, domain.id, at)
     async with app.db.tx() as conn:
         if domain.alias_of is not None:
@@ -123,7 +128,7 @@ async def change(
     """Change the given fields of a domain (`relay` is a NewRelay or None) and return the result.
 
     INVALID_FIELD, NOT_FOUND, PRECONDITION_FAILED; FORBIDDEN for a new delimiter or `alias_of` if a higher-ranked
-    administrator has an address in the domain. For `alias_of` also DOMAIN_NOT_FOUND, FORBIDDEN,
+    administrator has an address in the domain; CONFLICT `not_served`. For `alias_of` also DOMAIN_NOT_FOUND, FORBIDDEN,
     API_KEY_DOMAIN_SCOPE; CONFLICT `has_dependents`, `alias_chain`, `alias_loop`. Roll back after a refusal.
     """
     at = app.clock()
@@ -135,7 +140,7 @@ async def change(
     if_match.check(before.updated_at)
     if "relay" in changes:
         changes = changes | {"relay": rules.encrypt_relay(relay, before.relay, _encryption(app, domain_id))}
-    after = replace(before, **changes)
+    after = rules.change_mta_sts(before, replace(before, **changes), at)
     if after.plus_delimiter != before.plus_delimiter:
         rules.refuse_higher_rank(await store.has_higher_rank(conn, before.name, who.rank))
     if after == before:

@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
-from mailkeep.features.directory.domains.model import Domain, DomainRelay, DomainUsage, RelayTls
+from mailkeep.features.directory.domains.model import Domain, DomainRelay, DomainUsage, MtaStsMode, RelayTls
 from mailkeep.settings.tree import AuthSettings
 from mailkeep.web.fields import Body, Patch, Query, Text, Timestamp
 
@@ -74,7 +74,7 @@ class DomainInherited(Struct, frozen=True):
 class DomainRecord(Struct, frozen=True):
     """A domain. `require_app_passwords`: whether mail clients must use app passwords; null: as `inherited` says.
     `self_service`: whether owners of its mailboxes may sign in (POST /me/login). `alias_of`: for an alias domain, the
-    domain as whose addresses its own are routed.
+    domain as whose addresses its own are routed. `mta_sts_mode`: the MTA-STS policy that other servers get (RFC 8461).
     """
 
     id: UUID
@@ -91,6 +91,7 @@ class DomainRecord(Struct, frozen=True):
     require_app_passwords: bool | None
     alias_of: UUID | None
     self_service: bool
+    mta_sts_mode: str
     inherited: DomainInherited
     relay: RelayRecord | None
     usage: DomainUsageRecord
@@ -116,6 +117,7 @@ class DomainCreate(Body, frozen=True):
     require_app_passwords: bool | None = None
     alias_of: UUID | None = None
     self_service: bool = True
+    mta_sts_mode: MtaStsMode = "none"
     relay: RelayRequest | None = None
 
 
@@ -135,6 +137,7 @@ class DomainPatch(Patch, frozen=True):
     require_app_passwords: bool | UnsetType | None = UNSET
     alias_of: UUID | UnsetType | None = UNSET
     self_service: bool | UnsetType = UNSET
+    mta_sts_mode: MtaStsMode | UnsetType = UNSET
     relay: RelayRequest | UnsetType | None = UNSET
 
 
@@ -170,6 +173,7 @@ def to_record(domain: Domain, usage: DomainUsage, auth: AuthSettings) -> DomainR
         require_app_passwords=domain.require_app_passwords,
         alias_of=domain.alias_of,
         self_service=domain.self_service,
+        mta_sts_mode=domain.mta_sts_mode,
         inherited=DomainInherited(SettingFlag(auth.require_app_passwords)),
         relay=_to_relay(domain.relay),
         usage=DomainUsageRecord(usage.mailboxes, usage.aliases, usage.bytes, usage.alias_domains),
