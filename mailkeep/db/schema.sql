@@ -613,6 +613,21 @@ TABLE mta_sieve_scripts
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
     GRANT SELECT TO mailkeep_dovecot
 
+TABLE mta_sts_policies
+    domain text NOT NULL
+    policy_id text NOT NULL
+    mode text NOT NULL
+    mx text[] NOT NULL
+    max_age integer NOT NULL
+    fetched_at timestamp with time zone NOT NULL
+    expires_at timestamp with time zone NOT NULL
+    tried_at timestamp with time zone NOT NULL
+    used_at timestamp with time zone NOT NULL
+    CONSTRAINT mta_sts_policies_mode CHECK ((mode = ANY (ARRAY['none'::text, 'testing'::text, 'enforce'::text])))
+    CONSTRAINT mta_sts_policies_pkey PRIMARY KEY (domain)
+    CREATE INDEX mta_sts_policies_by_age ON mta_sts_policies USING btree (tried_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE node_tasks
     id uuid NOT NULL
     kind text NOT NULL

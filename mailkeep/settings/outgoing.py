@@ -53,8 +53,18 @@ class OutboundSettings:
         read_at_start=ALL,
         stored=False,
     )
-    tls: Literal["none", "may", "encrypt", "dane"] = _setting(
-        "may", "Encryption to other servers: never, if offered, always, or by DANE (RFC 7672)."
+    tls: Literal["none", "may", "encrypt"] = _setting(
+        "may", "Encryption to other servers: never, if offered, or always."
+    )
+    dane: bool = _setting(
+        False,
+        "Whether mail for domains with TLSA records goes only to servers with the certificates that these name (DANE, "
+        "RFC 7672). Needs a resolver that validates DNSSEC: see `dns.resolver`.",
+    )
+    mta_sts: bool = _setting(
+        False,
+        "Whether mail for domains that enforce an MTA-STS policy (RFC 8461) goes only to its servers, over TLS with "
+        "valid certificates. DANE takes precedence.",
     )
     hide_client: bool = _setting(
         True, "Whether the `Received` field of submitted mail omits the client's name and address."
