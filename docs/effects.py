@@ -85,6 +85,8 @@ def with_values(key: str) -> Iterator[LoadedSettings]:
         }
     if key.startswith("outbound.relay_"):
         base |= {"outbound.relay": "a.example:25", "outbound.relay_username": "a", "outbound.relay_password": "b"}
+    if key == "dns.servers":
+        base |= {"dns.resolver": "unbound"}
     yield no_sources().with_stored(base)
     values = list_values(key, SETTING_FIELDS[key])
     if not values:

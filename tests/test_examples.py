@@ -24,6 +24,7 @@ from jsonschema import Draft202012Validator
 from mailkeep.features.operations.orchestrator import service as orchestrator
 from mailkeep.features.record.node_tasks import service as node_tasks
 from mailkeep.jobs.cancellation import cancel_all
+from mailkeep.net import mta_sts
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.web.endpoint import PREFIX, Endpoint, Example
 from mailkeep.web.openapi import document
@@ -108,6 +109,10 @@ async def run(post: Post, endpoint: Endpoint, example: Example, names: dict[str,
             return await ask(post, endpoint, example, names)
     if endpoint.path.startswith("/sieve/") and not shutil.which("sieve-test"):
         pytest.skip("Pigeonhole is not installed")
+    if endpoint.path == mta_sts.PATH:
+        await post.api.sql("UPDATE domains SET mta_sts_mode = 'testing' WHERE name = 'example.test'")
+        settings = post.api.app.settings
+        post.api.app.settings = replace(settings, server=replace(settings.server, hostname="mail.example.test"))
     if endpoint.path == "/orchestrator/confirm":
         await post.api.sql("UPDATE orchestrator_operations SET state = 'succeeded'")  # those of other examples
         await post.api.sql(
@@ -157,6 +162,8 @@ async def ask(post: Post, endpoint: Endpoint, example: Example, names: dict[str,
     query = urlencode(fill(dict(example.query), names))
     target = (PREFIX if endpoint.prefixed else "") + path + (f"?{query}" if query else "")
     headers = {"cookie": names["owner_cookie"] if endpoint.path in OWN_PATHS else cookie_of(token_of("sue"))}
+    if endpoint.path == mta_sts.PATH:
+        headers["host"] = "mta-sts.example.test"
     if example.body is None:
         return await call(endpoint.method, target, headers)
     body = json.dumps(fill(example.body, names)).encode()

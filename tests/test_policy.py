@@ -1007,6 +1007,7 @@ ROWS: dict[str, Row] = {
     "DELETE /domains/{id}/dkim-keys/{key_id}": Row(by_id(create_dkim_key)),
     "GET /domains/{id}/dns-updates": Row(by_id(find_domain)),
     "GET /domains/{id}/dkim-delegation": Row(by_id(find_domain)),
+    "GET /.well-known/mta-sts.txt": Row(no_arguments, **NO_OBJECT, success=NOT_FOUND),  # the host is no domain's
     "GET /mailboxes": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "POST /mailboxes/bulk": Row(bulk_deletion(), **NO_OBJECT),
     "GET /mailboxes/export": Row(by_filter, **LISTED),

@@ -14,6 +14,7 @@ reachable.
   `OutboundResponse` with any status (redirects are not followed), or raises `OutboundError`.
 - `connection`: connections that limit what a server may send, and are aborted instead of closed; also used by
   `mailkeep listen`.
+- `mta_sts`: policies of MTA-STS, fetched from other servers.
 - `openid`, `openid_token`: a relying party of OpenID Connect.
 
 There are no proxies, cookies, redirects or decompression; nothing is read from the environment. TLS (1.2 or newer) is

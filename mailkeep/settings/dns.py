@@ -22,6 +22,11 @@ class DnsSettings:
         DNS_SERVERS,
         read_at_start=("worker", "api"),
     )
+    resolver: Literal["system", "unbound"] = _setting(
+        "system",
+        "Full profile: the resolver for deliveries to other servers and (without `servers`) the filter: that of "
+        "/etc/resolv.conf, or a private Unbound, which validates DNSSEC and forwards to `servers` if there are any.",
+    )
     check_minutes: int = _setting(
         60,
         "The interval of the checks of each domain's and the server's DNS records; 0: only on request.",

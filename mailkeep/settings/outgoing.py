@@ -15,7 +15,9 @@ _RELAY = "outbound.relay"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundSettings:
-    """Outgoing mail in the full profile; `relay_networks` and `extra_ca_file` also apply to the embedded profile."""
+    """Outgoing mail in the full profile; `relay_networks`, `mta_sts_networks` and `extra_ca_file` also apply to the
+    embedded profile.
+    """
 
     relay: str = _setting(
         "",
@@ -39,10 +41,30 @@ class OutboundSettings:
         stored=False,
     )
     extra_ca_file: str = _setting(
-        "", "CA certificates (PEM) that are trusted for relays in addition to the system's.", PATH, read_at_start=ALL
+        "",
+        "CA certificates (PEM) that are trusted for relays and hosts of MTA-STS policies in addition to the system's.",
+        PATH,
+        read_at_start=ALL,
     )
-    tls: Literal["none", "may", "encrypt", "dane"] = _setting(
-        "may", "Encryption to other servers: never, if offered, always, or by DANE (RFC 7672)."
+    mta_sts_networks: tuple[str, ...] = _setting(
+        (),
+        "Private, loopback or other special-purpose networks in which the hosts of MTA-STS policies may be.",
+        NETWORKS,
+        read_at_start=ALL,
+        stored=False,
+    )
+    tls: Literal["none", "may", "encrypt"] = _setting(
+        "may", "Encryption to other servers: never, if offered, or always."
+    )
+    dane: bool = _setting(
+        False,
+        "Whether mail for domains with TLSA records goes only to servers with the certificates that these name (DANE, "
+        "RFC 7672). Needs a resolver that validates DNSSEC: see `dns.resolver`.",
+    )
+    mta_sts: bool = _setting(
+        False,
+        "Whether mail for domains that enforce an MTA-STS policy (RFC 8461) goes only to its servers, over TLS with "
+        "valid certificates. DANE takes precedence.",
     )
     hide_client: bool = _setting(
         True, "Whether the `Received` field of submitted mail omits the client's name and address."

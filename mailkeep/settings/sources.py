@@ -217,11 +217,16 @@ def _check_providers(settings: Settings) -> list[str]:
 
 
 def _check_credentials(settings: Settings) -> list[str]:
-    """Errors: credentials for relays and name servers that are incomplete, or would be sent without verified TLS."""
+    """Errors: credentials for relays and name servers that are incomplete, or would be sent without verified TLS; DANE
+    without TLS.
+    """
     outbound, mta = settings.outbound, settings.mta
     faults: list[str] = []
     if mta.username and mta.tls == "none":
         faults.append("mta.tls: expected starttls or tls, because mta.username is set")
+    if outbound.tls == "none" and (outbound.dane or outbound.mta_sts):
+        name = "dane" if outbound.dane else "mta_sts"
+        faults.append(f"outbound.tls: expected may or encrypt, because outbound.{name} is set")
     if outbound.relay_username and outbound.relay_tls == "none":
         faults.append("outbound.relay_tls: expected starttls or tls, because outbound.relay_username is set")
     if outbound.relay_username and not outbound.relay:

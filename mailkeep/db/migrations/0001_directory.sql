@@ -28,6 +28,10 @@ CREATE TABLE domains (
     self_service        boolean NOT NULL DEFAULT true,                              -- owners of mailboxes may sign in
     dkim_delegated      boolean NOT NULL DEFAULT false,                             -- new keys are published as CNAMEs
     dns_managed         boolean NOT NULL DEFAULT false,                             -- Mailkeep writes its DNS records
+    mta_sts_mode        text NOT NULL DEFAULT 'none'
+                        CONSTRAINT domains_mta_sts_mode CHECK (mta_sts_mode IN ('none', 'testing', 'enforce')),
+    mta_sts_ended_at    timestamptz,                                                -- when another mode became none
+    mta_sts_served_at   timestamptz,                                                -- when a check has fetched the policy
     dns_status          text NOT NULL
                         CONSTRAINT domains_dns_status CHECK (dns_status IN ('unchecked', 'ok', 'attention', 'failing')),
     dns_checked_at      timestamptz,

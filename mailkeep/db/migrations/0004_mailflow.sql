@@ -16,6 +16,20 @@ CREATE TABLE suspensions (
 CREATE INDEX suspensions_by_domain ON suspensions (domain_id, id);
 CREATE INDEX suspensions_by_address ON suspensions (address, id);
 
+-- MTA-STS policies of other domains (RFC 8461), kept until they expire.
+CREATE TABLE mta_sts_policies (
+    domain     text PRIMARY KEY,                                                    -- A-labels, lower case
+    policy_id  text NOT NULL,
+    mode       text NOT NULL CONSTRAINT mta_sts_policies_mode CHECK (mode IN ('none', 'testing', 'enforce')),
+    mx         text[] NOT NULL,
+    max_age    integer NOT NULL,
+    fetched_at timestamptz NOT NULL,
+    expires_at timestamptz NOT NULL,
+    tried_at   timestamptz NOT NULL,                                                -- when it was last fetched, or could not be
+    used_at    timestamptz NOT NULL                                                 -- a day of the last delivery
+);
+CREATE INDEX mta_sts_policies_by_age ON mta_sts_policies (tried_at);
+
 -- Recipients of all sent mail, by sender and by domain: one row for each minute with mail. `subject` is a sender's
 -- address key, a domain's name, or forward_subject() of a domain.
 CREATE TABLE send_counts (

@@ -53,6 +53,7 @@ class ProbeResult(msgspec.Struct, frozen=True):
 class NodeReport(msgspec.Struct, frozen=True):
     """Messages in the queue by state, the certificate, sending addresses (None: not looked up yet), the settings of the
     running Dovecot for scripts of mailboxes (`mail/sieve/config`), and the last probe (None: none has ended yet).
+    `dane_problem`: why `outbound.dane` protects nothing.
     """
 
     created_at: datetime
@@ -61,6 +62,7 @@ class NodeReport(msgspec.Struct, frozen=True):
     sending: list[SendingAddress] | None
     sieve: dict[str, str] = {}
     probe: ProbeResult | None = None
+    dane_problem: str | None = None
 
 
 def save(run: Path, report: NodeReport) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +49,18 @@ class InstancePaths:
     """Postfix's data directory, owned by its account."""
     dovecot_conf = _DataPath("dovecot/conf")
     """The folder of dovecot.conf."""
+    unbound_conf = _DataPath("unbound/conf")
+    """The folder of unbound.conf; without that file the private resolver is off."""
+    trust_anchor = _DataPath("unbound/root.key")
+    """A trust anchor for DNSSEC of the administrator's own, instead of that of the Internet (package dns-root-data)."""
+    chroot_sockets = _DataPath("postfix/queue/mailkeep")
+    """The folder of sockets that Postfix' deliveries connect to from their chroot, the queue."""
+    chroot_resolv_conf = _DataPath("postfix/queue/etc/resolv.conf")
+    """The resolver of Postfix' deliveries in their chroot."""
+    chroot_link = _RunPath("chroot")
+    """A short name for `chroot_sockets`."""
+    tls_policy_socket = _RunPath("chroot/tls-policy.sock")
+    """The socketmap with the TLS policies of deliveries."""
     rspamd_conf = _DataPath("rspamd/conf")
     """Rspamd's LOCAL_CONFDIR."""
     rspamd_data = _DataPath("rspamd/data")
@@ -114,6 +127,14 @@ class InstancePaths:
     """The folder of all mailboxes, each named by its ID."""
     probe_home = _DataPath("dovecot/probe")
     """The home folder of the probe's mailbox."""
+
+    @property
+    def resolver_address(self) -> str:
+        """The loopback address of the private resolver, which only this instance uses: a name server in resolv.conf
+        has no port other than 53.
+        """
+        digest = hashlib.sha256(str(self.data).encode()).digest()
+        return f"127.{64 + digest[0] % 128}.{digest[1]}.{1 + digest[2] % 254}"
 
     def conf(self, service: str) -> Path:
         """A daemon's configuration folder, by its name."""

@@ -24,6 +24,10 @@ TEMPLATES = Path(__file__).parent / "templates"
 POSTFIX_ROLE, DOVECOT_ROLE = "mailkeep_postfix", "mailkeep_dovecot"
 SIEVE = ("before.sieve", "learn-ham.sieve", "learn-spam.sieve")
 """Our Sieve scripts. They are compiled in advance: the mailboxes' account can't write to their folder."""
+CA_FILE = "/etc/ssl/certs/ca-certificates.crt"
+"""The certificate authorities of the system. Postfix reads this file before it enters a chroot, unlike a folder."""
+ROOT_KEY = Path("/usr/share/dns/root.key")
+"""The trust anchor of the Internet's DNS, kept current by the package dns-root-data."""
 HYPERSCAN_CACHE = Path("/var/cache/mailkeep/rspamd")
 
 _VALUE = re.compile(r"@@([a-z_0-9]+)@@")
@@ -58,10 +62,10 @@ class DaemonConfig:
 
     The same settings and values always give the same files, also after a restart. `certificate_file` holds the private
     key and the certificates. Postfix delivers to `lmtp_socket`. `policy_socket` None: there is no policy service.
-    `senders_mark` and `double_bounce` are secrets of 16 characters or more that are valid in an address. `probe_hash`
-    is the SHA-256 of the probe's password in hexadecimal; `probe_helo`, also a secret, is the name that the probe
-    gives in HELO. `overlays` are an administrator's lines from files of root,
-    by daemon and file.
+    `trust_anchor` is the file with the keys of the root zone. `senders_mark` and `double_bounce` are secrets of 16
+    characters or more that are valid in an address. `probe_hash` is the SHA-256 of the probe's password in hexadecimal;
+    `probe_helo`, also a secret, is the name that the probe gives in HELO. `overlays` are an administrator's lines from
+    files of root, by daemon and file.
     """
 
     paths: InstancePaths
@@ -80,6 +84,7 @@ class DaemonConfig:
     certificate_file: str
     lmtp_socket: Path
     policy_socket: Path | None
+    trust_anchor: Path = ROOT_KEY
     overlays: Mapping[str, Files] = field(default_factory=dict[str, Files])
 
 
@@ -87,6 +92,7 @@ def render_all(settings: Settings, config: DaemonConfig) -> dict[str, Files]:
     """Return the files of each daemon by its name, in the order of their start, with an administrator's own lines."""
     rendered = {
         "redis": render_redis(config),
+        "unbound": render_unbound(settings, config),
         "rspamd": render_rspamd(settings, config),
         "dovecot": render_dovecot(settings, config),
         "postfix": render_postfix(settings, config),
@@ -158,7 +164,7 @@ def render_rspamd(settings: Settings, config: DaemonConfig) -> Files:
         "spam_score": f"{filtering.spam_score:g}",
         "greylist_score": "4" if filtering.greylisting else "null",
         "greylisting": "true" if filtering.greylisting else "false",
-        "dns_servers": ", ".join(f'"{server}"' for server in _dns_servers(settings)),
+        "dns_servers": ", ".join(f'"{server}"' for server in _dns_servers(settings, config)),
         "max_message": str(settings.limits.largest_message_bytes),
         "redis_socket": str(config.paths.redis_socket),
         "hyperscan_cache": str(HYPERSCAN_CACHE),
@@ -172,10 +178,28 @@ def render_rspamd(settings: Settings, config: DaemonConfig) -> Files:
     return files
 
 
-def _dns_servers(settings: Settings) -> list[str]:
-    """Return the filter's DNS servers as ip:port: its own, or else the instance's. Empty: the system's."""
+def render_unbound(settings: Settings, config: DaemonConfig) -> Files:
+    """Return unbound.conf; nothing if the private resolver is off."""
+    if settings.dns.resolver != "unbound":
+        return {}
+    servers = parse_dns_servers(settings.dns.servers)
+    values = {
+        "resolver_address": config.paths.resolver_address,
+        "trust_anchor": str(config.trust_anchor),
+        "local_forwarders": "yes" if any(ipaddress.ip_address(address).is_loopback for address, _ in servers) else "",
+        "forwarders": " ".join(f"forward-addr: {address}@{port}" for address, port in servers),
+    }
+    return {"unbound.conf": _fill("unbound/unbound.conf", values)}
+
+
+def _dns_servers(settings: Settings, config: DaemonConfig) -> list[str]:
+    """Return the filter's DNS servers as ip:port: its own, or else the instance's, or else the private resolver. Empty:
+    the system's.
+    """
     if settings.filter.dns_servers:
         return list(settings.filter.dns_servers)
+    if not settings.dns.servers and settings.dns.resolver == "unbound":
+        return [f"{config.paths.resolver_address}:53"]
     servers = parse_dns_servers(settings.dns.servers)
     return [f"[{address}]:{port}" if ":" in address else f"{address}:{port}" for address, port in servers]
 
@@ -237,8 +261,12 @@ def _postfix(settings: Settings, config: DaemonConfig) -> dict[str, str]:
         "message_size": str(settings.limits.largest_message_bytes),
         "recipients": "1000",
         "quiet_dns": "" if settings.filter.network_checks else "yes",
-        "outbound_tls": outbound.tls,
-        "dane": "yes" if outbound.tls == "dane" else "",
+        "outbound_tls": "dane" if outbound.dane and outbound.tls == "may" else outbound.tls,
+        "dane": "yes" if outbound.dane else "",
+        "tls_policies": "yes" if outbound.mta_sts or (outbound.dane and outbound.tls == "encrypt") else "",
+        "ca_file": CA_FILE,
+        # In a chroot, deliveries have a resolv.conf of their own.
+        "smtp_chroot": "y" if settings.dns.resolver == "unbound" else "n",
         "relay_socket": str(paths.relay_socket),
         "relay": "yes" if outbound.relay else "",
         "first_retry": str(outbound.first_retry_seconds),

@@ -1,14 +1,15 @@
 """Postfix's socketmap protocol (socketmap_table(5)), server side, over a Unix socket.
 
-A request is a netstring `TABLE KEY`; the response is `OK VALUE` or `NOTFOUND `. While there is no server, Postfix
-defers mail.
+A request is a netstring `TABLE KEY`; the response is `OK VALUE`, `NOTFOUND ` or `TEMP REASON`. Then, and while there is
+no server, Postfix defers mail.
 """
 
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,15 +20,19 @@ log = logging.getLogger(__name__)
 _MAX_DIGITS = 6
 _MAX_REQUEST = 100_000
 
-Table = Callable[[str], str | None]
-"""Returns the value for a key, or None. Must not raise."""
+Table = Callable[[str], str | Awaitable[str | None] | None]
+"""Returns the value for a key, or None. Raises nothing but LookupFailed."""
+
+
+class LookupFailed(Exception):
+    """The value is not known now; the message, in ASCII, is logged by Postfix."""
 
 
 class MalformedSocketmapRequest(ValueError):
     """The data is not a valid request."""
 
 
-def look_up(tables: Mapping[str, Table], request: bytes) -> bytes:
+async def look_up(tables: Mapping[str, Table], request: bytes) -> bytes:
     """The response to a request, both without the netstring framing. Raises MalformedSocketmapRequest."""
     name, space, key = request.partition(b" ")
     table = tables.get(name.decode("ascii", "replace"))
@@ -35,8 +40,12 @@ def look_up(tables: Mapping[str, Table], request: bytes) -> bytes:
         raise MalformedSocketmapRequest(f"unknown table: {name[:80]!r}")
     try:
         value = table(key.decode("utf-8"))
+        if inspect.isawaitable(value):
+            value = await value
     except UnicodeDecodeError:
         value = None  # the keys of the tables are UTF-8
+    except LookupFailed as error:
+        return f"TEMP {error}".encode("ascii", "replace")
     return b"NOTFOUND " if value is None else f"OK {value}".encode()
 
 
@@ -46,7 +55,7 @@ async def serve_tables(path: Path, tables: Mapping[str, Table], *, mode: int, gr
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             while (request := await _read_request(reader)) is not None:
-                text = look_up(tables, request)
+                text = await look_up(tables, request)
                 writer.write(b"%d:%s," % (len(text), text))
                 await writer.drain()
         except (OSError, MalformedSocketmapRequest) as error:

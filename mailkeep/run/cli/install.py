@@ -22,8 +22,8 @@ MAIL_ACCOUNT = "mailkeep-mail"
 ACCOUNT = "mailkeep"
 """The account of our own processes that need no root."""
 PACKAGES = (
-    "dovecot-core", "dovecot-imapd", "dovecot-lmtpd", "dovecot-managesieved", "dovecot-pgsql", "dovecot-pop3d",
-    "dovecot-sieve", "postfix", "postfix-pgsql", "redis-server", "rspamd",
+    "ca-certificates", "dns-root-data", "dovecot-core", "dovecot-imapd", "dovecot-lmtpd", "dovecot-managesieved",
+    "dovecot-pgsql", "dovecot-pop3d", "dovecot-sieve", "postfix", "postfix-pgsql", "redis-server", "rspamd", "unbound",
 )  # fmt: skip
 _UNITS = ("postfix", "dovecot", "dovecot.socket", "redis-server", "rspamd")
 # With this answer Debian's package writes no main.cf.
@@ -68,7 +68,9 @@ def install() -> Plan:
             _run(["apt-get", "update", "-qq"])
             _run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", *plan.packages])
         if Path("/run/systemd/system").is_dir():
-            _run(["systemctl", "disable", "--quiet", "--now", *_UNITS])
+            # An Unbound that was there before may be the machine's resolver.
+            units = (*_UNITS, "unbound") if "unbound" in plan.packages else _UNITS
+            _run(["systemctl", "disable", "--quiet", "--now", *units])
     for name in plan.accounts:
         _run(["useradd", "--system", "--user-group", "--home-dir", "/nonexistent", "--no-create-home",
               "--shell", "/usr/sbin/nologin", name])  # fmt: skip

@@ -181,6 +181,7 @@ class Applier:
         for service in _order(entry.actions):
             await recorder.run(_name_step(entry, service), self._change(entry, service, entry.n))
             failpoint.reach("apply.service_changed")
+        await self._stop_unneeded()
         baseline = await watch.take_baseline(self._app, self._paths, ill.without(entry.actions), failures)
         watching = watch.watch(self._app, self._paths, settings, baseline, application.watch_seconds, probed)
         await recorder.run("watch", watching)
@@ -235,6 +236,8 @@ class Applier:
             if problem := await _attempt(recorder.run(f"restore {service}", change)):
                 problems.append(problem)
             failpoint.reach("apply.service_restored")
+        if problem := await _attempt(self._stop_unneeded()):
+            problems.append(problem)
         if problem := await _attempt(recorder.run("check the services", self._verify(before, entry))):
             problems.append(problem)
         await recovery.retry_deferred(self._app, self._paths)
@@ -279,6 +282,7 @@ class Applier:
 
     async def _change(self, entry: ApplyJournal, service: str, n: int | None, *, is_restore: bool = False) -> None:
         """Let a service use a generation (None: as it is), and wait until it is ready."""
+        was_on = generations.is_on(self._paths, service)
         if service in entry.links and n is not None and generations.find_linked(self._paths, service) != n:
             if not generations.is_complete(self._paths, n, service):
                 raise Failure(f"The configuration of {service} in generation {n} is missing.")
@@ -288,6 +292,12 @@ class Applier:
             await asyncio.to_thread(checks.compile_scripts, self._paths.dovecot_conf)
         state = {each.name: each for each in await control.ask(self._paths.control_socket, "status")}[service]
         action = entry.actions[service]
+        if not generations.is_on(self._paths, service):
+            return  # it is stopped when nothing uses it any more
+        if not was_on:
+            async with asyncio.timeout(_READY_SECONDS):
+                await control.ask(self._paths.control_socket, "start", service)
+            return
         if state.state == "stopped" or action == "none":
             return
         if action == "restart" or state.state != "running" or (is_restore and not await self._is_ready(service)):
@@ -300,6 +310,12 @@ class Applier:
             if monotonic() > deadline:
                 await control.ask(self._paths.control_socket, "ready", service)
             await asyncio.sleep(_POLL_SECONDS)
+
+    async def _stop_unneeded(self) -> None:
+        """Stop services that are off in the configuration in use."""
+        for service in generations.SERVICES:
+            if not generations.is_on(self._paths, service):
+                await control.ask(self._paths.control_socket, "stop", service)
 
     async def _is_ready(self, service: str) -> bool:
         try:

@@ -13,7 +13,7 @@ import stat
 from pathlib import Path
 
 from mailkeep.core.errors import Failure
-from mailkeep.db.instance import ensure_own_folder
+from mailkeep.db.instance import ensure_own_folder, write_atomically
 from mailkeep.db.postgres_cluster import ServerAccount, can_reach
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import HYPERSCAN_CACHE
@@ -32,6 +32,7 @@ def create(paths: InstancePaths) -> None:
     _create_for_daemons(paths)
     _create_for_content(paths)
     _create_for_sockets(paths)
+    _prepare_chroot(paths)
     _link_default_socket(paths)
     for name in _ACCOUNTS:
         entry = pwd.getpwnam(name)
@@ -46,7 +47,7 @@ def create(paths: InstancePaths) -> None:
 def _create_for_daemons(paths: InstancePaths) -> None:
     """Folders for the daemons' configuration and state."""
     postfix, rspamd = pwd.getpwnam("postfix"), pwd.getpwnam("_rspamd")
-    for name in ("postfix", "dovecot", "rspamd", "redis", "generations"):
+    for name in ("postfix", "dovecot", "rspamd", "redis", "unbound", "generations"):
         (paths.data / name).mkdir(mode=0o755, exist_ok=True)
     for folder in (paths.log, paths.postfix_queue, paths.data / "dovecot" / "state", HYPERSCAN_CACHE.parent):
         folder.mkdir(mode=0o755, exist_ok=True)
@@ -98,10 +99,19 @@ def _create_for_sockets(paths: InstancePaths) -> None:
         (paths.dovecot_sockets, 0o2750, mailkeep, mail_account.pw_gid),
         (paths.program_sockets, 0o755, mailkeep, mailkeep.pw_gid),
         (paths.redis_socket.parent, 0o700, rspamd, rspamd.pw_gid),
+        (paths.chroot_sockets, 0o2750, mailkeep, postfix.pw_gid),
     ):
         folder.mkdir(mode=0o700, exist_ok=True)
         os.chown(folder, owner.pw_uid, group)
         folder.chmod(mode)
+
+
+def _prepare_chroot(paths: InstancePaths) -> None:
+    """What Postfix' deliveries need in the queue, which is their chroot if they use the private resolver."""
+    paths.chroot_link.unlink(missing_ok=True)
+    paths.chroot_link.symlink_to(paths.chroot_sockets)
+    paths.chroot_resolv_conf.parent.mkdir(mode=0o755, exist_ok=True)
+    write_atomically(paths.chroot_resolv_conf, f"nameserver {paths.resolver_address}\noptions edns0 trust-ad\n", 0o644)
 
 
 def _link_default_socket(paths: InstancePaths) -> None:
@@ -138,6 +148,7 @@ def remove_runtime_files(paths: InstancePaths) -> None:
         paths.system_smtp,
         paths.dovecot_lmtp,
         paths.dovecot_lmtp_verified,
+        paths.chroot_link,
     )
     for path in links:
         path.unlink(missing_ok=True)

@@ -33,7 +33,13 @@ GENERATED = (".svbin", ".lmdb", ".db", ".dir", ".pag")
 _MANIFEST = "manifest.json"
 _RENDERED = "rendered"
 """The folder with the files as they were rendered, for comparison. Only root has access."""
-_GROUPS = {"redis": "_rspamd", "rspamd": "_rspamd", "dovecot": install.MAIL_ACCOUNT, "postfix": "postfix"}
+_GROUPS = {
+    "redis": "_rspamd",
+    "rspamd": "_rspamd",
+    "dovecot": install.MAIL_ACCOUNT,
+    "postfix": "postfix",
+    "unbound": "unbound",
+}
 SERVICES = tuple(_GROUPS)
 """The services that have a configuration."""
 
@@ -115,6 +121,11 @@ def find_linked(paths: InstancePaths, service: str) -> int | None:
 def is_complete(paths: InstancePaths, n: int, service: str) -> bool:
     """Whether a generation has its manifest and the folder of a service."""
     return (folder_of(paths, n) / _MANIFEST).is_file() and (folder_of(paths, n) / service).is_dir()
+
+
+def is_on(paths: InstancePaths, service: str) -> bool:
+    """Whether a service is needed: its configuration in use has files. True for one without a configuration."""
+    return service not in _GROUPS or not paths.conf(service).is_dir() or any(paths.conf(service).iterdir())
 
 
 def find_current(paths: InstancePaths) -> Manifest | None:

@@ -20,7 +20,7 @@ from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.mail.sieve.config import read_settings
 from mailkeep.net.guard import Address
 from mailkeep.net.resolver import DnsLookupError, Resolver
-from mailkeep.run.runtime import certificate
+from mailkeep.run.runtime import certificate, dane
 from mailkeep.run.runtime.probe import Prober
 from mailkeep.settings import Settings, parse_dns_servers
 
@@ -34,19 +34,27 @@ async def keep_reporting(app: App, paths: InstancePaths, prober: Prober) -> None
     """Write a report every ten seconds, with DNS looked up every five minutes and the last probe, until cancelled."""
     sending: list[SendingAddress] | None = None
     looked_up_at: datetime | None = None
+    dane_problem: str | None = None
     while True:
         at = app.clock()
         try:
             if looked_up_at is None or at - looked_up_at >= _DNS_EVERY:
                 sending, looked_up_at = await find_sending_addresses(app.settings), at
+                dane_problem = await _find_dane_problem(app.settings)
             counts = await asyncio.to_thread(postfix_queue.count_by_state, paths.postfix_queue)
             served = await asyncio.to_thread(find_certificate, app.settings, paths.tls, at)
             sieve = await asyncio.to_thread(read_sieve_settings, paths)
-            report = NodeReport(at, counts, served, sending, sieve, prober.last)
+            report = NodeReport(at, counts, served, sending, sieve, prober.last, dane_problem)
             await asyncio.to_thread(node_report.save, paths.run, report)
         except Exception:
             log.exception("the report on the node could not be written")
         await asyncio.sleep(_REPORT_SECONDS)
+
+
+async def _find_dane_problem(settings: Settings) -> str | None:
+    if problem := await dane.find_problem(settings):
+        log.warning("DANE does not protect deliveries", reason=problem)
+    return problem
 
 
 def read_sieve_settings(paths: InstancePaths) -> dict[str, str]:

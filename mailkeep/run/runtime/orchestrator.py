@@ -243,6 +243,8 @@ class Orchestrator:
         details = {each.name: each for each in processes}
         rows: list[ManagedService] = []
         for state in states:
+            if state.state == "stopped" and not generations.is_on(self._paths, state.name):
+                continue
             files = manifest.services.get(state.name) if manifest else None
             detail = details.get(state.name) if state.pid else None
             rows.append(

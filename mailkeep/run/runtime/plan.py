@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import difflib
 import hashlib
@@ -20,7 +21,7 @@ from mailkeep.features.operations.orchestrator.model import ConfigurationPlan, P
 from mailkeep.mail.daemons import actions, render
 from mailkeep.mail.daemons.paths import InstancePaths
 from mailkeep.mail.daemons.render import DaemonConfig, Files
-from mailkeep.run.runtime import checks, configuration, generations, ports, process, service_status
+from mailkeep.run.runtime import checks, configuration, dane, generations, ports, process, service_status
 from mailkeep.run.runtime.generations import Drift, Manifest
 from mailkeep.settings import MASK, SETTING_FIELDS, Settings
 
@@ -32,6 +33,7 @@ _INTERRUPTS = {
     ("postfix", "restart"): "SMTP sessions end; other servers and mail programs try again.",
     ("postfix", "reload"): "Deliveries that are under way are tried again.",
     ("rspamd", "restart"): "Mail waits at the sender until the filter answers again.",
+    ("unbound", "restart"): "Deliveries that need DNS in this moment are tried again.",
     ("redis", "restart"): "The filter works without statistics for a moment.",
     ("api", "restart"): "Requests wait for about a second.",
 }
@@ -98,6 +100,7 @@ def draft_plan(
         checks=[
             *(_check(paths, manifest, rendered, kept, config, target.settings.server.addresses) if has_changes else ()),
             *_check_listeners(target),
+            *_check_dane(target),
         ],
         settings=target.changed_keys,
         warnings=_warn(files, target),
@@ -203,6 +206,17 @@ def _check_listeners(target: Target) -> list[PlannedCheck]:
     used = set(dataclasses.asdict(before.ports).values())
     taken = [each for each in ports.find_unavailable(after) if each.port not in used]
     return [PlannedCheck("ports", not taken, "; ".join(map(str, taken)))]
+
+
+def _check_dane(target: Target) -> list[PlannedCheck]:
+    """Whether DANE would protect deliveries, if that changes. Blocks for up to 3 seconds."""
+    before, after = target.before, target.settings
+    if (before.outbound.dane, before.dns.resolver) == (after.outbound.dane, after.dns.resolver):
+        return []
+    if not after.outbound.dane:
+        return []
+    problem = asyncio.run(dane.find_problem(after))
+    return [PlannedCheck("dane", problem is None, problem or "")]
 
 
 def _check(

@@ -28,6 +28,7 @@ from mailkeep.features.directory.domains.routes import ENDPOINTS as DOMAINS
 from mailkeep.features.directory.invitation_acceptance.routes import ENDPOINTS as INVITATION_ACCEPTANCE
 from mailkeep.features.directory.mailbox_usage.routes import ENDPOINTS as MAILBOX_USAGE
 from mailkeep.features.directory.mailboxes.routes import ENDPOINTS as MAILBOXES
+from mailkeep.features.directory.mta_sts.routes import ENDPOINTS as MTA_STS
 from mailkeep.features.directory.owners.routes import ENDPOINTS as OWNERS
 from mailkeep.features.directory.routing.routes import ENDPOINTS as ROUTING
 from mailkeep.features.directory.sieve.routes import ENDPOINTS as SIEVE, OWN_MAILBOX_ENDPOINTS as OWN_SIEVE
@@ -63,6 +64,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *DNS_CHECKS,
     *DKIM_KEYS,
     *DNS_UPDATES,
+    *MTA_STS,
     *MAILBOXES,
     *MAILBOX_USAGE,
     *APP_PASSWORDS,

@@ -30,6 +30,7 @@ _VERSIONS = {
     "postfix": (["postconf", "-d", "-h", "mail_version"], r"(\S+)"),
     "dovecot": (["dovecot", "--version"], r"(\S+)"),
     "rspamd": (["rspamd", "--version"], r"version (\S+)"),
+    "unbound": (["unbound", "-V"], r"Version (\S+)"),
     "redis": (["redis-server", "--version"], r"v=(\S+)"),
 }
 

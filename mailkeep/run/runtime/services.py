@@ -9,6 +9,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import dns.asyncquery
+import dns.exception
+import dns.message
 import structlog
 
 from mailkeep.mail.daemons import tool
@@ -17,7 +20,7 @@ from mailkeep.mail.daemons.render import DaemonConfig
 from mailkeep.mail.dovecot import dict as dovecot_dict
 from mailkeep.mail.postfix import queue as postfix_queue
 from mailkeep.run.cli import install
-from mailkeep.run.runtime import checks, privileges, process
+from mailkeep.run.runtime import checks, generations, privileges, process
 from mailkeep.run.runtime.child import ENVIRONMENT, Child, Command, spawn
 from mailkeep.run.runtime.postlog import PostlogWatch
 from mailkeep.run.runtime.prefork import ForkedProcess, ForkRequest, PreforkServer
@@ -25,7 +28,7 @@ from mailkeep.run.runtime.supervisor import Service, prepare_nothing
 
 log = structlog.get_logger("mailkeep.services")
 
-ORDER = ("redis", "rspamd", "dovecot", "postfix")
+ORDER = ("redis", "unbound", "rspamd", "dovecot", "postfix")
 """The daemons in the order of their start; our own processes start between and after them."""
 
 _TIMEOUT_SECONDS = 2.0
@@ -44,7 +47,8 @@ def define_services(
 ) -> list[Service]:
     """All services. `reads_all_files`: our own processes keep the right to read every file (`privileges`)."""
     first = Service("prefork", _PREFORK_WAVE, prefork.launch, config.paths.log / "prefork.log", prefork.is_ready)
-    daemons = [define(config) for define in (_define_redis, _define_rspamd, _define_dovecot, _define_postfix)]
+    define_daemons = (_define_redis, _define_unbound, _define_rspamd, _define_dovecot, _define_postfix)
+    daemons = [define(config) for define in define_daemons]
     own = [_define_process(name, config.paths, prefork, sockets, reads_all_files) for name in process.list_names()]
     return [first, *daemons, *own]
 
@@ -97,6 +101,25 @@ def _define_redis(config: DaemonConfig) -> Service:
     argv = ["setpriv", "--reuid=_rspamd", "--regid=_rspamd", "--clear-groups"]
     argv += ["redis-server", str(paths.redis_conf / "redis.conf")]
     return _define_daemon("redis", argv, paths.log / "redis.log", partial(accepts_connections, paths.redis_socket))
+
+
+def _define_unbound(config: DaemonConfig) -> Service:
+    paths = config.paths
+    file = paths.unbound_conf / "unbound.conf"
+    is_ready = partial(_resolves, paths.resolver_address)
+    # It drops root itself, after it has bound port 53.
+    service = _define_daemon("unbound", ["unbound", "-d", "-c", str(file)], paths.log / "unbound.log", is_ready)
+    return replace(service, is_alive=is_ready, is_on=partial(generations.is_on, paths, "unbound"))
+
+
+async def _resolves(address: str) -> bool:
+    """Whether a resolver answers for a name that it knows itself, so that no other server is asked."""
+    query = dns.message.make_query("localhost.", "A")
+    try:
+        await dns.asyncquery.udp(query, address, timeout=_TIMEOUT_SECONDS)
+    except (OSError, dns.exception.DNSException):
+        return False
+    return True
 
 
 def _define_rspamd(config: DaemonConfig) -> Service:

@@ -38,6 +38,7 @@ async def prepare_nothing() -> None:
 class Service:
     """A process to keep running. `launch` starts it; `log` is the file with its errors.
 
+    `is_on` returns whether its configuration needs it: otherwise it is not started, and counts as stopped.
     `prepare` runs before each start, `is_ready` returns whether the service can be used, `is_alive` whether it still
     answers (None: not checked). The process has `stop_seconds` to exit after SIGTERM. Services of one
     `wave` start and stop at the same time.
@@ -50,13 +51,14 @@ class Service:
     is_ready: Callable[[], Awaitable[bool]]
     prepare: Callable[[], Awaitable[None]] = prepare_nothing
     is_alive: Callable[[], Awaitable[bool]] | None = None
+    is_on: Callable[[], bool] = lambda: True
     stop_seconds: float = 4.0
 
 
 @dataclass(slots=True)
 class RunningService:
     """A service with its current process, and how often it was restarted. `since` is of `monotonic()`. `is_stopped`: an
-    administrator stopped it.
+    administrator stopped it, or it is off (`Service.is_on`).
     """
 
     service: Service
@@ -106,6 +108,10 @@ class Supervisor:
 
     async def start(self, service: Service) -> None:
         """Start a service and wait until it is ready; Failure, with the end of its log, if it does not become ready."""
+        if not service.is_on():
+            off = RunningService(service, _NO_CHILD, monotonic(), is_ready=False, is_stopped=True)
+            self.running[service.name] = off
+            return
         running = await self._launch(service)
         self.running[service.name] = running
         running.watchers = [asyncio.create_task(self._restart_on_exit(running))]
@@ -136,7 +142,11 @@ class Supervisor:
             raise Failure(f"{name} is not ready: {_log_tail(running.service.log)} (see {running.service.log})")
 
     async def start_again(self, name: str) -> None:
-        """Start a service that was stopped; Failure if it does not become ready. Nothing if it was not stopped."""
+        """Start a service that was stopped; Failure if it is off, or does not become ready. Nothing if it was not
+        stopped.
+        """
+        if not self.running[name].service.is_on():
+            raise Failure(f"{name} is off: the settings do not need it.")
         if self.running[name].is_stopped:
             await self.start(self.running[name].service)
 
@@ -153,10 +163,13 @@ class Supervisor:
         return [_describe(running, offset) for running in self.running.values()]
 
     def state(self) -> dict[str, bool | None]:
-        """Whether each service runs and is ready, by name; None if an administrator stopped it."""
+        """Whether each service runs and is ready, by name; None if an administrator stopped it. Without those that are
+        off.
+        """
         return {
             name: None if running.is_stopped else running.is_ready and running.process.poll() is None
             for name, running in self.running.items()
+            if not (running.is_stopped and not running.service.is_on())
         }
 
     async def stop(self) -> None:
@@ -222,6 +235,8 @@ class Supervisor:
             await child.end(process.pid, 2.0)
 
     async def _stop_service(self, running: RunningService) -> None:
+        if running.process is _NO_CHILD:
+            return
         began = monotonic()
         await cancel_all(*running.watchers)
         await child.end(running.process.pid, running.service.stop_seconds)
@@ -231,6 +246,21 @@ class Supervisor:
 
     def _pid_file(self, name: str) -> Path:
         return self.folder / f"{name}.pid"
+
+
+class _NoChild:
+    """Of a service that is off."""
+
+    pid = -1
+
+    def poll(self) -> int | None:
+        return 0
+
+    def wait(self) -> int:
+        return 0
+
+
+_NO_CHILD: Child = _NoChild()
 
 
 def _describe(running: RunningService, offset: float) -> ServiceState:

@@ -14,7 +14,9 @@ VARIANTS: list[dict[str, str]] = [
     {},
     {
         "OUTBOUND__RELAY": "relay.example:587",
-        "OUTBOUND__TLS": "dane",
+        "OUTBOUND__DANE": "true",
+        "OUTBOUND__MTA_STS": "true",
+        "DNS__RESOLVER": "unbound",
         "FILTER__DNS_SERVERS": '["127.0.0.1:53"]',
         "FILTER__NETWORK_CHECKS": "false",
         "SERVER__ADDRESSES": '["192.0.2.1", "2001:db8::1"]',

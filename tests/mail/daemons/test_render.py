@@ -75,7 +75,16 @@ def test_no_placeholder_remains():
         ({"OUTBOUND__RELAY": "a.test:25"}, "default_transport", f"smarthost:unix:{PATHS.relay_socket}"),
         ({"LIMITS__MESSAGE_SIZE_MB": "100"}, "message_size_limit", str((100 << 20) * 103 // 100 + 65536)),
         ({"OUTBOUND__GIVE_UP_HOURS": "0.5"}, "maximal_queue_lifetime", "1800s"),
-        ({"OUTBOUND__TLS": "dane"}, "smtp_dns_support_level", "dnssec"),
+        ({"OUTBOUND__DANE": "true"}, "smtp_dns_support_level", "dnssec"),
+        ({"OUTBOUND__DANE": "true"}, "smtp_tls_security_level", "dane"),
+        # Servers without TLSA records still need TLS: the table of TLS policies says `dane-only` for those with them.
+        ({"OUTBOUND__DANE": "true", "OUTBOUND__TLS": "encrypt"}, "smtp_tls_security_level", "encrypt"),
+        (
+            {"OUTBOUND__DANE": "true", "OUTBOUND__TLS": "encrypt"},
+            "smtp_tls_policy_maps",
+            "socketmap:unix:mailkeep/tls-policy.sock:tls",
+        ),
+        ({"OUTBOUND__MTA_STS": "true"}, "smtp_tls_policy_maps", "socketmap:unix:mailkeep/tls-policy.sock:tls"),
         ({"FILTER__NETWORK_CHECKS": "false"}, "smtpd_peername_lookup", "no"),
     ],
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mailkeep.mail.postfix.socketmap import serve_tables
+from mailkeep.mail.postfix.socketmap import LookupFailed, serve_tables
 
 TABLES = {"upper": lambda key: key.upper() or None}
 
@@ -49,3 +49,20 @@ async def test_an_incomplete_contentends_the_connection(tmp_path: Path) -> None:
         writer.write_eof()
         async with asyncio.timeout(60):
             assert await reader.read() == b""
+
+
+async def test_a_table_may_wait_and_fail(tmp_path: Path) -> None:
+    async def find(key: str) -> str | None:
+        await asyncio.sleep(0)
+        if key == "broken":
+            raise LookupFailed("no name server: ä")
+        return key if key == "known" else None
+
+    server = await serve_tables(tmp_path / "map", {"slow": find}, mode=0o600, group=os.getgid())
+    reader, writer = await asyncio.open_unix_connection(tmp_path / "map")
+    writer.write(b"10:slow known,11:slow broken,6:slow x,")
+    async with asyncio.timeout(60):
+        expected = b"8:OK known,22:TEMP no name server: ?,9:NOTFOUND ,"
+        assert await reader.readexactly(len(expected)) == expected
+    writer.close()
+    server.close()

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,25 @@ async def test_a_killed_service_is_restarted(supervisor: Supervisor, tmp_path: P
     await until(lambda: running.restarts == 1)
     assert running.process.pid != first
     assert running.process.poll() is None
+
+
+async def test_a_service_that_is_off_starts_when_it_is_needed(supervisor: Supervisor, tmp_path: Path):
+    needed = False
+    await supervisor.start_all([replace(make_service(tmp_path), is_on=lambda: needed)])
+    assert supervisor.state() == {}
+    assert [each.state for each in supervisor.describe()] == ["stopped"]
+    with pytest.raises(Failure, match="one is off"):
+        await supervisor.start_again("one")
+    await supervisor.restart("one")
+    await supervisor.stop_one("one")
+    assert supervisor.state() == {}
+    needed = True
+    await supervisor.start_again("one")
+    assert supervisor.state() == {"one": True}
+    await supervisor.stop_one("one")
+    assert supervisor.state() == {"one": None}  # an administrator's decision
+    needed = False
+    assert supervisor.state() == {}
 
 
 async def test_the_state_shows_a_service_that_is_down(

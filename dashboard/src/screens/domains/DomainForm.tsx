@@ -31,6 +31,7 @@ const LABELS = {
   self_service: 'Self-service',
   dkim_delegated: 'Delegated DKIM records',
   dns_managed: 'Managed DNS records',
+  mta_sts_mode: 'MTA-STS policy',
 }
 
 /** Creates or edits a domain. */
@@ -194,6 +195,21 @@ export function DomainForm({ domain, onDone, onCancel }: { domain?: Domain; onDo
           />
         </div>
       </fieldset>
+      <Select
+        label={LABELS.mta_sts_mode}
+        description={
+          domain
+            ? `Served at https://mta-sts.${domain.name}. Enforcing it is possible after a check of the DNS records has found it there.`
+            : 'Other servers deliver mail for the domain only to this server, with verified TLS.'
+        }
+        data={[
+          { value: 'none', label: 'Off' },
+          { value: 'testing', label: 'Testing (others report failures)' },
+          { value: 'enforce', label: 'Enforce', disabled: !domain },
+        ]}
+        allowDeselect={false}
+        {...form.field('mta_sts_mode')}
+      />
       <RequireAppPasswords inherited={domain?.inherited.require_app_passwords} {...form.field('require_app_passwords')} />
       <Switch label="Active" description="While inactive, inbound mail is deferred and nothing is sent." {...form.checkbox('active')} />
       <Switch label="Sending enabled" description="Addresses of the domain can send." {...form.checkbox('sending_enabled')} />

@@ -17,6 +17,8 @@ domains set `alias_of`; it changes with the lock of all aliases and forwards, an
 (`alias_loop`). An administrator of lower rank can't change it (FORBIDDEN `higher_rank`) while the domain has the
 address of an administrator, whose mail would then go elsewhere.
 
+`mta_sts_mode`: see `mta_sts`.
+
 Creating a domain creates its first DKIM keys in the same transaction. With `dkim_delegated` new keys get fixed
 selectors, whose records are CNAMEs to names of the server (`dkim`); that needs `server.hostname` (CONFLICT
 `hostname_missing`). With `dns_managed`, which only a super_admin changes, Mailkeep writes the domain's DNS records

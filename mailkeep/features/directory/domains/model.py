@@ -8,6 +8,7 @@ from typing import Literal
 from uuid import UUID
 
 from mailkeep.core.address import unicode_domain
+from mailkeep.net.mta_sts import Mode as MtaStsMode
 
 RelayTls = Literal["none", "starttls", "tls"]
 
@@ -55,7 +56,8 @@ class Domain:
 
     `require_app_passwords` None: as the setting. `self_service`: owners of its mailboxes may sign in (`/me`).
     `alias_of`: the target, if it is an alias domain. `dkim_delegated`: its DKIM records are CNAMEs to names of the
-    server. `dns_managed`: Mailkeep writes its DNS records.
+    server. `dns_managed`: Mailkeep writes its DNS records. `mta_sts_ended_at`: when another `mta_sts_mode` became none;
+    `mta_sts_served_at`: when a check has fetched the policy; None after a check that could not.
     """
 
     id: UUID
@@ -73,6 +75,9 @@ class Domain:
     self_service: bool
     dkim_delegated: bool
     dns_managed: bool
+    mta_sts_mode: MtaStsMode
+    mta_sts_ended_at: datetime | None
+    mta_sts_served_at: datetime | None
     relay: DomainRelay | None
     dns_status: str
     dns_checked_at: datetime | None
@@ -103,6 +108,7 @@ class NewDomain:
     self_service: bool = True
     dkim_delegated: bool = False
     dns_managed: bool = False
+    mta_sts_mode: MtaStsMode = "none"
     relay: NewRelay | None = None
 
 

@@ -95,7 +95,8 @@ ENDPOINTS = (
         summary="Create a domain",
         description=(
             "Also creates its first DKIM keys: publish the records that GET /domains/{id}/dns shows. With "
-            "`alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`."
+            "`alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`. "
+            "`mta_sts_mode` can't be enforce yet (`not_served`)."
         ),
         tag="Domains",
         versioned=True,
@@ -129,7 +130,8 @@ ENDPOINTS = (
             "`relay` is replaced as a whole; null removes it. Without `password`, the stored one is kept if host, "
             "port, tls and username are unchanged, and cleared otherwise. `alias_of` needs a domain without mailboxes "
             "and aliases, except in the trash (CONFLICT `has_dependents`); neither the target nor a domain that is a "
-            "target can be an alias domain (`alias_chain`)."
+            "target can be an alias domain (`alias_chain`). `mta_sts_mode` enforce: `not_served` until a check has "
+            "fetched the policy at https://mta-sts.DOMAIN/.well-known/mta-sts.txt."
         ),
         tag="Domains",
         versioned=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Literal
 
 from mailkeep.core.address import AddressError, normalize_domain
@@ -88,6 +89,31 @@ def check_dns(who: Principal, host_name: str, *, managed: bool, delegated: bool)
         raise Forbidden("Only a super_admin can change `dns_managed`.", reason="super_admin_required")
     if delegated:
         dkim_rules.require_host_name(host_name)
+
+
+def change_mta_sts(before: Domain, after: Domain, at: datetime) -> Domain:
+    """`after` with the times that depend on `mta_sts_mode`; CONFLICT `not_served` for a change to `enforce` before a
+    check has fetched the policy.
+    """
+    if after.mta_sts_mode == before.mta_sts_mode:
+        return after
+    refuse_not_served(after)
+    if after.mta_sts_mode == "none":
+        return replace(after, mta_sts_ended_at=at, mta_sts_served_at=None)
+    return replace(after, mta_sts_ended_at=None)
+
+
+def refuse_not_served(domain: Domain) -> None:
+    """CONFLICT `not_served` for the mode `enforce` before a check has fetched the domain's policy: others would not
+    deliver to a server that they can't verify.
+    """
+    if domain.mta_sts_mode == "enforce" and domain.mta_sts_served_at is None:
+        raise Conflict(
+            f"The MTA-STS policy of {domain.name} must be served before it is enforced: set `mta_sts_mode` to testing, "
+            "and check the domain's DNS records until the policy is found.",
+            reason="not_served",
+            host=f"mta-sts.{domain.name}",
+        )
 
 
 def refuse_inactive(domain: Domain) -> None:

@@ -105,8 +105,8 @@ async def page(conn: Conn, filters: DomainFilter, page_request: PageRequest) -> 
 
 
 async def create(app: App, who: Principal, new: NewDomain) -> Domain:
-    """Create a domain with its first DKIM keys; INVALID_FIELD, DOMAIN_EXISTS; with `alias_of`, `dkim_delegated` or
-    `dns_managed` those of `change`.
+    """Create a domain with its first DKIM keys; INVALID_FIELD, DOMAIN_EXISTS, CONFLICT `not_served`; with `alias_of`,
+    `dkim_delegated` or `dns_managed` those of `change`.
     """
     new = replace(new, name=rules.parse_name(new.name), relay=_check_relay(app, new.relay))
     rules.check_delimiter(new.plus_delimiter)
@@ -122,11 +122,14 @@ async def create(app: App, who: Principal, new: NewDomain) -> Domain:
         **fields,
         id=domain_id,
         relay=rules.encrypt_relay(new.relay, None, _encryption(app, domain_id)),
+        mta_sts_ended_at=None,
+        mta_sts_served_at=None,
         dns_status="unchecked",
         dns_checked_at=None,
         created_at=at,
         updated_at=at,
     )
+    rules.refuse_not_served(domain)
     keys = await asyncio.to_thread(dkim.generate_first_keys, app.vault, domain.id, at)
     if domain.dkim_delegated:
         keys = [dkim_rules.delegate(key, app.settings.server.mail_domain, ()) for key in keys]
@@ -151,8 +154,9 @@ async def change(
 
     INVALID_FIELD, NOT_FOUND, PRECONDITION_FAILED; FORBIDDEN for a new delimiter or `alias_of` if a higher-ranked
     administrator has an address in the domain, and for `dns_managed` unless the caller is a super_admin; CONFLICT
-    `hostname_missing` for `dkim_delegated` without a host name of the server. For `alias_of` also DOMAIN_NOT_FOUND,
-    FORBIDDEN, API_KEY_DOMAIN_SCOPE; CONFLICT `has_dependents`, `alias_chain`, `alias_loop`. Roll back after a refusal.
+    `hostname_missing` for `dkim_delegated` without a host name of the server, and `not_served`. For `alias_of` also
+    DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE; CONFLICT `has_dependents`, `alias_chain`, `alias_loop`. Roll back
+    after a refusal.
     """
     at = app.clock()
     rules.check_delimiter(changes.get("plus_delimiter"))
@@ -163,7 +167,7 @@ async def change(
     if_match.check(before.updated_at)
     if "relay" in changes:
         changes = changes | {"relay": rules.encrypt_relay(relay, before.relay, _encryption(app, domain_id))}
-    after = replace(before, **changes)
+    after = rules.change_mta_sts(before, replace(before, **changes), at)
     if after.plus_delimiter != before.plus_delimiter:
         rules.refuse_higher_rank(await store.has_higher_rank(conn, before.name, who.rank))
     rules.check_dns(

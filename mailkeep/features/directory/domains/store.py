@@ -18,6 +18,7 @@ _SELECT = """
     SELECT d.id, d.name, d.active, d.sending_enabled, d.receiving_enabled, d.description, d.max_mailboxes,
            d.max_aliases, d.default_quota_bytes, d.plus_delimiter, d.require_app_passwords, d.self_service, d.alias_of,
            d.dkim_delegated, d.dns_managed,
+           d.mta_sts_mode, d.mta_sts_ended_at, d.mta_sts_served_at,
            d.relay_host, d.relay_port, d.relay_tls, d.relay_username, d.relay_password, d.dns_status,
            d.dns_checked_at, d.created_at, d.updated_at
     FROM domains d
@@ -32,14 +33,14 @@ async def insert(conn: Conn, domain: Domain) -> None:
             INSERT INTO domains (id, name, active, sending_enabled, receiving_enabled, description,
                                  max_mailboxes, max_aliases, default_quota_bytes, plus_delimiter,
                                  require_app_passwords, self_service, alias_of, dkim_delegated, dns_managed,
-                                 relay_host, relay_port, relay_tls, relay_username, relay_password, dns_status,
-                                 dns_checked_at, created_at, updated_at)
+                                 mta_sts_mode, relay_host, relay_port, relay_tls, relay_username, relay_password,
+                                 dns_status, dns_checked_at, created_at, updated_at)
             VALUES (%(id)s, %(name)s, %(active)s, %(sending_enabled)s, %(receiving_enabled)s,
                     %(description)s, %(max_mailboxes)s, %(max_aliases)s, %(default_quota_bytes)s,
                     %(plus_delimiter)s, %(require_app_passwords)s, %(self_service)s, %(alias_of)s,
-                    %(dkim_delegated)s, %(dns_managed)s, %(relay_host)s, %(relay_port)s, %(relay_tls)s,
-                    %(relay_username)s, %(relay_password)s, %(dns_status)s,
-                    %(dns_checked_at)s, %(created_at)s, %(updated_at)s)
+                    %(dkim_delegated)s, %(dns_managed)s, %(mta_sts_mode)s, %(relay_host)s, %(relay_port)s,
+                    %(relay_tls)s, %(relay_username)s, %(relay_password)s, %(dns_status)s, %(dns_checked_at)s,
+                    %(created_at)s, %(updated_at)s)
             """,
             _columns(domain),
         )
@@ -90,6 +91,8 @@ async def update(conn: Conn, domain: Domain) -> None:
             default_quota_bytes = %(default_quota_bytes)s, plus_delimiter = %(plus_delimiter)s,
             require_app_passwords = %(require_app_passwords)s, self_service = %(self_service)s, alias_of = %(alias_of)s,
             dkim_delegated = %(dkim_delegated)s, dns_managed = %(dns_managed)s,
+            mta_sts_mode = %(mta_sts_mode)s, mta_sts_ended_at = %(mta_sts_ended_at)s,
+            mta_sts_served_at = %(mta_sts_served_at)s,
             relay_host = %(relay_host)s, relay_port = %(relay_port)s, relay_tls = %(relay_tls)s,
             relay_username = %(relay_username)s, relay_password = %(relay_password)s,
             updated_at = %(updated_at)s

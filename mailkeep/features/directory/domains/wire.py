@@ -8,7 +8,7 @@ from uuid import UUID
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
-from mailkeep.features.directory.domains.model import Domain, DomainRelay, DomainUsage, RelayTls
+from mailkeep.features.directory.domains.model import Domain, DomainRelay, DomainUsage, MtaStsMode, RelayTls
 from mailkeep.settings.tree import AuthSettings
 from mailkeep.web.fields import Body, Patch, Query, Text, Timestamp
 
@@ -76,6 +76,7 @@ class DomainRecord(Struct, frozen=True):
     `self_service`: whether owners of its mailboxes may sign in (POST /me/login). `alias_of`: for an alias domain, the
     domain as whose addresses its own are routed. `dkim_delegated`: its DKIM records are CNAMEs to names of the server
     (GET /domains/{id}/dkim-delegation). `dns_managed`: Mailkeep writes its DNS records by `dns.provider`.
+    `mta_sts_mode`: the MTA-STS policy that other servers get (RFC 8461).
     """
 
     id: UUID
@@ -94,6 +95,7 @@ class DomainRecord(Struct, frozen=True):
     self_service: bool
     dkim_delegated: bool
     dns_managed: bool
+    mta_sts_mode: str
     inherited: DomainInherited
     relay: RelayRecord | None
     usage: DomainUsageRecord
@@ -122,6 +124,7 @@ class DomainCreate(Body, frozen=True):
     self_service: bool = True
     dkim_delegated: bool = False
     dns_managed: bool = False
+    mta_sts_mode: MtaStsMode = "none"
     relay: RelayRequest | None = None
 
 
@@ -144,6 +147,7 @@ class DomainPatch(Patch, frozen=True):
     self_service: bool | UnsetType = UNSET
     dkim_delegated: bool | UnsetType = UNSET
     dns_managed: bool | UnsetType = UNSET
+    mta_sts_mode: MtaStsMode | UnsetType = UNSET
     relay: RelayRequest | UnsetType | None = UNSET
 
 
@@ -184,6 +188,7 @@ def to_record(domain: Domain, usage: DomainUsage, auth: AuthSettings) -> DomainR
         self_service=domain.self_service,
         dkim_delegated=domain.dkim_delegated,
         dns_managed=domain.dns_managed,
+        mta_sts_mode=domain.mta_sts_mode,
         inherited=DomainInherited(SettingFlag(auth.require_app_passwords)),
         relay=_to_relay(domain.relay),
         usage=DomainUsageRecord(usage.mailboxes, usage.aliases, usage.bytes, usage.alias_domains),

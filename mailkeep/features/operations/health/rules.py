@@ -104,13 +104,16 @@ def sending_problem(sender: SendingAddress, hostname: str) -> str | None:
             return f"The PTR record of {sender.address} could not be looked up: check the name servers (dns.servers)."
 
 
-def dns(hostname: str, sending: Sequence[SendingAddress] | None) -> Component:
-    """The host name and the PTR records of the sending addresses; many servers refuse mail if they are wrong."""
+def dns(hostname: str, sending: Sequence[SendingAddress] | None, dane_problem: str | None = None) -> Component:
+    """The host name and the PTR records of the sending addresses; many servers refuse mail if they are wrong. And
+    whether DANE protects deliveries.
+    """
     if not hostname:
         advice = "Set server.hostname to the full name of this server, as in its PTR record."
         return Component("dns", "degraded", advice, {"hostname": None, "addresses": []})
     addresses = [{"address": each.address, "names": each.names, "status": each.status} for each in sending or ()]
     problems = [problem for each in sending or () if (problem := sending_problem(each, hostname))]
+    problems += [dane_problem] if dane_problem else []
     details = {"hostname": hostname, "addresses": addresses}
     return Component("dns", "degraded" if problems else "ok", " ".join(problems) or None, details)
 
@@ -144,5 +147,5 @@ def node_components(report: NodeReport | None, hostname: str, at: datetime) -> l
     if report is None or at - report.created_at > MAX_REPORT_AGE:
         advice = "The process node has not reported for a minute: see log/node.log."
         return [Component(name, "degraded", advice) for name in ("queue", "certificates", "dns", "probe")]
-    served, sending = certificates(report.certificate, at), dns(hostname, report.sending)
-    return [queue(report.queue), served, sending, probe(report.probe, at)]
+    served, names = certificates(report.certificate, at), dns(hostname, report.sending, report.dane_problem)
+    return [queue(report.queue), served, names, probe(report.probe, at)]

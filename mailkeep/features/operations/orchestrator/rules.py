@@ -29,6 +29,7 @@ _ENDS = {
 }
 """What ends when a service stops."""
 _WITHOUT = {
+    "unbound": "Mail to other servers waits in the queue.",
     "redis": "The spam filter works without its statistics.",
     "rspamd": "Incoming mail waits at the sending servers, and mail programs get a temporary error when they send.",
     "dovecot": "Mail programs can't sign in, and incoming mail waits in the queue.",
