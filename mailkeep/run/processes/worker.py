@@ -1,5 +1,5 @@
-"""The process `worker`: delivers webhooks, carries out bulk operations, checks and writes DNS records, rotates DKIM keys,
-and warns owners of full mailboxes.
+"""The process `worker`: delivers webhooks, carries out bulk operations, checks and writes DNS records, rotates DKIM
+keys, and warns owners of full mailboxes.
 
 Any number of workers can share one database.
 """

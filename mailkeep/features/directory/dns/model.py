@@ -57,10 +57,13 @@ class MailServices:
 
 @dataclass(frozen=True, slots=True)
 class DomainMail:
-    """How a domain's mail flows. `relay`: the host through which its mail leaves; None: this server delivers it."""
+    """How a domain's mail flows. `relay`: the host through which its mail leaves; None: this server delivers it.
+    `mta_sts`: the value of its MTA-STS record; None: it has no policy.
+    """
 
     name: str
     keys: tuple[DkimKey, ...]
     sends: bool = True
     receives: bool = True
     relay: str | None = None
+    mta_sts: str | None = None

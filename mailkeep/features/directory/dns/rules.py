@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import ipaddress
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
 from mailkeep.features.directory.dkim.model import DkimKey
 from mailkeep.features.directory.dns.model import TTL, Address, DnsRecord, DomainMail, MailServices, ServerIdentity
+from mailkeep.features.directory.mta_sts import rules as mta_sts
 
 _NOT_PUBLIC = [
     ipaddress.ip_network(text)
@@ -77,7 +77,7 @@ def domain_records(domain: DomainMail, server: ServerIdentity, services: MailSer
         text = f"Says that mail of the domain comes through the relay {domain.relay} (SPF)."
         spf = DnsRecord("spf", "TXT", name, f"v=spf1 {relay_term(domain.relay)[0]} -all", text)
     dmarc = _with_host(host, "v=DMARC1; p=none; rua=mailto:dmarc@{}")
-    tls_rpt = _with_host(host, "v=TLSRPTv1; rua=mailto:tls@{}")
+    tls_rpt = host and mta_sts.tls_report_value(host)
     records = [
         DnsRecord(
             "mx", "MX", name, _with_host(host, "10 {}"), "Brings mail for the domain to this server.", domain.receives
@@ -90,17 +90,18 @@ def domain_records(domain: DomainMail, server: ServerIdentity, services: MailSer
             "p=quarantine, then p=reject.", domain.sends,
         ),
         DnsRecord(
-            "mta_sts", "TXT", f"_mta-sts.{name}", host and sts_record(host),
-            "Says that there is a policy for encrypted delivery to the domain (MTA-STS).",
-        ),
-        DnsRecord(
-            "mta_sts_host", "CNAME", f"mta-sts.{name}", host, "Where other servers fetch the MTA-STS policy.",
-        ),
-        DnsRecord(
             "tls_rpt", "TXT", f"_smtp._tls.{name}", tls_rpt,
             "Asks other servers for reports about problems with encryption (TLS-RPT).",
         ),
     ]  # fmt: skip
+    if domain.mta_sts is not None:
+        text = "Says that there is a policy for encrypted delivery to the domain (MTA-STS)."
+        records += [
+            DnsRecord("mta_sts", "TXT", f"_mta-sts.{name}", domain.mta_sts, text),
+            DnsRecord(
+                "mta_sts_host", "CNAME", f"mta-sts.{name}", host, "Where other servers fetch the MTA-STS policy."
+            ),
+        ]
     if services.ports:
         records += [
             DnsRecord("autoconfig", "CNAME", f"autoconfig.{name}", host, "Sets up Thunderbird and others."),
@@ -171,12 +172,6 @@ def _key_record(key: DkimKey, name: str, sends: bool) -> DnsRecord:
 
 def _with_host(host: str | None, text: str) -> str | None:
     return None if host is None else text.format(host)
-
-
-def sts_record(host: str) -> str:
-    """The MTA-STS record, whose ID changes with the policy (RFC 8461 §3.1)."""
-    policy = f"version: STSv1\r\nmode: testing\r\nmx: {host}\r\nmax_age: 604800\r\n"
-    return f"v=STSv1; id={hashlib.sha256(policy.encode()).hexdigest()[:16]}"
 
 
 def to_zone_file(title: str, records: Sequence[DnsRecord]) -> str:

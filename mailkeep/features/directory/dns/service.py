@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from mailkeep.app import App
 from mailkeep.features.directory.dkim import service as dkim
-from mailkeep.features.directory.dkim.model import DkimKey
 from mailkeep.features.directory.dns import rules
 from mailkeep.features.directory.dns.model import Address, DnsRecord, DomainMail, MailServices, ServerIdentity
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import Domain
+from mailkeep.features.directory.mta_sts import rules as mta_sts
 from mailkeep.settings import Settings, parse_endpoint
 
 
@@ -44,19 +44,20 @@ def relay_of(domain: Domain, settings: Settings) -> str | None:
     return settings.mta.host if settings.mta.mode == "smtp" else None
 
 
-def domain_mail(domain: Domain, keys: Sequence[DkimKey], settings: Settings) -> DomainMail:
-    """How a domain's mail flows."""
-    return DomainMail(
-        domain.name, tuple(keys), domain.sending_enabled, domain.receiving_enabled, relay_of(domain, settings)
-    )
-
-
 async def list_domain_records(app: App, domain: Domain) -> list[DnsRecord]:
     """The records of a domain."""
     async with app.db.autocommit() as conn:
         keys = await dkim.list_records(conn, domain.id)
-    mail = domain_mail(domain, keys, app.settings)
-    return rules.domain_records(mail, server_identity(app.settings), mail_services(app.settings))
+    identity = server_identity(app.settings)
+    mail = DomainMail(
+        domain.name,
+        tuple(keys),
+        domain.sending_enabled,
+        domain.receiving_enabled,
+        relay_of(domain, app.settings),
+        mta_sts.record_value(domain, identity.hostname or "", app.clock()),
+    )
+    return rules.domain_records(mail, identity, mail_services(app.settings))
 
 
 async def list_server_records(app: App, addresses: Sequence[Address]) -> list[DnsRecord]:

@@ -14,6 +14,7 @@ from mailkeep.features.directory.dns.model import Address, DnsRecord, ServerIden
 from mailkeep.features.directory.dns.rules import relay_term
 from mailkeep.features.directory.dns_checks import rules
 from mailkeep.features.directory.dns_checks.model import CheckOutcome, RecordFinding
+from mailkeep.features.directory.mta_sts.model import PolicyCheck
 from mailkeep.net.dns_lookups import Lookups
 from mailkeep.net.dns_query import DnsAnswer
 from mailkeep.net.mail_records import check_dmarc, is_dmarc
@@ -30,11 +31,14 @@ _TOO_SLOW = RecordFinding(
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A check: its look-ups, and the server with those addresses that are known now."""
+    """A check: its look-ups, the server with those addresses that are known now, the relay through which the domain's
+    mail leaves, and what fetches its MTA-STS policy.
+    """
 
     lookups: Lookups
     server: ServerIdentity
     relay: str | None = None
+    fetch_policy: Callable[[], Awaitable[PolicyCheck]] | None = None
 
 
 Examine = Callable[[Context, DnsRecord], Awaitable[RecordFinding]]
@@ -212,11 +216,18 @@ async def _examine_dmarc(context: Context, record: DnsRecord) -> RecordFinding:
 
 
 async def _examine_host(context: Context, record: DnsRecord) -> RecordFinding:
-    """A name that leads to this server. (The policy at the MTA-STS name is not fetched here.)"""
+    """A name that leads to this server."""
     addresses = context.server.addresses
     kind = "AAAA" if addresses and all(each.version == 6 for each in addresses) else "A"
     answers = await context.lookups.ask(record.name, kind)
     return rules.judge_answers(answers, rules.judge_host(record, context.server, addresses))
+
+
+async def _examine_policy_host(context: Context, _record: DnsRecord) -> RecordFinding:
+    """Other servers must get the policy there, whichever proxy the name leads to."""
+    assert context.fetch_policy is not None
+    check = await context.fetch_policy()
+    return RecordFinding(check.status, check.problem or None, check.advice or None, found=check.found)
 
 
 async def _examine_address(context: Context, record: DnsRecord) -> RecordFinding:
@@ -301,7 +312,7 @@ _EXAMINERS: dict[str, Examine] = {
     "dkim": _examine_dkim,
     "dmarc": _examine_dmarc,
     "mta_sts": partial(_simple, rules.judge_sts),
-    "mta_sts_host": _examine_host,
+    "mta_sts_host": _examine_policy_host,
     "tls_rpt": partial(_simple, rules.judge_tls_rpt),
     "autoconfig": _examine_host,
     "autodiscover": _examine_host,

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 
 from mailkeep.core.errors import RateLimitExceeded
-from mailkeep.features.directory.dns.model import Address, DnsRecord, Purpose, ServerIdentity
+from mailkeep.features.directory.dns.model import Address, DnsRecord, ServerIdentity
 from mailkeep.features.directory.dns_checks.model import CheckOutcome, CheckStatus, DnsCheck, RecordFinding
 from mailkeep.net.dns_query import DnsAnswer
 from mailkeep.net.mail_records import (
@@ -386,6 +386,3 @@ def list_problems(findings: Sequence[tuple[DnsRecord, RecordFinding]]) -> list[t
         for record, finding in findings
         if record.required and finding.status in ("missing", "mismatch", "multiple") and not finding.partial
     ]
-
-
-HOST_PURPOSES: tuple[Purpose, ...] = ("mta_sts_host", "autoconfig", "autodiscover")

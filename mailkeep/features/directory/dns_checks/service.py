@@ -7,10 +7,12 @@ import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from uuid import UUID
 
 from mailkeep.app import App
 from mailkeep.core.principal import Principal
+from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.directory.dns import service as dns
 from mailkeep.features.directory.dns.model import DnsRecord
 from mailkeep.features.directory.dns_checks import rules, store
@@ -27,6 +29,7 @@ from mailkeep.features.directory.dns_checks.model import (
 )
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import Domain
+from mailkeep.features.directory.mta_sts import service as mta_sts
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.events import service as events
@@ -123,8 +126,8 @@ async def check_now(app: App, domain: Domain | None) -> CheckReport:
 
 
 async def run(app: App, check: DnsCheck, lookups: Lookups) -> tuple[Domain | None, CheckOutcome]:
-    """Look up and judge the records of a domain or of the server; writes nothing. The domain is None of the server,
-    and if it was deleted, without findings.
+    """Look up and judge the records of a domain or of the server; writes only whether the MTA-STS policy is served. The
+    domain is None of the server, and if it was deleted, without findings.
     """
     identity = dns.server_identity(app.settings)
     if check.domain_id is None:
@@ -138,7 +141,8 @@ async def run(app: App, check: DnsCheck, lookups: Lookups) -> tuple[Domain | Non
         return None, CheckOutcome([])
     records = await dns.list_domain_records(app, domain)
     identity = await find_addresses(lookups, identity)
-    context = Context(lookups, identity, dns.relay_of(domain, app.settings))
+    fetch_policy = partial(mta_sts.check, app, domain)
+    context = Context(lookups, identity, dns.relay_of(domain, app.settings), fetch_policy)
     return domain, await examine_domain(context, records)
 
 
@@ -172,6 +176,9 @@ async def write(
         await store.write(conn, check)
         if domain is not None:
             await store.write_domain_status(conn, check)
+            for record, finding in outcome.findings:
+                if record.key is not None and finding.status != "not_checked":
+                    await dkim.record_check(conn, record.key.id, finding.status, at)
             if is_news:
                 await events.emit(conn, at, Event(domain.id, None, _payload(domain, outcome, failing=bool(confirmed))))
     app.counters.add("dns_checks", check.status)
