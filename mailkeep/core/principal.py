@@ -108,6 +108,8 @@ POLICY: dict[str, PolicyRule] = {
     "domain.create": PolicyRule(_ADMIN, ActionScope.GLOBAL),
     "domain.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "dkim.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "report.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "report.upload": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "mailbox.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
     "mailbox.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "mailbox.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),

@@ -28,6 +28,7 @@ _STORED_COUNTERS = {
         "Delivery outcomes of recipients, including deferrals, for the whole installation.",
         ("direction", "status"),
     ),
+    "reports": ("Mailed DMARC, TLS and abuse reports by outcome.", ("outcome",)),
     "webhook_attempts": ("Webhook delivery attempts by outcome.", ("outcome",)),
 }
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -1,4 +1,4 @@
-"""The process `worker`: delivers webhooks, carries out bulk operations, and warns owners of full mailboxes.
+"""The process `worker`: delivers webhooks, carries out bulk operations, warns owners of full mailboxes, reads reports.
 
 Any number of workers can share one database.
 """
@@ -64,11 +64,14 @@ async def work(app: App) -> AsyncGenerator[None]:
     """Do the work of this process while the block lasts."""
     warnings = asyncio.create_task(tasks.run_quota_warnings(app))
     refusals = asyncio.create_task(tasks.run_refusal_summaries(app))
+    reports = asyncio.create_task(tasks.run_reports(app))
+    names = asyncio.create_task(tasks.run_source_names(app))
     try:
         async with deliver_webhooks(app), running(BulkWorker(app)):
             yield
     finally:
-        await cancel_all(warnings, refusals)
+        await cancel_all(warnings, refusals, reports, names)
+        await app.report_reader.close()
 
 
 async def serve(app: App, process: WorkerProcess) -> None:

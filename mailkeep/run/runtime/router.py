@@ -32,6 +32,7 @@ from mailkeep.features.directory.sieve.routes import ENDPOINTS as SIEVE, OWN_MAI
 from mailkeep.features.directory.vacation.routes import ENDPOINTS as VACATION, OWN_MAILBOX_ENDPOINTS as OWN_VACATION
 from mailkeep.features.mailflow.abuse.routes import ENDPOINTS as ABUSE
 from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
+from mailkeep.features.mailflow.reports.routes import ENDPOINTS as REPORTS
 from mailkeep.features.mailflow.sandbox.routes import ENDPOINTS as SANDBOX
 from mailkeep.features.mailflow.sending.routes import ENDPOINTS as SENDING
 from mailkeep.features.mailflow.webhooks.routes import ENDPOINTS as WEBHOOKS
@@ -59,6 +60,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *API_KEYS,
     *DOMAINS,
     *DNS,
+    *REPORTS,
     *MAILBOXES,
     *MAILBOX_USAGE,
     *APP_PASSWORDS,

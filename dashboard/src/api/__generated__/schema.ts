@@ -928,6 +928,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/domains/{id}/dmarc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what DMARC reports say about a domain
+         * @description Sources of mail in the domain's name, figures per day, who reported, and advice: which sources are yours and which `p=` is safe. Reports count once per organisation and ID, and only if their sender passed DMARC.
+         */
+        get: operations["getDomainsByIdDmarc"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the reports about a domain
+         * @description DMARC reports, TLS reports and abuse reports (ARF), newest first; also those that do not count.
+         */
+        get: operations["getDomainsByIdReports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}/tls-reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what TLS reports say about a domain
+         * @description Encrypted and failed sessions of other servers to this one (RFC 8460), by policy and by result.
+         */
+        get: operations["getDomainsByIdTlsReports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events": {
         parameters: {
             query?: never;
@@ -2443,6 +2503,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a report
+         * @description A DMARC, TLS or abuse report that was received elsewhere. It counts like a mailed one; uploading it again changes nothing. A report that can't be read is INVALID_FIELD with the reason; one about a domain that is not managed here is DOMAIN_NOT_FOUND.
+         */
+        post: operations["postReports"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/routing/explain": {
         parameters: {
             query?: never;
@@ -3096,6 +3176,19 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        /**
+         * @description The message that an abuse report is about. `feedback_type`: abuse, fraud, virus, not-spam, … (RFC 5965, 6650);
+         *         `signed`: it has a DKIM signature of the domain, which is not verified.
+         */
+        AbuseDetails: {
+            feedback_type: string;
+            mail_from: string;
+            message_id: string;
+            recipients: string[];
+            signed: boolean;
+            source_ip: string;
+            subject: string;
+        };
         /** @description The caller: kind and name, and `key_id` for an API key. */
         ActorResponse: {
             /** Format: uuid */
@@ -3265,6 +3358,13 @@ export interface components {
             lines: string;
             refused: string[];
             setting: string | null;
+        };
+        /** @description A sentence for the administrator; `code` is stable. */
+        AdviceRecord: {
+            code: string;
+            /** @enum {string} */
+            level: "info" | "ok" | "warning";
+            text: string;
         };
         /** @description An alias to create. */
         AliasCreate: {
@@ -3779,6 +3879,90 @@ export interface components {
             safe_to_remove_from_dns: boolean;
             selector: string;
             stage: string;
+        };
+        /** @description Messages of a day. `failed`: of ours, forwarders and other senders; `unknown`: not authenticated at all. */
+        DmarcDay: {
+            aligned: number;
+            /**
+             * Format: date
+             * @description A UTC day.
+             */
+            date: string;
+            failed: number;
+            messages: number;
+            quarantined: number;
+            rejected: number;
+            unknown: number;
+        };
+        /** @description Which `p=` is safe, and since which day; `published`: what reporters last saw (null: no report yet). */
+        DmarcPolicyAdvice: {
+            /** @enum {string|null} */
+            published: "none" | "quarantine" | "reject" | null;
+            /** @enum {string} */
+            safe: "none" | "quarantine" | "reject";
+            /**
+             * Format: date
+             * @description A UTC day.
+             */
+            since: string | null;
+        };
+        /**
+         * @description Messages from one address. `kind`: ours, forwarder, sender (another system of yours, set up correctly), other
+         *         (authenticated for `authenticated_for` only), unknown. `name`: the confirmed reverse name; `organisation`: its
+         *         domain.
+         */
+        DmarcSource: {
+            aligned: number;
+            authenticated_for: string | null;
+            dkim_aligned: number;
+            ip: string;
+            /** @enum {string} */
+            kind: "forwarder" | "other" | "ours" | "sender" | "unknown";
+            /**
+             * Format: date
+             * @description A UTC day.
+             */
+            last_seen: string;
+            messages: number;
+            name: string | null;
+            organisation: string | null;
+            ours: boolean;
+            quarantined: number;
+            rejected: number;
+            spf_aligned: number;
+        };
+        /**
+         * @description The DMARC reports about a domain. `advice` rests on the last 90 days, whatever the period. `sources`: the 200
+         *         with the most messages. `days`: those with reports, oldest first.
+         */
+        DmarcSummaryRecord: {
+            advice: components["schemas"]["AdviceRecord"][];
+            days: components["schemas"]["DmarcDay"][];
+            /** @enum {string} */
+            period: "24h" | "30d" | "7d" | "90d";
+            policy: components["schemas"]["DmarcPolicyAdvice"];
+            reporters: components["schemas"]["ReporterRecord"][];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            since: string;
+            sources: components["schemas"]["DmarcSource"][];
+            totals: components["schemas"]["DmarcTotals"];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            until: string;
+        };
+        /** @description Messages of the period. `sources`: the number of addresses; `unproved_reports` are in no other figure. */
+        DmarcTotals: {
+            aligned: number;
+            messages: number;
+            quarantined: number;
+            rejected: number;
+            sources: number;
+            unproved_reports: number;
         };
         /**
          * @description A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off; null for
@@ -5089,6 +5273,63 @@ export interface components {
             next_since: string | null;
             queued: number;
         };
+        /** @description An organisation whose reports count. `sender_domain`: the domain of its mail; null for uploads. */
+        ReporterRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_report_at: string;
+            messages: number;
+            organisation: string;
+            reports: number;
+            sender_domain: string | null;
+        };
+        /**
+         * @description A report. `proved`: it counts, because its sender passed DMARC or an administrator uploaded it. `messages`: for
+         *         TLS reports sessions, for abuse reports incidents. `abuse`: only of abuse reports (kind `arf`).
+         */
+        ReportRecord: {
+            abuse: components["schemas"]["AbuseDetails"] | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            begin_at: string;
+            contact: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /** Format: uuid */
+            domain_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            end_at: string;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "arf" | "dmarc" | "tls";
+            messages: number;
+            organisation: string;
+            proved: boolean;
+            report_id: string;
+            sender_domain: string | null;
+            /** @enum {string} */
+            source: "mail" | "upload";
+        };
+        /**
+         * @description A report as a file: XML or JSON, also in gzip or in a zip archive with one file, or the message with such an
+         *         attachment. The content decides on its kind, not the name.
+         */
+        ReportUpload: {
+            /** @description The file, in base64. */
+            content: string;
+            filename: string;
+        };
         /** @description For `PublicKeyCredential.parseRequestOptionsFromJSON()`; empty `allowCredentials`: any passkey of this site. */
         RequestOptions: {
             allowCredentials: components["schemas"]["CredentialDescriptor"][];
@@ -5123,7 +5364,10 @@ export interface components {
             /** @default 30 */
             watch_seconds?: number;
         };
-        /** @description Where mail is delivered: `type` mailbox, or external (also for domains that the caller may not see). */
+        /**
+         * @description Where mail is delivered: `type` mailbox, external (also for domains that the caller may not see), or report: it
+         *         is read as a report of another server.
+         */
         RouteDeliveryRecord: {
             address: string;
             /** Format: uuid */
@@ -5139,8 +5383,8 @@ export interface components {
             warnings: string[];
         };
         /**
-         * @description One lookup. `step`: domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, reject;
-         *         `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
+         * @description One lookup. `step`: domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, report,
+         *         reject; `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
          */
         RouteStepRecord: {
             address: string;
@@ -5674,6 +5918,55 @@ export interface components {
             kind: "accepted" | "bounced" | "deferred" | "delivered" | "failed" | "lost" | "received" | "rejected" | "relayed" | "submitted" | "unknown";
             recipient: string | null;
         };
+        /** @description Sessions of a day. */
+        TlsDay: {
+            /**
+             * Format: date
+             * @description A UTC day.
+             */
+            date: string;
+            failed: number;
+            successful: number;
+        };
+        /** @description Failed sessions with the same result (RFC 8460 §4.3) and receiving host. */
+        TlsFailureRecord: {
+            receiving_host: string | null;
+            result_type: string;
+            sessions: number;
+        };
+        /** @description Sessions under a type of policy: sts (MTA-STS), tlsa (DANE), no-policy-found. */
+        TlsPolicyRecord: {
+            failed: number;
+            successful: number;
+            type: string;
+        };
+        /** @description The TLS reports about a domain. */
+        TlsSummaryRecord: {
+            advice: components["schemas"]["AdviceRecord"][];
+            days: components["schemas"]["TlsDay"][];
+            failures: components["schemas"]["TlsFailureRecord"][];
+            /** @enum {string} */
+            period: "24h" | "30d" | "7d" | "90d";
+            policies: components["schemas"]["TlsPolicyRecord"][];
+            reporters: components["schemas"]["ReporterRecord"][];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            since: string;
+            totals: components["schemas"]["TlsTotals"];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            until: string;
+        };
+        /** @description Sessions of the period; `unproved_reports` are in no other figure. */
+        TlsTotals: {
+            failed: number;
+            successful: number;
+            unproved_reports: number;
+        };
         /**
          * @description A secret for an authenticator. Show `provisioning_uri` as a QR code; enable it with a first code until
          *         `expires_at`.
@@ -5699,6 +5992,15 @@ export interface components {
             one_click?: boolean;
             /** @default  */
             url?: string;
+        };
+        /** @description The report, which may have been stored before. */
+        UploadedReport: {
+            /** Format: uuid */
+            domain_id: string;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "arf" | "dmarc" | "tls";
         };
         /** @description The passkey's owner; `id` is the account's id in base64url. */
         UserEntity: {
@@ -9242,6 +9544,137 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getDomainsByIdDmarc: {
+        parameters: {
+            query?: {
+                period?: "24h" | "30d" | "7d" | "90d";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DmarcSummaryRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getDomainsByIdReports: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                kind?: "arf" | "dmarc" | "tls";
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                proved?: boolean;
+                sort?: "created_at";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ReportRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getDomainsByIdTlsReports: {
+        parameters: {
+            query?: {
+                period?: "24h" | "30d" | "7d" | "90d";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TlsSummaryRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
@@ -12945,6 +13378,47 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postReports: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportUpload"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UploadedReport"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

@@ -22,6 +22,8 @@ _REPLIES = {
     "unknown_user": SmtpReply(550, "5.1.1", "User unknown"),
     "mailbox_full": SmtpReply(452, "4.2.2", "Mailbox full"),
     "message_too_large": SmtpReply(552, "5.2.2", "The message is larger than the mailbox's quota"),
+    "report_refused": SmtpReply(552, "5.3.4", "The message is too large for a report"),
+    "report_deferred": SmtpReply(452, "4.3.1", "Too many reports wait to be read, try again later"),
     "mailbox_inactive": SmtpReply(550, "5.2.1", "Mailbox disabled"),
     "receiving_disabled": SmtpReply(550, "5.7.1", "The domain does not accept mail"),
     "domain_inactive": SmtpReply(450, "4.2.1", "The domain is inactive; try again later"),
