@@ -201,12 +201,10 @@ BEGIN
             SELECT r.* INTO hit FROM route_match(domain.id, domain.plus_delimiter, local) r;
             is_report := local IN ('dmarc', 'tls') AND hostname <> '' AND (hit.id IS NULL OR hit.rank = 5)
                 AND (at_hostname OR written_domain = hostname);
-            IF is_report THEN
-                hit := NULL;  -- a catch-all does not take reports
-            END IF;
             IF hidden[i] IS NULL AND NOT at_hostname THEN
                 steps := steps || route_steps(
-                    texts[i], route_base(local, domain.plus_delimiter) || '@' || domain.name, hit.rank,
+                    texts[i], route_base(local, domain.plus_delimiter) || '@' || domain.name,
+                    CASE WHEN NOT is_report THEN hit.rank END,  -- a catch-all does not take reports
                     jsonb_build_object('id', hit.id, 'address', hit.source || '@' || domain.name), hit.active);
             END IF;
             IF is_report THEN

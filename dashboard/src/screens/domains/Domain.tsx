@@ -19,6 +19,7 @@ import { Facts, Section } from '../../ui/Page'
 import { useReady } from '../../ui/useReady'
 import { Time } from '../../ui/Time'
 import { DomainState } from './Domains'
+import { Reports } from '../reports/Reports'
 
 const route = getRouteApi('/app/domains/$id')
 
@@ -47,6 +48,7 @@ export function Domain() {
           tabs={[
             { value: 'overview', label: 'Overview', content: <Overview domain={data} /> },
             { value: 'dkim', label: 'DKIM', content: <DkimKeys domain={data} /> },
+            { value: 'reports', label: 'Reports', content: <Reports domainId={data.id} /> },
             ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings domain={data} /> }] : []),
           ]}
         />

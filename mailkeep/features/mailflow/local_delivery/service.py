@@ -21,7 +21,7 @@ from mailkeep.features.mailflow.local_delivery.journal import Journal
 from mailkeep.features.mailflow.local_delivery.model import LmtpDelivery, LmtpRecipient, LocalMailbox
 from mailkeep.features.mailflow.receiving import rejections, service as receiving
 from mailkeep.features.mailflow.receiving.model import InboundMail, MailboxCopy, RejectedRecipient, TargetMailbox
-from mailkeep.features.mailflow.receiving.rules import HAM, unquote_local_part
+from mailkeep.features.mailflow.receiving.rules import HAM, arrived_mail, unquote_local_part
 from mailkeep.features.mailflow.reports import service as reports_feature
 from mailkeep.features.record.messages.content import save_contents
 from mailkeep.features.record.messages.model import Message, Recipient, ServerReply
@@ -140,7 +140,7 @@ async def _accept_reports(app: App, mail: InboundMail, recipients: Sequence[Lmtp
     """Store a message to report addresses; the reply for them."""
     addresses = [each.original for each in recipients]
     auth = dict(rules.read_auth(mail.head))
-    reply = await receiving.accept_reports(app, mail, addresses, rules.proved_domain(mail), auth)
+    reply = await reports_feature.accept_mail(app, arrived_mail(mail, addresses, rules.proved_domain(mail), auth))
     # As for mailboxes: no bounce for mail of other servers.
     return _DISCARDED if reply.is_permanent and mail.source == "smtp" else reply
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from mailkeep.core.address import AddressError, normalize_domain
-from mailkeep.features.mailflow.receiving.model import SpamVerdict
+from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict
+from mailkeep.features.mailflow.reports.model import ArrivedMail
 from mailkeep.mail.smtp.reply import SmtpReply
 
 MAX_HOPS = 100  # Received fields; more are a loop (RFC 5321 §6.3)
@@ -40,6 +41,23 @@ FORWARDS_TOO_MUCH = SmtpReply(450, "4.7.1", "The domain forwards too much mail a
 _ESCAPED = re.compile(r"\\(.)")
 _RETRY_SECONDS = (5, 60, 300, 900, 3600)  # the last one repeats
 MAX_ATTEMPTS = 40
+
+
+def arrived_mail(
+    mail: InboundMail, recipients: Sequence[str], sender_domain: str = "", auth: Mapping[str, str] | None = None
+) -> ArrivedMail:
+    """A message for report addresses. `sender_domain`: that of From, if the message passed DMARC."""
+    return ArrivedMail(
+        mail.queue_id,
+        mail.mail_from,
+        recipients,
+        mail.head,
+        mail.size,
+        mail.content,
+        mail.source,
+        sender_domain,
+        auth or {},
+    )
 
 
 def smtp_reply(decision: str) -> SmtpReply:

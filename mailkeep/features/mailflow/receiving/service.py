@@ -31,7 +31,6 @@ from mailkeep.features.mailflow.receiving.model import (
     TargetMailbox,
 )
 from mailkeep.features.mailflow.reports import service as reports_feature
-from mailkeep.features.mailflow.reports.model import ArrivedMail
 from mailkeep.features.record.events.model import Event
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.content import content_path, link_content
@@ -151,7 +150,7 @@ async def deliver(app: App, mail: InboundMail) -> ReceiveOutcome:
         recipient for recipient, route in mail.recipients if any(each.type == "report" for each in route.deliveries)
     ]
     if reports:
-        reply = await accept_reports(app, mail, reports)
+        reply = await reports_feature.accept_mail(app, rules.arrived_mail(mail, reports))
         if not recipients and not external:
             return "deliver" if reply.is_positive else "report_refused" if reply.is_permanent else "report_deferred"
     async with app.db.autocommit() as conn:
@@ -168,28 +167,6 @@ async def deliver(app: App, mail: InboundMail) -> ReceiveOutcome:
     if mail.source == "smtp":
         count_deliveries(app, mail.source, ["received"] * len(mail.recipients))
     return "deliver"
-
-
-async def accept_reports(
-    app: App,
-    mail: InboundMail,
-    recipients: Sequence[str],
-    sender_domain: str = "",
-    auth: Mapping[str, str] | None = None,
-) -> SmtpReply:
-    """Store a message to report addresses (`reports.accept_mail`)."""
-    arrived = ArrivedMail(
-        mail.queue_id,
-        mail.mail_from,
-        recipients,
-        mail.head,
-        mail.size,
-        mail.content,
-        mail.source,
-        sender_domain,
-        auth or {},
-    )
-    return await reports_feature.accept_mail(app, arrived)
 
 
 def _full_outcome(full: Sequence[TargetMailbox], size: int) -> ReceiveOutcome:

@@ -72,7 +72,7 @@ async def _values(query: DnsQuery, name: str, record_type: str) -> tuple[str, ..
 async def prune(app: App) -> None:
     """Delete reports older than `retention.report_days`."""
     async with app.db.tx() as conn:
-        confirmed = await confirm_prune_time(conn, "events", app.clock())
+        confirmed = await confirm_prune_time(conn, "messages", app.clock())
     if confirmed:
         async with app.db.autocommit() as conn:
             await store.prune(conn, confirmed - timedelta(days=app.settings.retention.report_days))

@@ -179,7 +179,7 @@ async def _try_to_read(app: App, mail: ReportMail) -> tuple[Report | None, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _DmarcRows:
     """The records of a DMARC report to store, and the addresses with the most messages."""
 
     values: list[store.DmarcRowValues]
@@ -226,7 +226,7 @@ async def _store(
     return stored, "stored" if origin.is_proved else "unproved"
 
 
-async def _dmarc_rows(conn: Conn, domain: Domain, report: DmarcReport) -> _Rows:
+async def _dmarc_rows(conn: Conn, domain: Domain, report: DmarcReport) -> _DmarcRows:
     """What is stored of the records: those that are equal in it are added up."""
     keys = await dkim.page(conn, domain.id, PageRequest(_MAX_KEYS, "created_at", "desc", None))
     selectors = {key.selector for key in keys.rows}
@@ -241,7 +241,7 @@ async def _dmarc_rows(conn: Conn, domain: Domain, report: DmarcReport) -> _Rows:
         counts[key] = counts.get(key, 0) + row.messages
         by_address[row.source_ip] = by_address.get(row.source_ip, 0) + row.messages
     largest = sorted(by_address, key=lambda address: -by_address[address])[: rules.MAX_NAMES]
-    return _Rows([(key[0], messages, *key[1:]) for key, messages in counts.items()], largest)
+    return _DmarcRows([(key[0], messages, *key[1:]) for key, messages in counts.items()], largest)
 
 
 def _content(report: Report, domain: Domain) -> dict[str, Any]:
