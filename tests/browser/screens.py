@@ -39,6 +39,7 @@ SCREENS = (
     Screen("first-steps", "/start"),
     Screen("domains", "/domains"),
     Screen("domain", "/domains/{domain_id}"),
+    Screen("reports", "/domains/{domain_id}?tab=reports"),
     Screen("mailboxes", "/mailboxes"),
     Screen("mailbox", "/mailboxes/{mailbox_id}"),
     Screen("app-passwords", "/mailboxes/{mailbox_id}?tab=app-passwords"),

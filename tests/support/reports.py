@@ -70,12 +70,12 @@ class Dmarc:
         ).encode()
 
 
-def tls_report(domain: str = EXAMPLE, report_id: str = "t1", **failures: int) -> bytes:
+def tls_report(domain: str = EXAMPLE, report_id: str = "t1", begin: int = BEGIN, **failures: int) -> bytes:
     """A TLS report with 10 successful sessions, and failed ones by result type (with `_` for `-`)."""
     return json.dumps(
         {
             "organization-name": "Google Inc.",
-            "date-range": {"start-datetime": "2026-02-27T00:00:00Z", "end-datetime": "2026-02-27T23:59:59Z"},
+            "date-range": {"start-datetime": _rfc3339(begin), "end-datetime": _rfc3339(begin + DAY - 1)},
             "contact-info": "smtp-tls-reporting@google.com",
             "report-id": report_id,
             "policies": [
@@ -98,6 +98,10 @@ def tls_report(domain: str = EXAMPLE, report_id: str = "t1", **failures: int) ->
             ],
         }
     ).encode()
+
+
+def _rfc3339(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
 
 
 def zipped(*files: bytes) -> bytes:

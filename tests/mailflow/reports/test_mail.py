@@ -49,9 +49,8 @@ async def figures(api: Api) -> tuple[int, int]:
 
 
 def report(queue: str = "1", auth: dict[str, str] | None = None, sender: str = "a@google.com", **changes: Any) -> bytes:
-    return mailed(
-        Dmarc(**({"report_id": queue} | changes)).xml(), sender=sender, fields=PASSED if auth is None else auth
-    )
+    content = Dmarc(report_id=queue, **changes).xml()
+    return mailed(content, sender=sender, fields=PASSED if auth is None else auth)
 
 
 async def test_a_report_with_a_proved_sender_counts(agent: Agent) -> None:

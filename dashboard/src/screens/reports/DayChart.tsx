@@ -9,8 +9,16 @@ export interface Series {
   counts: readonly number[]
 }
 
+export interface Bars {
+  days: readonly string[]
+  series: readonly Series[]
+  /** The times between which the days are. */
+  since: string
+  until: string
+}
+
 /** Counts per UTC day as stacked bars, with a table of the same numbers. The chart's code is loaded when it is shown. */
-export function DayChart({ label, days, series }: { label: string; days: readonly string[]; series: readonly Series[] }) {
+export function DayChart({ label, days, series, since, until }: Bars & { label: string }) {
   const element = useRef<HTMLDivElement>(null)
   const [hasFailed, setFailed] = useState(false)
   useEffect(() => {
@@ -18,7 +26,7 @@ export function DayChart({ label, days, series }: { label: string; days: readonl
     let isGone = false
     import('./chart').then(
       ({ drawBars }) => {
-        if (!isGone && element.current) remove = drawBars(element.current, days, series)
+        if (!isGone && element.current) remove = drawBars(element.current, { days, series, since, until })
       },
       () => setFailed(true),
     )
@@ -26,7 +34,7 @@ export function DayChart({ label, days, series }: { label: string; days: readonl
       isGone = true
       remove()
     }
-  }, [days, series])
+  }, [days, series, since, until])
   return (
     <figure className="day-chart" aria-label={label}>
       <div className="row small" aria-hidden>

@@ -33,7 +33,7 @@ export function DmarcReports({ summary }: { summary: DmarcSummary }) {
                 ['Reporters', reporters.slice(0, 5).map(describeReporter).join(', ')],
               ]}
             />
-            <Chart days={summary.days} />
+            <Chart summary={summary} />
             <Sources sources={sources} total={totals.sources} />
           </>
         )}
@@ -56,7 +56,7 @@ function PolicyFact({ policy }: { policy: DmarcSummary['policy'] }) {
   )
 }
 
-function Chart({ days }: { days: DmarcSummary['days'] }) {
+function Chart({ summary: { days, since, until } }: { summary: DmarcSummary }) {
   const series = useMemo<Series[]>(
     () => [
       { label: 'Not authenticated', tone: '--bad', counts: days.map((day) => day.unknown) },
@@ -66,7 +66,7 @@ function Chart({ days }: { days: DmarcSummary['days'] }) {
     [days],
   )
   const dates = useMemo(() => days.map((day) => day.date), [days])
-  return <DayChart label="Messages per day" days={dates} series={series} />
+  return <DayChart label="Messages per day" days={dates} series={series} since={since} until={until} />
 }
 
 function Sources({ sources, total }: { sources: readonly DmarcSource[]; total: number }) {

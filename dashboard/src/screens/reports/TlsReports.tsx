@@ -30,7 +30,7 @@ export function TlsReports({ summary }: { summary: TlsSummary }) {
                 `${formatNumber(policy.successful)} encrypted, ${formatNumber(policy.failed)} failed`,
               ])}
             />
-            <DayChart label="Sessions per day" days={dates} series={series} />
+            <DayChart label="Sessions per day" days={dates} series={series} since={summary.since} until={summary.until} />
             {failures.length > 0 && <Failures failures={failures} />}
           </>
         )}

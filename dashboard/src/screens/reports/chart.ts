@@ -1,17 +1,17 @@
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import { formatNumber, LOCALE } from '../../locale'
-import type { Series } from './DayChart'
+import type { Bars, Series } from './DayChart'
 
 const HEIGHT = 220
 const DAY = 86_400
 
 /** Draws stacked bars of days into an element; returns a function that removes them. The colours follow the theme. */
-export function drawBars(element: HTMLElement, days: readonly string[], series: readonly Series[]): () => void {
+export function drawBars(element: HTMLElement, { days, series, since, until }: Bars): () => void {
   let chart: uPlot | null = null
   const draw = () => {
     chart?.destroy()
-    chart = new uPlot(options(element, series), stack(days, series), element)
+    chart = new uPlot(options(element, series, [since, until]), stack(days, series), element)
   }
   draw()
   const resizes = new ResizeObserver(() => chart?.setSize({ width: element.clientWidth, height: HEIGHT }))
@@ -32,7 +32,8 @@ function stack(days: readonly string[], series: readonly Series[]): uPlot.Aligne
   return [days.map((day) => Date.parse(day) / 1000), ...sums]
 }
 
-function options(element: HTMLElement, series: readonly Series[]): uPlot.Options {
+function options(element: HTMLElement, series: readonly Series[], times: [string, string]): uPlot.Options {
+  const [first, last] = times.map((time) => Date.parse(time.slice(0, 10)) / 1000) as [number, number]
   const style = getComputedStyle(element)
   const colour = (name: string) => style.getPropertyValue(name).trim()
   const bars = uPlot.paths.bars?.({ size: [0.7, 40], align: 0 })
@@ -49,7 +50,7 @@ function options(element: HTMLElement, series: readonly Series[]): uPlot.Options
     legend: { show: false },
     cursor: { show: false },
     scales: {
-      x: { range: (_, low, high) => [low - DAY / 2, high + DAY / 2] },
+      x: { range: () => [first - DAY / 2, last + DAY / 2] },
       y: { range: (_, _low, high) => [0, Math.max(high, 1) * 1.05] },
     },
     axes: [
