@@ -127,17 +127,24 @@ def mailed(content: bytes, *, sender: str = "noreply@google.com", fields: dict[s
     return message.as_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
 
 
-def abuse_report(domain: str = EXAMPLE, kind: str = "abuse", extra: str = "") -> bytes:
+def abuse_report(original: bytes | None = None, domain: str = EXAMPLE) -> bytes:
     """A feedback loop's report about a message from `news@` the domain (RFC 5965, appendix B)."""
-    return (
+    message = (
+        original
+        or (
+            f"DKIM-Signature: v=1; a=rsa-sha256; d={domain}; s=mk1; h=from; bh=x; b=y\r\n"
+            f"From: <news@{domain}>\r\nTo: <user@isp.test>\r\n"
+            "Subject: Earn money\r\nMessage-ID: <8787@example.test>\r\n\r\nSpam"
+        ).encode()
+    )
+    head = (
         "From: <abusedesk@isp.test>\r\nDate: Fri, 27 Feb 2026 17:40:36 +0000\r\nTo: <dmarc@mx.test>\r\n"
         "Subject: FW: Earn money\r\nMIME-Version: 1.0\r\n"
         'Content-Type: multipart/report; report-type=feedback-report; boundary="part"\r\n\r\n'
         "--part\r\nContent-Type: text/plain\r\n\r\nThis is an email abuse report.\r\n"
-        f"--part\r\nContent-Type: message/feedback-report\r\n\r\nFeedback-Type: {kind}\r\nUser-Agent: Generator/1.0\r\n"
-        "Version: 1\r\nOriginal-Mail-From: <news@example.test>\r\nOriginal-Rcpt-To: <user@isp.test>\r\n"
-        f"Arrival-Date: Fri, 27 Feb 2026 15:00:00 +0000\r\nSource-IP: 192.0.2.1\r\n{extra}\r\n"
-        f"--part\r\nContent-Type: message/rfc822\r\n\r\nFrom: <news@{domain}>\r\nTo: <user@isp.test>\r\n"
-        f"DKIM-Signature: v=1; a=rsa-sha256; d={domain}; s=mk1; h=from; bh=x; b=y\r\n"
-        "Subject: Earn money\r\nMessage-ID: <8787@example.test>\r\n\r\nSpam\r\n--part--\r\n"
-    ).encode()
+        "--part\r\nContent-Type: message/feedback-report\r\n\r\nFeedback-Type: abuse\r\n"
+        "User-Agent: Generator/1.0\r\nVersion: 1\r\nOriginal-Mail-From: <news@example.test>\r\n"
+        "Original-Rcpt-To: <user@isp.test>\r\nArrival-Date: Fri, 27 Feb 2026 15:00:00 +0000\r\n"
+        "Source-IP: 192.0.2.1\r\n\r\n--part\r\nContent-Type: message/rfc822\r\n\r\n"
+    )
+    return head.encode() + message + b"\r\n--part--\r\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 
@@ -13,11 +12,11 @@ from mailkeep.mail.reports import values
 from mailkeep.mail.reports.model import AbuseReport, InvalidReport
 
 FEEDBACK = "message/feedback-report"
-_REPORTED = ("message/rfc822", "message/rfc822-headers", "text/rfc822-headers", "message/global")
+_WHOLE = ("message/rfc822", "message/global")
+_REPORTED = (*_WHOLE, "message/rfc822-headers", "text/rfc822-headers")
 _MAX_RECIPIENTS = 20
-_MAX_SIGNATURES = 5
+_MAX_ORIGINAL = 1 << 20
 _MAX_ADDRESS = 320
-_TAG = re.compile(r"(?:^|;)\s*+([ds])\s*+=\s*+([^;\s]{1,253})")
 
 
 def parse_arf(head: MessageHeader, attachments: list[ParsedAttachment]) -> AbuseReport:
@@ -28,6 +27,7 @@ def parse_arf(head: MessageHeader, attachments: list[ParsedAttachment]) -> Abuse
     fields = _fields(parse_head(feedback[0].lstrip() + b"\r\n\r\n"))
     reported = next((part.content for part in attachments if part.content_type in _REPORTED and part.content), b"")
     original = parse_head(reported)
+    whole = next((part.content for part in attachments if part.content_type in _WHOLE and part.content), b"")
     if "feedback-type" not in fields:
         raise InvalidReport("The abuse report has no Feedback-Type")
     domain = original.from_address.rpartition("@")[2] or _first(fields, "reported-domain")
@@ -51,7 +51,7 @@ def parse_arf(head: MessageHeader, attachments: list[ParsedAttachment]) -> Abuse
         message_id=values.text(original.message_id, 998),
         subject=values.text(original.subject, 500),
         incidents=max(values.number(incidents, "Incidents"), 1) if incidents else 1,
-        signatures=tuple(_signatures(original)),
+        original=whole if len(whole) <= _MAX_ORIGINAL else b"",
     )
 
 
@@ -77,9 +77,3 @@ def _seconds(date: str) -> int:
         raise InvalidReport("The abuse report has no valid date") from None
     seconds = int((arrived if arrived.tzinfo else arrived.replace(tzinfo=UTC)).timestamp())
     return values.period(seconds, seconds)[0]
-
-
-def _signatures(original: MessageHeader) -> list[tuple[str, str]]:
-    """Domain and selector of the message's signatures (RFC 6376 §3.5)."""
-    found = [dict(_TAG.findall(field.value)) for field in original.fields if field.name.lower() == "dkim-signature"]
-    return [(tags["d"].lower(), tags["s"].lower()) for tags in found[:_MAX_SIGNATURES] if {"d", "s"} <= set(tags)]

@@ -113,8 +113,8 @@ class AbuseReport(Struct, frozen=True, tag="arf"):
     """A report about one message, which a recipient called spam (`feedback_type` abuse) or which was abuse of another
     kind.
 
-    `domain`: that of the reported message's From, else the Reported-Domain field. `signatures`: domain and selector of
-    the message's DKIM signatures, not verified. `message_id` and the others may be empty.
+    `domain`: that of the reported message's From, else the Reported-Domain field. `original`: that message, if the
+    report has all of it and it has at most 1 MB. `message_id` and the others may be empty.
     """
 
     domain: str
@@ -130,7 +130,7 @@ class AbuseReport(Struct, frozen=True, tag="arf"):
     message_id: str
     subject: str
     incidents: int
-    signatures: tuple[tuple[str, str], ...] = ()
+    original: bytes = b""
 
     @property
     def messages(self) -> int:

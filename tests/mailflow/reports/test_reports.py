@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from mailkeep.features.directory.dkim import service as dkim
 from mailkeep.features.mailflow.reports import jobs, rules
+from mailkeep.mail.message.dkim import sign
 from mailkeep.settings.server import ServerSettings
 from tests.support.caller import Answer
 from tests.support.client import DOMAIN_IDS, EXAMPLE, OTHER, Api, Client, faults
@@ -183,7 +185,7 @@ async def test_abuse_reports_are_listed_and_change_nothing(api: Api) -> None:
     (shown,) = (await api.dora.get(f"/domains/{ID}/reports", kind="arf")).data
     assert shown["abuse"] == {
         "feedback_type": "abuse", "source_ip": "192.0.2.1", "mail_from": "news@example.test",
-        "recipients": ["user@isp.test"], "message_id": "<8787@example.test>", "subject": "Earn money", "signed": True,
+        "recipients": ["user@isp.test"], "message_id": "<8787@example.test>", "subject": "Earn money", "signed": False,
     }  # fmt: skip
     assert (await api.sue.get("/abuse/suspensions")).data == []
     page = await api.dora.get(f"/domains/{ID}/reports", limit=1)
@@ -192,6 +194,18 @@ async def test_abuse_reports_are_listed_and_change_nothing(api: Api) -> None:
         await api.dora.get(f"/domains/{ID}/reports", limit=1, cursor=page.json["meta"]["pagination"]["next_cursor"])
     ).data
     assert second["kind"] == "arf"
+
+
+async def test_a_complaint_about_a_message_that_we_signed_says_so(api: Api) -> None:
+    key = dkim.generate_key(api.app.vault, ID, api.clock(), "ed25519")
+    async with api.app.db.tx() as conn:
+        await dkim.insert(conn, key)
+    message = f"From: <news@{EXAMPLE}>\r\nSubject: News\r\n\r\nBuy a sofa.".encode()
+    signed = sign([message], EXAMPLE, [dkim.decrypt(api.app.vault, key)], api.clock()) + message
+    await upload(api.adam, abuse_report(signed))
+    await upload(api.adam, abuse_report(signed.replace(b"sofa", b"watch")))
+    listed = (await api.dora.get(f"/domains/{ID}/reports")).data
+    assert [each["abuse"]["signed"] for each in listed] == [False, True]
 
 
 async def test_reverse_names_are_looked_up_later_and_shown_if_they_are_confirmed(api: Api) -> None:

@@ -3178,7 +3178,7 @@ export interface components {
     schemas: {
         /**
          * @description The message that an abuse report is about. `feedback_type`: abuse, fraud, virus, not-spam, … (RFC 5965, 6650);
-         *         `signed`: it has a DKIM signature of the domain, which is not verified.
+         *         `signed`: the report has the whole message, with a valid DKIM signature of the domain.
          */
         AbuseDetails: {
             feedback_type: string;

@@ -19,6 +19,7 @@ from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.directory.dkim import service as dkim
+from mailkeep.features.directory.dkim.model import DkimKey
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.domains.model import Domain
 from mailkeep.features.mailflow.reports import rules, store
@@ -40,6 +41,7 @@ from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.content import save_contents
 from mailkeep.features.record.messages.model import HeaderSummary, MessageDomain, Recipient, ServerReply
 from mailkeep.features.record.messages.rules import inbound_message
+from mailkeep.mail.message.dkim import has_signature
 from mailkeep.mail.message.parse import UnparsableMessage
 from mailkeep.mail.reports.model import DmarcReport, Report, TlsReport
 from mailkeep.mail.smtp.reply import SmtpReply
@@ -206,7 +208,7 @@ async def _store(
         end_at=datetime.fromtimestamp(report.end, UTC),
         messages=report.messages,
         rows=len(rows.values) if rows else 0,
-        content=_content(report, domain),
+        content=await _content(conn, report, domain),
         received_at=at,
     )
     if not await store.lock_domain(conn, domain.id):
@@ -228,8 +230,7 @@ async def _store(
 
 async def _dmarc_rows(conn: Conn, domain: Domain, report: DmarcReport) -> _DmarcRows:
     """What is stored of the records: those that are equal in it are added up."""
-    keys = await dkim.page(conn, domain.id, PageRequest(_MAX_KEYS, "created_at", "desc", None))
-    selectors = {key.selector for key in keys.rows}
+    selectors = {key.selector for key in await _list_keys(conn, domain)}
     counts: dict[tuple[Any, ...], int] = {}
     by_address: dict[str, int] = {}
     for row in report.rows:
@@ -244,13 +245,19 @@ async def _dmarc_rows(conn: Conn, domain: Domain, report: DmarcReport) -> _Dmarc
     return _DmarcRows([(key[0], messages, *key[1:]) for key, messages in counts.items()], largest)
 
 
-def _content(report: Report, domain: Domain) -> dict[str, Any]:
+async def _list_keys(conn: Conn, domain: Domain) -> list[DkimKey]:
+    """The domain's keys, newest first, retired ones included."""
+    return (await dkim.page(conn, domain.id, PageRequest(_MAX_KEYS, "created_at", "desc", None))).rows
+
+
+async def _content(conn: Conn, report: Report, domain: Domain) -> dict[str, Any]:
     if isinstance(report, DmarcReport):
         return msgspec.to_builtins(report.policy)
     if isinstance(report, TlsReport):
         return {"policies": msgspec.to_builtins(report.policies)}
     names = ("feedback_type", "source_ip", "mail_from", "recipients", "message_id", "subject", "incidents")
-    signed = any(name == domain.name for name, _ in report.signatures)
+    keys = {key.selector: key.public_key for key in await _list_keys(conn, domain)}
+    signed = await asyncio.to_thread(has_signature, report.original, domain.name, keys)
     return {name: msgspec.to_builtins(getattr(report, name)) for name in names} | {"signed": signed}
 
 
