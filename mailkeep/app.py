@@ -23,6 +23,7 @@ from mailkeep.db.wait_limits import limit_database_waits
 from mailkeep.jobs.batches import BatchWriter
 from mailkeep.mail.daemons.node_report import NodeReport
 from mailkeep.mail.message.parse_process import Parser
+from mailkeep.mail.reports.reader import ReportReader
 from mailkeep.mail.sieve.checker import SieveChecker
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.relay_pools import RelayPools
@@ -62,6 +63,7 @@ class App:
     """Full profile: which services run, from the supervisor."""
     node_report: Callable[[], NodeReport | None] | None = None  # full profile: the node agent's last report
     parser: Parser = field(default_factory=Parser)  # parses received messages in child processes
+    report_reader: ReportReader = field(default_factory=ReportReader)  # reads reports of other servers
     sieve: SieveChecker = field(default_factory=SieveChecker)  # checks Sieve scripts
     streams: Streams = field(default_factory=Streams)  # event streams
     outbound: OutboundClient = field(default_factory=OutboundClient)  # outbound HTTP

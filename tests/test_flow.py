@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mailkeep.features.directory.routing import service as routing
+from mailkeep.features.mailflow.reports import jobs as reports
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
+from mailkeep.settings.server import ServerSettings
 from tests.plugins.post import Post, letter
 from tests.support.client import EXAMPLE
+from tests.support.reports import Dmarc, mailed
 from tests.support.statements import Statement, trace_statements
 
 _FLOW = Path(__file__).parent.parent / "docs" / "flow.md"
@@ -54,6 +59,15 @@ async def test_each_flow_uses_the_documented_statements(post: Post, monkeypatch:
     batch = {"messages": [letter(subject=f"Number {number}") for number in range(100)]}
     await lives("A batch of 100", lambda: key.post("/send/batch", batch))
     await lives("An inbound mail", lambda: post.deliver(f"alice@{EXAMPLE}"))
+    api.app.settings = replace(api.app.settings, server=ServerSettings(hostname="mx.test"))
+    async with api.app.db.autocommit() as conn:
+        await routing.apply_settings(conn, api.app.settings, api.clock())
+
+    async def report() -> None:
+        await post.deliver("dmarc@mx.test", content=mailed(Dmarc().xml()))
+        await reports.read_due(api.app)
+
+    await lives("A report by mail", report)
     page = (await key.get("/aliases", limit=1)).json["meta"]["pagination"]
     await lives("A list", lambda: key.get("/aliases", limit=1, cursor=page["next_cursor"]))
     await lives("A read", lambda: api.dora.get(f"/mailboxes/{alice}"))

@@ -11,6 +11,7 @@ import itertools
 import json
 import re
 import shutil
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -49,6 +50,7 @@ from tests.support.client import (
     insert_row,
 )
 from tests.support.event_stream import parse
+from tests.support.reports import tls_report
 
 OWN, FOREIGN, UNKNOWN, MALFORMED, NONE = "own", "foreign", "unknown", "malformed", "none"
 DOMAINS = {OWN: EXAMPLE, FOREIGN: OTHER}
@@ -286,6 +288,11 @@ def by_id(make: Maker, body: Any = None) -> Callable[[ObjectFactory, Actor, str]
         return CallArguments(path, body=body(factory, case) if callable(body) else body)
 
     return prepare
+
+
+def new_report(factory: ObjectFactory, case: str) -> dict[str, Any]:
+    domain = {UNKNOWN: "unmanaged.test", MALFORMED: ""}.get(case) or DOMAINS.get(case, "")
+    return {"filename": "r.json", "content": b64encode(tls_report(domain)).decode()}
 
 
 def by_body(
@@ -1008,6 +1015,10 @@ ROWS: dict[str, Row] = {
     "GET /domains/{id}/dns-updates": Row(by_id(find_domain)),
     "GET /domains/{id}/dkim-delegation": Row(by_id(find_domain)),
     "GET /.well-known/mta-sts.txt": Row(no_arguments, **NO_OBJECT, success=NOT_FOUND),  # the host is no domain's
+    "GET /domains/{id}/dmarc": Row(by_id(find_domain)),
+    "GET /domains/{id}/tls-reports": Row(by_id(find_domain)),
+    "GET /domains/{id}/reports": Row(by_id(find_domain)),
+    "POST /reports": Row(by_body(new_report), **IN_BODY),
     "GET /mailboxes": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "POST /mailboxes/bulk": Row(bulk_deletion(), **NO_OBJECT),
     "GET /mailboxes/export": Row(by_filter, **LISTED),
@@ -1260,14 +1271,14 @@ ACTIONS_BY_ROLE = {
     _DOMAIN: {
         "account.read", "account.change", "account.password", "admin.list", "api_key.list", "api_key.write",
         "audit.list", "domain.list",
-        "domain.read", "dkim.read", "dns.read", "dns.check",
+        "domain.read", "dkim.read", "dns.read", "dns.check", "report.read",
         "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
         "alias.write", "routing.explain", "message.list", "message.read", "send", "sieve.check",
         "mailbox.bulk", "alias.bulk", "operation.read",
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",
     },
     _ADMIN: {
-        "domain.create", "domain.write", "dkim.write",
+        "domain.create", "domain.write", "dkim.write", "report.upload",
         "message.raw_inbound", "event.list", "event.read", "suspension.list",
         "suspension.read", "suspension.lift", "sign_in_block.list",
         "sign_in_block.remove", "webhook.list", "webhook.read", "webhook.write", "queue.list",

@@ -83,7 +83,7 @@ const domains = createRoute({
 const domain = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.domain,
-  validateSearch: stringParams('tab'),
+  validateSearch: stringParams('tab', 'period'),
   component: lazyRouteComponent(() => import('./screens/domains/Domain'), 'Domain'),
 })
 

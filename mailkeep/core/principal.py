@@ -113,6 +113,8 @@ POLICY: dict[str, PolicyRule] = {
     "dns_server.read": PolicyRule(_SUPER, ActionScope.GLOBAL),
     "dns_server.check": PolicyRule(_SUPER, ActionScope.GLOBAL),
     "dkim.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "report.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "report.upload": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "mailbox.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
     "mailbox.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "mailbox.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),

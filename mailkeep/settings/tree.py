@@ -267,6 +267,9 @@ class RetentionSettings:
         low=31,
         high=36_500,
     )
+    report_days: int = _setting(
+        100, "Days for which DMARC, TLS and abuse reports of other servers are kept.", low=1, high=3650
+    )
     login_days: int = _setting(
         30, "Days for which sign-ins to a mailbox are kept, which its owner can see.", low=1, high=3650
     )

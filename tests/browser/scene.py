@@ -26,6 +26,7 @@ import aiohttp
 
 from tests.support import instance as instances
 from tests.support.instance import Instance
+from tests.support.reports import DAY, Dmarc, Record, tls_report
 from tests.support.webhook_sink import Sink, authority, run_sink
 
 ROLES = ("super_admin", "admin", "domain_admin")
@@ -211,6 +212,27 @@ async def _domains(scene: Scene) -> None:
         alias = {"domain_id": example["id"], "source_local_part": source, "destination": destination}
         await call("POST", "/aliases", alias)
     scene.ids |= {"domain_id": example["id"], "mailbox_id": mailboxes["alice"]["id"]}
+    await _reports(scene)
+
+
+async def _reports(scene: Scene) -> None:
+    """DMARC reports of the last 20 days, and a TLS report."""
+    midnight = int(time.time()) // DAY * DAY
+    for number in range(1, 21):
+        records = (
+            Record("192.0.2.1", 40 + number),
+            Record("198.51.100.7", 3 + number % 4, "fail", "fail", auth=(("spf", "crm.test", "", "pass"),)),
+            Record("203.0.113.99", number % 6, "fail", "fail", "quarantine"),
+        )
+        begin = midnight - number * DAY
+        report = Dmarc(records, report_id=f"scene-{number}", begin=begin, end=begin + DAY - 1)
+        await upload_report(scene.super_admin, report.xml())
+    await upload_report(scene.super_admin, tls_report(begin=midnight - DAY, certificate_expired=3))
+
+
+async def upload_report(caller: Caller, content: bytes) -> None:
+    """Upload a report."""
+    await caller.call("POST", "/reports", {"filename": "report", "content": b64encode(content).decode()})
 
 
 async def _accounts(scene: Scene) -> None:

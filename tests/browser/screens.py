@@ -42,6 +42,7 @@ SCREENS = (
     Screen("dns", "/domains/{domain_id}?tab=dns"),
     Screen("dkim", "/domains/{domain_id}?tab=dkim"),
     Screen("server-dns", "/server-dns", "super_admin"),
+    Screen("reports", "/domains/{domain_id}?tab=reports"),
     Screen("mailboxes", "/mailboxes"),
     Screen("mailbox", "/mailboxes/{mailbox_id}"),
     Screen("app-passwords", "/mailboxes/{mailbox_id}?tab=app-passwords"),

@@ -25,7 +25,7 @@ CREATE OR REPLACE FUNCTION mta_encode(p_text text) RETURNS text LANGUAGE sql STA
 $$;
 
 -- Whether Postfix accepts mail for a domain: managed domains, active or not (mta_recipient answers 450 for an
--- inactive one), and the server's hostname, which has postmaster and abuse.
+-- inactive one), and the server's hostname, which has postmaster, abuse, and addresses for reports.
 CREATE OR REPLACE FUNCTION mta_domain(p_domain text) RETURNS SETOF integer
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
 BEGIN

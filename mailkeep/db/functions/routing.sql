@@ -126,6 +126,8 @@ DECLARE
     target   record;
     hit      record;
     admins   record;
+    hostname constant text := (SELECT s.hostname FROM routing_settings s);
+    is_report boolean;            -- texts[i] is an address for reports of other servers, and no mailbox or alias
 BEGIN
     steps := '{}';
     deliveries := '{}';
@@ -197,12 +199,21 @@ BEGIN
         IF reason IS NULL THEN
             local := split_part(keys[i], '@', 1);
             SELECT r.* INTO hit FROM route_match(domain.id, domain.plus_delimiter, local) r;
+            is_report := local IN ('dmarc', 'tls') AND hostname <> '' AND (hit.id IS NULL OR hit.rank = 5)
+                AND (at_hostname OR written_domain = hostname);
             IF hidden[i] IS NULL AND NOT at_hostname THEN
                 steps := steps || route_steps(
-                    texts[i], route_base(local, domain.plus_delimiter) || '@' || domain.name, hit.rank,
+                    texts[i], route_base(local, domain.plus_delimiter) || '@' || domain.name,
+                    CASE WHEN NOT is_report THEN hit.rank END,  -- a catch-all does not take reports
                     jsonb_build_object('id', hit.id, 'address', hit.source || '@' || domain.name), hit.active);
             END IF;
-            IF hit.id IS NULL OR NOT hit.active THEN
+            IF is_report THEN
+                IF hidden[i] IS NULL THEN
+                    steps := steps || route_step('report', 'match', texts[i], NULL);
+                END IF;
+                deliveries := deliveries || route_delivery('report', local || '@' || hostname, NULL, hidden[i]);
+                is_delivered[i] := true;
+            ELSIF hit.id IS NULL OR NOT hit.active THEN
                 reason := CASE WHEN hit.id IS NULL THEN 'unknown_user' ELSE 'mailbox_inactive' END;
                 IF p_postmaster AND route_is_postmaster(local, CASE WHEN at_hostname THEN '+' ELSE domain.plus_delimiter END) THEN
                     SELECT * INTO admins FROM route_administrators(
@@ -407,7 +418,7 @@ BEGIN
     END IF;
     SELECT bool_and(m.quota_bytes > 0 AND m.used_bytes + greatest(p_size, 1) > m.quota_bytes),
            bool_and(m.quota_bytes > 0 AND p_size > m.quota_bytes),
-           bool_and(m.quota_bytes > 0 AND m.quota_bytes < s.message_size)
+           coalesce(bool_and(m.quota_bytes > 0 AND m.quota_bytes < s.message_size), false)
       INTO full_up, too_large, depends_on_size
       FROM jsonb_array_elements(deliveries) e
       JOIN mailboxes m ON m.id = (e->>'mailbox_id')::uuid

@@ -185,3 +185,69 @@ CREATE TABLE webhook_deliveries (
 CREATE INDEX webhook_deliveries_open ON webhook_deliveries (webhook_id, next_attempt_at) WHERE next_attempt_at IS NOT NULL;
 CREATE INDEX webhook_deliveries_by_webhook ON webhook_deliveries (webhook_id, id);
 CREATE INDEX webhook_deliveries_abandoned ON webhook_deliveries (webhook_id, id) WHERE state = 'abandoned';
+
+-- Mail to the report addresses that no worker has read yet; the row is deleted in the transaction that stores the report.
+-- sender_domain: the From domain if the message passed DMARC, else empty.
+CREATE TABLE report_mail (
+    id            uuid PRIMARY KEY,
+    queue_id      text NOT NULL CONSTRAINT report_mail_queue_id UNIQUE,
+    content       bytea NOT NULL,
+    sender_domain text NOT NULL,
+    attempts      integer NOT NULL DEFAULT 0,
+    claimed_until timestamptz NOT NULL,                                             -- no worker may claim it before
+    received_at   timestamptz NOT NULL
+);
+CREATE INDEX report_mail_due ON report_mail (claimed_until);
+
+-- Reports of other servers about a domain: DMARC aggregates, TLS reports, abuse reports (ARF). A domain that is added again
+-- has another ID, and starts empty. Reports that are not proved count nowhere.
+CREATE TABLE reports (
+    id            uuid PRIMARY KEY,
+    domain_id     uuid NOT NULL REFERENCES domains ON DELETE CASCADE,
+    kind          text NOT NULL CONSTRAINT reports_kind CHECK (kind IN ('dmarc', 'tls', 'arf')),
+    source        text NOT NULL CONSTRAINT reports_source CHECK (source IN ('mail', 'upload')),
+    proved        boolean NOT NULL,
+    sender_domain text NOT NULL,                                                    -- that passed DMARC; else empty
+    organisation  text NOT NULL,
+    report_id     text NOT NULL,
+    contact       text NOT NULL,
+    begin_at      timestamptz NOT NULL,
+    end_at        timestamptz NOT NULL,
+    messages      bigint NOT NULL,                                                  -- or TLS sessions, or incidents
+    rows          integer NOT NULL,
+    content       jsonb NOT NULL,                                                   -- policy; TLS policies; abuse report
+    received_at   timestamptz NOT NULL,
+    CONSTRAINT reports_proved CHECK (proved = (source = 'upload' OR sender_domain <> ''))
+);
+CREATE UNIQUE INDEX reports_once ON reports (domain_id, kind, report_id, organisation, sender_domain, proved);
+CREATE INDEX reports_by_domain ON reports (domain_id, id);
+CREATE INDEX reports_by_end ON reports (domain_id, kind, end_at) WHERE proved;
+CREATE INDEX reports_by_age ON reports (received_at);
+
+-- The records of proved DMARC reports. own_key: signed with a DKIM key of ours; other_domain: the domain for which SPF or DKIM
+-- passed instead of an aligned one; forwarded: the reporter says so.
+CREATE TABLE dmarc_rows (
+    report       uuid NOT NULL REFERENCES reports ON DELETE CASCADE,
+    domain_id    uuid NOT NULL,
+    day          date NOT NULL,
+    end_at       timestamptz NOT NULL,                                              -- of the report
+    source_ip    inet NOT NULL,
+    messages     bigint NOT NULL,
+    disposition  text NOT NULL,
+    dkim         boolean NOT NULL,                                                  -- aligned
+    spf          boolean NOT NULL,
+    own_key      boolean NOT NULL,
+    forwarded    boolean NOT NULL,
+    other_domain text NOT NULL
+);
+CREATE INDEX dmarc_rows_by_domain ON dmarc_rows (domain_id, end_at);
+CREATE INDEX dmarc_rows_by_report ON dmarc_rows (report);
+
+-- Reverse names of sources, looked up in the background. name: confirmed by a query of its addresses, or empty.
+CREATE TABLE source_names (
+    ip           inet PRIMARY KEY,
+    name         text NOT NULL DEFAULT '',
+    looked_up_at timestamptz,
+    created_at   timestamptz NOT NULL
+);
+CREATE INDEX source_names_due ON source_names (created_at) WHERE looked_up_at IS NULL;

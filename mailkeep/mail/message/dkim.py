@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
-from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
 from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from cryptography.hazmat.primitives.serialization import load_der_public_key, load_pem_private_key
 
 _OVERSIGNED = (
     "from", "to", "cc", "subject", "reply-to", "date", "message-id", "mime-version", "content-type",
@@ -33,6 +34,12 @@ _FIELD = re.compile(rb"\r\n(?![ \t])")
 _WSP = re.compile(rb"[ \t]+")  # white space
 _LINE_END_WSP = re.compile(rb"[ \t]+\r\n")
 _LINE = 72
+_LINE_END = re.compile(rb"\r?\n")
+_TAG = re.compile(r"\s*+([a-z]{1,4})\s*+=([^;]*+)(?:;|$)")
+_B_TAG = re.compile(rb"((?:^|;)[ \t\r\n]*b[ \t\r\n]*=)[^;]*")
+_MAX_SIGNATURES = 5
+_MAX_NAMES = 100
+_ED25519_BYTES = 32
 
 Field = tuple[str, bytes]
 
@@ -65,6 +72,43 @@ def sign(message: Iterable[bytes], domain: str, keys: Sequence[SigningKey], at: 
     names = _signed_names(fields)
     signed = _canonical(fields, names)
     return b"".join(_signature(key, domain, names, signed, body_hash, at) for key in keys)
+
+
+def has_signature(message: bytes, domain: str, keys: Mapping[str, bytes]) -> bool:
+    """Whether a signature like those of `sign`, by one of a domain's keys, verifies. `keys`: the public keys by
+    selector, as in DNS (RSA in DER, Ed25519 in 32 bytes). The time of the signature does not matter. Signatures of
+    other forms (other canonicalization, `l=`) do not count. Blocks: call it in a thread.
+    """
+    message = _LINE_END.sub(b"\r\n", message)
+    chunks = iter([message])
+    head, body_start = _read_head(chunks)
+    body_hash = _hash_body(body_start, chunks)
+    fields = _split_fields(head)
+    signatures = [value for name, value in fields if name == "dkim-signature"][:_MAX_SIGNATURES]
+    return any(_verify(value, fields, body_hash.decode(), domain, keys) for value in signatures)
+
+
+def _verify(value: bytes, fields: Sequence[Field], body_hash: str, domain: str, keys: Mapping[str, bytes]) -> bool:
+    tags = {name: "".join(text.split()) for name, text in _TAG.findall(value.decode("latin-1"))}
+    public = keys.get(tags.get("s", "").lower())
+    names = [name.lower() for name in tags.get("h", "").split(":")]
+    expected = {"c": "relaxed/relaxed", "d": domain, "bh": body_hash}
+    is_ours = all(tags.get(name, "") == text for name, text in expected.items()) and "l" not in tags
+    if public is None or not is_ours or "from" not in names or len(names) > _MAX_NAMES:
+        return False
+    data = _canonical(fields, names) + _relax("dkim-signature", _B_TAG.sub(rb"\1", value))
+    try:
+        signature = b64decode(tags.get("b", ""), validate=True)
+        if tags.get("a") == "ed25519-sha256" and len(public) == _ED25519_BYTES:
+            Ed25519PublicKey.from_public_bytes(public).verify(signature, hashlib.sha256(data).digest())
+            return True
+        key = load_der_public_key(public)
+        if tags.get("a") == "rsa-sha256" and isinstance(key, RSAPublicKey):
+            key.verify(signature, data, PKCS1v15(), SHA256())
+            return True
+    except (InvalidSignature, ValueError):
+        return False
+    return False
 
 
 def _read_head(chunks: Iterator[bytes]) -> tuple[bytes, bytes]:

@@ -81,7 +81,12 @@ class _AttachmentResult(msgspec.Struct):
 
 
 class Parser:
-    """Parses messages, a few at a time. Starts nothing before the first message; `close` ends the children."""
+    """Parses messages, a few at a time. Starts nothing before the first message; `close` ends the children.
+
+    `worker`: the module whose `main` is the child.
+    """
+
+    worker = "mailkeep.mail.message.parse_worker"
 
     def __init__(self, folder: Path | None = None, limits: ParseLimits | None = None) -> None:
         """`folder` holds unnamed temporary files with the messages (None: the system's temporary folder)."""
@@ -89,22 +94,23 @@ class Parser:
         self.limits = limits or ParseLimits()
         self._free = asyncio.Semaphore(self.limits.children)
         self._large_slots = asyncio.Semaphore(self.limits.large_held)
-        self._idle: list[_ParseChild] = []
+        self._idle: list[ParseChild] = []
         self._threads: ThreadPoolExecutor | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     async def parse(self, content: Callable[[], Iterable[bytes]]) -> ParsedMessage:
         """Parse the message that `content` opens. Raises UnparsableMessage (also if it takes too long) and OSError."""
-        return await self._run_limited(partial(self._parse, content))
+        return await self.run_limited(partial(self._parse, content))
 
     async def attachment(self, content: Callable[[], Iterable[bytes]], number: int) -> AttachedFile | None:
         """Return an attachment of a message, by index from 0; None if it does not exist or its encoding is invalid.
 
         Raises like `parse`. The content is written to a file, not kept in memory.
         """
-        return await self._run_limited(partial(self._attachment, content, number))
+        return await self.run_limited(partial(self._attachment, content, number))
 
-    async def _run_limited(self, parse: Callable[[], _Result]) -> _Result:
+    async def run_limited(self, parse: Callable[[], _Result]) -> _Result:
+        """Run `parse`, which calls `ask`, in a thread when a child is free. Raises like `parse`."""
         await self._wait_for(self._free)
         if self._timer:
             self._timer.cancel()
@@ -148,19 +154,19 @@ class Parser:
             self._idle.pop().end()
 
     def _parse(self, content: Callable[[], Iterable[bytes]]) -> ParsedMessage:
-        meta, text = self._ask(content, WHOLE, lambda child, length, deadline: child.read(length, deadline))
+        meta, text = self.ask(content, WHOLE, lambda child, length, deadline: child.read(length, deadline))
         result = msgspec.json.decode(meta, type=_ParseResult)
         return ParsedMessage(result.attachments, result.truncated, text, result.content_ids)
 
     def _attachment(self, content: Callable[[], Iterable[bytes]], number: int) -> AttachedFile | None:
-        meta, file = self._ask(content, number, self._save)
+        meta, file = self.ask(content, number, self._save)
         result = msgspec.json.decode(meta, type=_AttachmentResult | None)
         if result is None:
             file.close()
             return None
         return AttachedFile(result.filename, result.size, file)
 
-    def _save(self, child: _ParseChild, length: int, deadline: float) -> IO[bytes]:
+    def _save(self, child: ParseChild, length: int, deadline: float) -> IO[bytes]:
         file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115 - the caller reads and closes it
         try:
             for start in range(0, length, _PIECE):
@@ -171,8 +177,8 @@ class Parser:
             raise
         return file
 
-    def _ask(
-        self, content: Callable[[], Iterable[bytes]], number: int, read: Callable[[_ParseChild, int, float], _Result]
+    def ask(
+        self, content: Callable[[], Iterable[bytes]], number: int, read: Callable[[ParseChild, int, float], _Result]
     ) -> tuple[bytes, _Result]:
         """Send a message to a child; `number`: the attachment to return, or WHOLE. Returns the metadata, and the result
         of `read`, which reads the content after the metadata.
@@ -182,7 +188,7 @@ class Parser:
                 file.write(chunk)
             file.flush()
             deadline = time.monotonic() + self.limits.seconds
-            child = self._idle.pop() if self._idle else _ParseChild(self.limits)
+            child = self._idle.pop() if self._idle else ParseChild(self.worker, self.limits)
             try:
                 status, meta, length = child.ask(file, self.limits.content, number, deadline)
                 result = read(child, length, deadline) if status == DONE else None
@@ -213,11 +219,11 @@ class Parser:
         await asyncio.to_thread(self._end_idle)
 
 
-class _ParseChild(ChildProcess):
+class ParseChild(ChildProcess):
     """A child process that parses. Only one thread at a time may use it."""
 
-    def __init__(self, limits: ParseLimits) -> None:
-        super().__init__("mailkeep.mail.message.parse_worker", limits.cpu_seconds, limits.memory)
+    def __init__(self, worker: str, limits: ParseLimits) -> None:
+        super().__init__(worker, limits.cpu_seconds, limits.memory)
 
     def ask(self, file: IO[bytes], max_size: int, number: int, deadline: float) -> tuple[bytes, bytes, int]:
         """Send a request. Returns status, metadata, and the size of the content, which the caller must `read`.

@@ -16,6 +16,7 @@ import socket
 import struct
 import warnings
 from base64 import b64encode
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -28,11 +29,28 @@ WHOLE = -1  # in place of an attachment's index: the whole message
 ANSWER = struct.Struct(">cQQ")  # status, size of the metadata, size of the content
 DONE, UNPARSABLE = b"+", b"-"
 
+Answer = Callable[[bytes, int, int], tuple[bytes, bytes]]
+"""Metadata and content of the response to a message, the maximum size of its content, and an attachment's index."""
+
 
 def main(descriptor: int, cpu_seconds: int, memory: int) -> None:
     """Serve the socket with this file descriptor; `memory` in bytes, `cpu_seconds` for each message."""
+    serve(descriptor, cpu_seconds, memory, _parse)
+
+
+def _parse(content: bytes, max_size: int, number: int) -> tuple[bytes, bytes]:
+    from mailkeep.mail.message.parse import parse
+
+    parsed = parse(content)
+    return _message(parsed, max_size) if number == WHOLE else _attachment(parsed, number)
+
+
+def serve(descriptor: int, cpu_seconds: int, memory: int, answer: Answer) -> None:
+    """Confine this process and serve the socket; `answer` may raise UnparsableMessage. All that it imports must have
+    been imported.
+    """
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    from mailkeep.mail.message.parse import UnparsableMessage, parse
+    from mailkeep.mail.message.parse import UnparsableMessage
 
     _load_codecs()  # once confined, the process may be unable to read their files
     confine(memory)
@@ -46,8 +64,7 @@ def main(descriptor: int, cpu_seconds: int, memory: int) -> None:
             with open(descriptors[0], "rb") as file:  # noqa: PTH123 - a descriptor, not a path
                 content = os.pread(file.fileno(), size, 0)
             try:
-                parsed = parse(content)
-                meta, result = _message(parsed, max_size) if number == WHOLE else _attachment(parsed, number)
+                meta, result = answer(content, max_size, number)
                 status = DONE
             except UnparsableMessage as error:
                 meta, result, status = str(error).encode(), b"", UNPARSABLE

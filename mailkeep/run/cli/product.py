@@ -70,6 +70,9 @@ async def _explain(data_dir: Path | None, address: str) -> CommandResult:
     return CommandResult(data, _format_explanation(explanation))
 
 
+_DESTINATIONS = {"mailbox": "mailbox", "external": "external address", "report": "the reader of reports,"}
+
+
 def _format_explanation(explanation: RouteExplanation) -> list[str]:
     steps = table(
         ["STEP", "RESULT", "ADDRESS", "MATCH"],
@@ -79,10 +82,7 @@ def _format_explanation(explanation: RouteExplanation) -> list[str]:
         *steps,
         "",
         f"Decision: {explanation.route.decision}",
-        *(
-            f"  to {'mailbox' if each.type == 'mailbox' else 'external address'} {each.address}"
-            for each in explanation.route.deliveries
-        ),
+        *(f"  to {_DESTINATIONS[each.type]} {each.address}" for each in explanation.route.deliveries),
         *(f"Warning: {warning}" for warning in explanation.warnings),
     ]
 

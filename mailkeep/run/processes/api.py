@@ -26,6 +26,7 @@ async def serve(app: App, process: Process) -> None:
         app.running_services = partial(service_status.read_running, process.paths.run)
         app.node_report = partial(node_report.load, process.paths.run)
         stack.push_async_callback(app.parser.close)
+        stack.push_async_callback(app.report_reader.close)
         if app.settings.is_full_profile:
             relay = Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.name)
             app.mta = SmtpPool(relay)

@@ -122,7 +122,7 @@ class KeysListener:
             return 400, b"{}"
         async with self._app.db.autocommit() as conn:
             route = await routing.route(conn, recipient)
-        return (200 if any(delivery.mailbox_id for delivery in route.deliveries) else 404), b"{}"
+        return (200 if any(delivery.type != "external" for delivery in route.deliveries) else 404), b"{}"
 
 
 def _refusal(text: str) -> tuple[int, bytes]:

@@ -1,5 +1,5 @@
 """The process `worker`: delivers webhooks, carries out bulk operations, checks and writes DNS records, rotates DKIM
-keys, and warns owners of full mailboxes.
+keys, reads reports, and warns owners of full mailboxes.
 
 Any number of workers can share one database.
 """
@@ -79,6 +79,8 @@ async def work(app: App) -> AsyncGenerator[None]:
     """Do the work of this process while the block lasts."""
     warnings = asyncio.create_task(tasks.run_quota_warnings(app))
     refusals = asyncio.create_task(tasks.run_refusal_summaries(app))
+    reports = asyncio.create_task(tasks.run_reports(app))
+    names = asyncio.create_task(tasks.run_source_names(app))
     try:
         async with (
             deliver_webhooks(app),
@@ -89,7 +91,8 @@ async def work(app: App) -> AsyncGenerator[None]:
         ):
             yield
     finally:
-        await cancel_all(warnings, refusals)
+        await cancel_all(warnings, refusals, reports, names)
+        await app.report_reader.close()
 
 
 async def serve(app: App, process: WorkerProcess) -> None:

@@ -35,6 +35,7 @@ from mailkeep.features.directory.sieve.routes import ENDPOINTS as SIEVE, OWN_MAI
 from mailkeep.features.directory.vacation.routes import ENDPOINTS as VACATION, OWN_MAILBOX_ENDPOINTS as OWN_VACATION
 from mailkeep.features.mailflow.abuse.routes import ENDPOINTS as ABUSE
 from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
+from mailkeep.features.mailflow.reports.routes import ENDPOINTS as REPORTS
 from mailkeep.features.mailflow.sandbox.routes import ENDPOINTS as SANDBOX
 from mailkeep.features.mailflow.sending.routes import ENDPOINTS as SENDING
 from mailkeep.features.mailflow.webhooks.routes import ENDPOINTS as WEBHOOKS
@@ -65,6 +66,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *DKIM_KEYS,
     *DNS_UPDATES,
     *MTA_STS,
+    *REPORTS,
     *MAILBOXES,
     *MAILBOX_USAGE,
     *APP_PASSWORDS,

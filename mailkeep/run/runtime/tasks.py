@@ -15,6 +15,7 @@ from mailkeep.features.directory.mailbox_usage import service as mailbox_usage
 from mailkeep.features.directory.mailboxes import jobs as mailboxes
 from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.receiving import jobs as receiving
+from mailkeep.features.mailflow.reports import jobs as reports
 from mailkeep.features.mailflow.sandbox import service as sandbox
 from mailkeep.features.mailflow.sending import jobs as sending
 from mailkeep.features.mailflow.webhooks import jobs as webhooks
@@ -29,6 +30,8 @@ _HOUSEKEEPING_SECONDS = 600.0
 _IDLE_SECONDS = 1.0
 _SEAL_SECONDS = 5.0
 _WARN_SECONDS = 2.0
+_REPORT_SECONDS = 2.0
+_NAME_SECONDS = 10.0
 
 
 async def housekeeping(app: App) -> None:
@@ -49,6 +52,7 @@ async def housekeeping(app: App) -> None:
     await messages.prune(app)
     await receiving.prune(app)
     await webhooks.prune(app)
+    await reports.prune(app)
     async with app.db.tx() as conn:
         confirmed = await confirm_prune_time(conn, "messages", app.clock())
     if confirmed:
@@ -63,6 +67,16 @@ async def run_forwards(app: App) -> None:
 async def run_quota_warnings(app: App) -> None:
     """Warn the owners of mailboxes that are almost full, until cancelled."""
     await repeat(_WARN_SECONDS, "quota warnings", lambda: mailbox_usage.warn_owners(app))
+
+
+async def run_reports(app: App) -> None:
+    """Read mail to the report addresses, until cancelled."""
+    await repeat(_REPORT_SECONDS, "reports", lambda: reports.read_due(app))
+
+
+async def run_source_names(app: App) -> None:
+    """Look up the reverse names of sources in reports, until cancelled."""
+    await repeat(_NAME_SECONDS, "reverse names", lambda: reports.look_up_names(app))
 
 
 async def run_sealing(app: App) -> None:

@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings, strategies as st
 
-from mailkeep.mail.message.dkim import SigningKey, sign
+from mailkeep.mail.message.dkim import SigningKey, has_signature, sign
 
 AT = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 PKCS8 = (serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
@@ -170,3 +170,32 @@ def test_lines_are_short_and_the_time_is_the_callers():
 
 def test_a_key_is_not_in_its_repr():
     assert "PRIVATE" not in repr(RSA_KEY)
+
+
+PUBLIC = {
+    "mk1": RSA.public_key().public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo),
+    "mk2": ED25519.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw),
+}
+
+
+@pytest.mark.parametrize("key", [RSA_KEY, ED25519_KEY])
+def test_own_signatures_are_recognised(key: SigningKey) -> None:
+    message = signed(MAIL, [key])
+    assert has_signature(message, "example.test", PUBLIC)
+    assert has_signature(b"Received: from a by b\r\n" + message, "example.test", PUBLIC)
+    assert has_signature(message.replace(b"\r\n", b"\n"), "example.test", PUBLIC)
+    altered = {
+        "body": message.replace(b"Hello", b"Hallo"),
+        "subject": message.replace(b"two   spaces", b"three spaces"),
+        "another From": message.replace(b"\r\nTo:", b"\r\nFrom: eve@evil.test\r\nTo:"),
+        "signature": message.replace(b"b=", b"b=A", 1),
+        "length": message.replace(b"v=1;", b"v=1; l=0;"),
+        "canonicalization": message.replace(b"c=relaxed/relaxed", b"c=simple/simple"),
+        "no signature": MAIL,
+        "nothing": b"",
+    }
+    assert [name for name, each in altered.items() if has_signature(each, "example.test", PUBLIC)] == []
+    assert not has_signature(message, "other.test", PUBLIC)
+    assert not has_signature(message, "example.test", {key.selector: b"no key"})
+    swapped = {"mk1": PUBLIC["mk2"], "mk2": PUBLIC["mk1"]}
+    assert not has_signature(message, "example.test", swapped)

@@ -220,6 +220,16 @@ export const POLICY = {
     "reach": "global",
     "unenrolled": false
   },
+  "report.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "report.upload": {
+    "role": "admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
   "routing.explain": {
     "role": "domain_admin",
     "reach": "domain",

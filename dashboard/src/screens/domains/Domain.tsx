@@ -20,6 +20,7 @@ import { Time } from '../../ui/Time'
 import { DomainState } from './Domains'
 
 const DnsTab = lazy(() => import('../dns/DnsTab'))
+const Reports = lazy(async () => ({ default: (await import('../reports/Reports')).Reports }))
 const DkimTab = lazy(() => import('../dkim/DkimTab'))
 
 const route = getRouteApi('/app/domains/$id')
@@ -50,6 +51,11 @@ export function Domain() {
               value: 'dkim',
               label: 'DKIM',
               content: <Suspense fallback={<LoadingLines count={8} />}>{<DkimTab domain={data} />}</Suspense>,
+            },
+            {
+              value: 'reports',
+              label: 'Reports',
+              content: <Suspense fallback={<LoadingLines count={8} />}>{<Reports domainId={data.id} />}</Suspense>,
             },
             ...(canEdit ? [{ value: 'settings', label: 'Settings', content: <Settings domain={data} /> }] : []),
           ]}

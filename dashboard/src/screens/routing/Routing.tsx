@@ -31,6 +31,12 @@ function isAddress(text: string): boolean {
   return /^[^\s]+@[^\s@]+$/.test(text)
 }
 
+const DELIVERY_TYPES: Readonly<Record<string, string>> = {
+  mailbox: 'mailbox',
+  external: 'external',
+  report: 'read as a report of another server',
+}
+
 export function Routing() {
   const { address = '' } = route.useSearch()
   const [text, setText] = useTextParam('address', 180)
@@ -110,7 +116,7 @@ function Result({ address, explanation }: { address: string; explanation: Explan
                 ) : (
                   <span className="break">{delivery.address}</span>
                 )}
-                <span className="muted">{delivery.type === 'mailbox' ? 'mailbox' : 'external'}</span>
+                <span className="muted">{DELIVERY_TYPES[delivery.type] ?? delivery.type}</span>
               </li>
             ))}
           </ul>

@@ -3,7 +3,7 @@ import openapi from '../../../../docs/reference/openapi.json'
 import { describeDecision, describeResult, describeRow, describeStep } from './explanation'
 
 // The API document lists the values in prose: “a, b (a remark), c”.
-const namesIn = (list: string) => list.replace(/\s*\([^)]*\)/g, '').split(', ')
+const namesIn = (list: string) => list.replace(/\s*\([^)]*\)/g, '').split(/,\s+/)
 
 test('every decision and step of the API has a text', () => {
   const { RouteExplanationRecord, RouteStepRecord } = openapi.components.schemas

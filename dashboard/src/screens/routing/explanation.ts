@@ -20,6 +20,7 @@ const STEPS: Readonly<Record<string, string>> = {
   catch_all: 'Catch-all',
   forward: 'Forwarding',
   postmaster: 'Administrators (postmaster and abuse)',
+  report: 'Reports of other servers',
   reject: 'Not delivered',
 }
 

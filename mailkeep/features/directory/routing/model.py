@@ -24,9 +24,11 @@ Decision = Literal[
 
 @dataclass(frozen=True, slots=True)
 class RouteDestination:
-    """Where mail is delivered: a mailbox, with any tag in its address, or (`mailbox_id` None) an external address."""
+    """Where mail is delivered: a mailbox, with any tag in its address, or (`mailbox_id` None) an external address, or
+    the reader of reports.
+    """
 
-    type: Literal["mailbox", "external"]
+    type: Literal["mailbox", "external", "report"]
     address: str
     mailbox_id: UUID | None
 
@@ -49,7 +51,7 @@ class Route:
 class RouteStep:
     """One lookup: what was looked up under which address, the result, and the row that matched.
 
-    `step`: domain_alias, domain, mailbox, alias, plus, catch_all, forward, postmaster, reject.
+    `step`: domain_alias, domain, mailbox, alias, plus, catch_all, forward, postmaster, report, reject.
     """
 
     step: str

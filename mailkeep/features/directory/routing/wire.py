@@ -23,8 +23,8 @@ DecisionField = Annotated[
 
 
 class RouteStepRecord(Struct, frozen=True):
-    """One lookup. `step`: domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, reject;
-    `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
+    """One lookup. `step`: domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, report,
+    reject; `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
     """
 
     step: str
@@ -34,7 +34,9 @@ class RouteStepRecord(Struct, frozen=True):
 
 
 class RouteDeliveryRecord(Struct, frozen=True):
-    """Where mail is delivered: `type` mailbox, or external (also for domains that the caller may not see)."""
+    """Where mail is delivered: `type` mailbox, external (also for domains that the caller may not see), or report: it
+    is read as a report of another server.
+    """
 
     type: str
     address: str

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from mailkeep.core.address import AddressError, normalize_domain
 from mailkeep.features.mailflow.local_delivery.model import DELIVERY_FIELD
 from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict
 from mailkeep.mail.message.header_fields import MessageHeader
@@ -58,6 +59,22 @@ def is_sender_authenticated(head: MessageHeader) -> bool:
     """Whether automatic replies reach the real sender: it passed SPF or DMARC, or is of this server (not scanned)."""
     results = read_auth(head)
     return read_verdict(head) is None or "pass" in (results.get("spf"), results.get("dmarc"))
+
+
+def proved_domain(mail: InboundMail) -> str:
+    """The domain of the sender (From) if Rspamd found that the message passed DMARC; else empty.
+
+    Only for mail of other servers, with exactly one From address: Rspamd has removed its fields from what they sent.
+    """
+    if mail.source != "smtp" or read_verdict(mail.head) is None or read_auth(mail.head).get("dmarc") != "pass":
+        return ""
+    from_fields = [field for field in mail.head.fields if field.name.lower() == "from"]
+    if len(from_fields) != 1 or len(mail.head.senders) != 1:
+        return ""
+    try:
+        return normalize_domain(mail.head.from_address.rpartition("@")[2])
+    except AddressError:
+        return ""
 
 
 def read_queue_id(forwarded: Mapping[str, str], head: MessageHeader) -> str | None:

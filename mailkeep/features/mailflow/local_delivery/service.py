@@ -21,7 +21,8 @@ from mailkeep.features.mailflow.local_delivery.journal import Journal
 from mailkeep.features.mailflow.local_delivery.model import LmtpDelivery, LmtpRecipient, LocalMailbox
 from mailkeep.features.mailflow.receiving import rejections, service as receiving
 from mailkeep.features.mailflow.receiving.model import InboundMail, MailboxCopy, RejectedRecipient, TargetMailbox
-from mailkeep.features.mailflow.receiving.rules import HAM, unquote_local_part
+from mailkeep.features.mailflow.receiving.rules import HAM, arrived_mail, unquote_local_part
+from mailkeep.features.mailflow.reports import service as reports_feature
 from mailkeep.features.record.messages.content import save_contents
 from mailkeep.features.record.messages.model import Message, Recipient, ServerReply
 from mailkeep.jobs.batches import BatchWriter
@@ -119,15 +120,29 @@ async def _deliver(
             recorder.journal.end(mail.queue_id, with_result)
         finally:
             recorder.journal.abandon(mail.queue_id, targets)
+    others = [each for each in recipients if each.address not in mailboxes]
+    reports = [each for each in others if reports_feature.is_report_address(app, each.address)]
+    report_reply = await _accept_reports(app, mail, reports) if reports else None
     removed: set[str] = set()
     if mail.source == "smtp" and not rules.is_spam(mail.head):
-        removed = await _record_removed_mailboxes(
-            app, mail, [each for each in recipients if each.address not in mailboxes]
-        )
+        removed = await _record_removed_mailboxes(app, mail, [each for each in others if each not in reports])
     return [
-        _DISCARDED if each.address in removed else _reply(mail, mailboxes.get(each.address), replies)
+        report_reply
+        if report_reply and each in reports
+        else _DISCARDED
+        if each.address in removed
+        else _reply(mail, mailboxes.get(each.address), replies)
         for each in recipients
     ]
+
+
+async def _accept_reports(app: App, mail: InboundMail, recipients: Sequence[LmtpRecipient]) -> SmtpReply:
+    """Store a message to report addresses; the reply for them."""
+    addresses = [each.original for each in recipients]
+    auth = dict(rules.read_auth(mail.head))
+    reply = await reports_feature.accept_mail(app, arrived_mail(mail, addresses, rules.proved_domain(mail), auth))
+    # As for mailboxes: no bounce for mail of other servers.
+    return _DISCARDED if reply.is_permanent and mail.source == "smtp" else reply
 
 
 async def _record_removed_mailboxes(app: App, mail: InboundMail, recipients: Sequence[LmtpRecipient]) -> set[str]:

@@ -27,7 +27,9 @@ from mailkeep.mail.message.header_fields import MessageHeader
 from mailkeep.mail.message.parse import UnparsableMessage
 from mailkeep.mail.message.parse_process import ParsedMessage
 
-ReceiveOutcome = Literal["deliver", "mailbox_full", "message_too_large", "unknown_user"]
+ReceiveOutcome = Literal[
+    "deliver", "mailbox_full", "message_too_large", "unknown_user", "report_refused", "report_deferred"
+]
 """The result of a delivery: to at least one destination, or why to none."""
 
 

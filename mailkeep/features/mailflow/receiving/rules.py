@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
 from mailkeep.core.address import AddressError, normalize_domain
-from mailkeep.features.mailflow.receiving.model import SpamVerdict
+from mailkeep.features.mailflow.receiving.model import InboundMail, SpamVerdict
+from mailkeep.features.mailflow.reports.model import ArrivedMail
 from mailkeep.mail.smtp.reply import SmtpReply
 
 MAX_HOPS = 100  # Received fields; more are a loop (RFC 5321 §6.3)
@@ -22,6 +23,8 @@ _REPLIES = {
     "unknown_user": SmtpReply(550, "5.1.1", "User unknown"),
     "mailbox_full": SmtpReply(452, "4.2.2", "Mailbox full"),
     "message_too_large": SmtpReply(552, "5.2.2", "The message is larger than the mailbox's quota"),
+    "report_refused": SmtpReply(552, "5.3.4", "The message is too large for a report"),
+    "report_deferred": SmtpReply(452, "4.3.1", "Too many reports wait to be read, try again later"),
     "mailbox_inactive": SmtpReply(550, "5.2.1", "Mailbox disabled"),
     "receiving_disabled": SmtpReply(550, "5.7.1", "The domain does not accept mail"),
     "domain_inactive": SmtpReply(450, "4.2.1", "The domain is inactive; try again later"),
@@ -38,6 +41,23 @@ FORWARDS_TOO_MUCH = SmtpReply(450, "4.7.1", "The domain forwards too much mail a
 _ESCAPED = re.compile(r"\\(.)")
 _RETRY_SECONDS = (5, 60, 300, 900, 3600)  # the last one repeats
 MAX_ATTEMPTS = 40
+
+
+def arrived_mail(
+    mail: InboundMail, recipients: Sequence[str], sender_domain: str = "", auth: Mapping[str, str] | None = None
+) -> ArrivedMail:
+    """A message for report addresses. `sender_domain`: that of From, if the message passed DMARC."""
+    return ArrivedMail(
+        mail.queue_id,
+        mail.mail_from,
+        recipients,
+        mail.head,
+        mail.size,
+        mail.content,
+        mail.source,
+        sender_domain,
+        auth or {},
+    )
 
 
 def smtp_reply(decision: str) -> SmtpReply:

@@ -30,6 +30,7 @@ from mailkeep.features.mailflow.receiving.model import (
     SpamVerdict,
     TargetMailbox,
 )
+from mailkeep.features.mailflow.reports import service as reports_feature
 from mailkeep.features.record.events.model import Event
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.content import content_path, link_content
@@ -145,6 +146,13 @@ async def deliver(app: App, mail: InboundMail) -> ReceiveOutcome:
     copy is left, except under a queue ID that will be retried.
     """
     recipients, external = _split_destinations(mail)
+    reports = [
+        recipient for recipient, route in mail.recipients if any(each.type == "report" for each in route.deliveries)
+    ]
+    if reports:
+        reply = await reports_feature.accept_mail(app, rules.arrived_mail(mail, reports))
+        if not recipients and not external:
+            return "deliver" if reply.is_positive else "report_refused" if reply.is_permanent else "report_deferred"
     async with app.db.autocommit() as conn:
         all_targets = await store.find_mailboxes(conn, recipients, always_full=app.settings.events.received_full)
     full = [target for target in all_targets.values() if target.is_full(mail.size)]
@@ -280,9 +288,9 @@ def _split_destinations(mail: InboundMail) -> tuple[dict[UUID, list[str]], list[
     external: dict[str, None] = {}
     for recipient, route in mail.recipients:
         for delivery in route.deliveries:
-            if delivery.mailbox_id is None:
+            if delivery.type == "external":
                 external[delivery.address] = None
-            else:
+            elif delivery.mailbox_id is not None:
                 to_mailboxes.setdefault(delivery.mailbox_id, []).append(recipient)
     return to_mailboxes, list(external)
 

@@ -187,10 +187,10 @@ async def record_inbound(
     conn: Conn, at: datetime, messages: Sequence[Message], extra_events: Sequence[Event] = ()
 ) -> set[UUID]:
     """Insert messages that were delivered to a mailbox, or rejected there (status `rejected`), once for each (queue ID,
-    mailbox), in one statement. Emits `mail.received` for those delivered, and `extra_events` about these messages.
-    Returns the IDs of the messages that were not in the history before.
+    mailbox), in one statement. Emits `mail.received` for those delivered to one, and `extra_events` about these
+    messages. Returns the IDs of the messages that were not in the history before.
     """
-    received = [rules.received_event(message) for message in messages if message.status == "received"]
+    received = [rules.received_event(each) for each in messages if each.status == "received" and each.mailbox_id]
     return await store.record_inbound(
         conn, messages, [events.event_row(at, event) for event in (*received, *extra_events)], at
     )
