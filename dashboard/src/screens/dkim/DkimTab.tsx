@@ -191,7 +191,17 @@ function Rotation({ keys }: { keys: readonly DkimKey[] }) {
   const { data: days, error } = useQuery({ ...rotationQuery(), enabled: !isDenied })
   const next = days ? nextRotation(keys, days) : null
   return (
-    <Section title="Rotation" lead="A new key replaces an old one without a message that can’t be verified.">
+    <Section
+      title="Rotation"
+      lead="A new key replaces an old one without a message that can’t be verified."
+      actions={
+        !isDenied && (
+          <Link to={PATHS.settings} search={{ q: 'dkim.rotate_days' }}>
+            Automatic rotation
+          </Link>
+        )
+      }
+    >
       <ol className="dkim-steps">
         <li>Create a key and publish its record. The old key keeps signing.</li>
         <li>Activate the new key when every name server shows its record. The old key retires.</li>
@@ -212,10 +222,7 @@ function Rotation({ keys }: { keys: readonly DkimKey[] }) {
                 </>
               )}
             </>
-          )}{' '}
-          <Link to={PATHS.settings} search={{ q: 'dkim.rotate_days' }}>
-            Change
-          </Link>
+          )}
         </p>
       )}
     </Section>
