@@ -256,6 +256,24 @@ TABLE dkim_keys
     CREATE TRIGGER dkim_keys_update_dns AFTER INSERT OR DELETE OR UPDATE OF stage ON dkim_keys FOR EACH ROW EXECUTE FUNCTION dkim_keys_update_dns()
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE dmarc_rows
+    report uuid NOT NULL
+    domain_id uuid NOT NULL
+    day date NOT NULL
+    end_at timestamp with time zone NOT NULL
+    source_ip inet NOT NULL
+    messages bigint NOT NULL
+    disposition text NOT NULL
+    dkim boolean NOT NULL
+    spf boolean NOT NULL
+    own_key boolean NOT NULL
+    forwarded boolean NOT NULL
+    other_domain text NOT NULL
+    CONSTRAINT dmarc_rows_report_fkey FOREIGN KEY (report) REFERENCES reports(id) ON DELETE CASCADE
+    CREATE INDEX dmarc_rows_by_domain ON dmarc_rows USING btree (domain_id, end_at)
+    CREATE INDEX dmarc_rows_by_report ON dmarc_rows USING btree (report)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE dns_checks
     id uuid NOT NULL
     domain_id uuid
@@ -329,6 +347,9 @@ TABLE domains
     self_service boolean NOT NULL DEFAULT true
     dkim_delegated boolean NOT NULL DEFAULT false
     dns_managed boolean NOT NULL DEFAULT false
+    mta_sts_mode text NOT NULL DEFAULT 'none'::text
+    mta_sts_ended_at timestamp with time zone
+    mta_sts_served_at timestamp with time zone
     dns_status text NOT NULL
     dns_checked_at timestamp with time zone
     access_version bigint NOT NULL DEFAULT nextval('access_versions'::regclass)
@@ -344,6 +365,7 @@ TABLE domains
     CONSTRAINT domains_dns_status CHECK ((dns_status = ANY (ARRAY['unchecked'::text, 'ok'::text, 'attention'::text, 'failing'::text])))
     CONSTRAINT domains_max_aliases_range CHECK ((max_aliases >= 0))
     CONSTRAINT domains_max_mailboxes_range CHECK ((max_mailboxes >= 0))
+    CONSTRAINT domains_mta_sts_mode CHECK ((mta_sts_mode = ANY (ARRAY['none'::text, 'testing'::text, 'enforce'::text])))
     CONSTRAINT domains_name_unique UNIQUE (name)
     CONSTRAINT domains_pkey PRIMARY KEY (id)
     CONSTRAINT domains_plus_delimiter_one CHECK ((length(plus_delimiter) = 1))
@@ -691,6 +713,21 @@ TABLE mta_sieve_scripts
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
     GRANT SELECT TO mailkeep_dovecot
 
+TABLE mta_sts_policies
+    domain text NOT NULL
+    policy_id text NOT NULL
+    mode text NOT NULL
+    mx text[] NOT NULL
+    max_age integer NOT NULL
+    fetched_at timestamp with time zone NOT NULL
+    expires_at timestamp with time zone NOT NULL
+    tried_at timestamp with time zone NOT NULL
+    used_at timestamp with time zone NOT NULL
+    CONSTRAINT mta_sts_policies_mode CHECK ((mode = ANY (ARRAY['none'::text, 'testing'::text, 'enforce'::text])))
+    CONSTRAINT mta_sts_policies_pkey PRIMARY KEY (domain)
+    CREATE INDEX mta_sts_policies_by_age ON mta_sts_policies USING btree (tried_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE node_tasks
     id uuid NOT NULL
     kind text NOT NULL
@@ -863,6 +900,46 @@ TABLE recovery_codes
     CREATE INDEX recovery_codes_by_mailbox ON recovery_codes USING btree (mailbox_id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE report_mail
+    id uuid NOT NULL
+    queue_id text NOT NULL
+    content bytea NOT NULL
+    sender_domain text NOT NULL
+    attempts integer NOT NULL DEFAULT 0
+    claimed_until timestamp with time zone NOT NULL
+    received_at timestamp with time zone NOT NULL
+    CONSTRAINT report_mail_pkey PRIMARY KEY (id)
+    CONSTRAINT report_mail_queue_id UNIQUE (queue_id)
+    CREATE INDEX report_mail_due ON report_mail USING btree (claimed_until)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE reports
+    id uuid NOT NULL
+    domain_id uuid NOT NULL
+    kind text NOT NULL
+    source text NOT NULL
+    proved boolean NOT NULL
+    sender_domain text NOT NULL
+    organisation text NOT NULL
+    report_id text NOT NULL
+    contact text NOT NULL
+    begin_at timestamp with time zone NOT NULL
+    end_at timestamp with time zone NOT NULL
+    messages bigint NOT NULL
+    rows integer NOT NULL
+    content jsonb NOT NULL
+    received_at timestamp with time zone NOT NULL
+    CONSTRAINT reports_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT reports_kind CHECK ((kind = ANY (ARRAY['dmarc'::text, 'tls'::text, 'arf'::text])))
+    CONSTRAINT reports_pkey PRIMARY KEY (id)
+    CONSTRAINT reports_proved CHECK ((proved = ((source = 'upload'::text) OR (sender_domain <> ''::text))))
+    CONSTRAINT reports_source CHECK ((source = ANY (ARRAY['mail'::text, 'upload'::text])))
+    CREATE INDEX reports_by_age ON reports USING btree (received_at)
+    CREATE INDEX reports_by_domain ON reports USING btree (domain_id, id)
+    CREATE INDEX reports_by_end ON reports USING btree (domain_id, kind, end_at) WHERE proved
+    CREATE UNIQUE INDEX reports_once ON reports USING btree (domain_id, kind, report_id, organisation, sender_domain, proved)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE revoked_api_keys
     token_hash bytea NOT NULL
     CONSTRAINT revoked_api_keys_pkey PRIMARY KEY (token_hash)
@@ -1011,6 +1088,15 @@ TABLE sign_in_failures UNLOGGED
     CREATE INDEX sign_in_failures_by_time ON sign_in_failures USING btree (at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE source_names
+    ip inet NOT NULL
+    name text NOT NULL DEFAULT ''::text
+    looked_up_at timestamp with time zone
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT source_names_pkey PRIMARY KEY (ip)
+    CREATE INDEX source_names_due ON source_names USING btree (created_at) WHERE (looked_up_at IS NULL)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE submission_envelopes
     queue_id text NOT NULL
     login text NOT NULL
@@ -1150,6 +1236,7 @@ FUNCTION counted_domain(p_name text) RETURNS text; EXECUTE TO PUBLIC, mailkeep_a
 FUNCTION counted_senders(p_senders text[]) RETURNS text[]; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION delete_orphaned_deliveries(p_limit integer) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION dkim_keys_update_dns() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION dmarc_source_kind(p_row dmarc_rows, p_addresses inet[], p_relays boolean) RETURNS text; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_add_dns_check() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_drop_trash() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION domains_end_owner_sessions() RETURNS trigger; EXECUTE TO PUBLIC, mailkeep_app

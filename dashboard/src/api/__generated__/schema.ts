@@ -1,5 +1,25 @@
 // Generated from docs/reference/openapi.json by `make generate`; change the API instead.
 export interface paths {
+    "/.well-known/mta-sts.txt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a domain's MTA-STS policy
+         * @description For other mail servers (RFC 8461). The Host field chooses the domain: `mta-sts.` and its name. NOT_FOUND for other hosts, and for domains whose `mta_sts_mode` is none, except in the week after another mode.
+         */
+        get: operations["getWellKnownMtaStsTxt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/abuse/suspensions": {
         parameters: {
             query?: never;
@@ -934,7 +954,7 @@ export interface paths {
         put?: never;
         /**
          * Create a domain
-         * @description Also creates its first DKIM key: publish the records that GET /domains/{id}/dns shows. With `alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`.
+         * @description Also creates its first DKIM keys: publish the records that GET /domains/{id}/dns shows. With `alias_of`, CONFLICT has `details.reason`: `alias_chain` (the target is an alias domain) or `alias_loop`. `mta_sts_mode` can't be enforce yet (`not_served`).
          */
         post: operations["postDomains"];
         delete?: never;
@@ -963,7 +983,7 @@ export interface paths {
         head?: never;
         /**
          * Change a domain
-         * @description `relay` is replaced as a whole; null removes it. Without `password`, the stored one is kept if host, port, tls and username are unchanged, and cleared otherwise. `alias_of` needs a domain without mailboxes and aliases, except in the trash (CONFLICT `has_dependents`); neither the target nor a domain that is a target can be an alias domain (`alias_chain`).
+         * @description `relay` is replaced as a whole; null removes it. Without `password`, the stored one is kept if host, port, tls and username are unchanged, and cleared otherwise. `alias_of` needs a domain without mailboxes and aliases, except in the trash (CONFLICT `has_dependents`); neither the target nor a domain that is a target can be an alias domain (`alias_chain`). `mta_sts_mode` enforce: `not_served` until a check has fetched the policy at https://mta-sts.DOMAIN/.well-known/mta-sts.txt.
          */
         patch: operations["patchDomainsById"];
         trace?: never;
@@ -1073,6 +1093,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/domains/{id}/dmarc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what DMARC reports say about a domain
+         * @description Sources of mail in the domain's name, figures per day, who reported, and advice: which sources are yours and which `p=` is safe. Reports count once per organisation and ID, and only if their sender passed DMARC.
+         */
+        get: operations["getDomainsByIdDmarc"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/domains/{id}/dns": {
         parameters: {
             query?: never;
@@ -1085,6 +1125,26 @@ export interface paths {
          * @description The records that the domain needs, the values found by the last check, and the problem and the advice in words. SPF is not compared but evaluated for the server's addresses. Before `server.hostname` is set, `setup` says so, and nothing is checked.
          */
         get: operations["getDomainsByIdDns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}/dns-updates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the DNS records that Mailkeep writes
+         * @description Of a domain with `dns_managed`, by `dns.provider`: each record and what became of it. Errors are retried with growing pauses, at most an hour.
+         */
+        get: operations["getDomainsByIdDnsUpdates"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1107,6 +1167,46 @@ export interface paths {
          * @description A worker carries it out, within seconds if the limit of look-ups (`dns.lookups_per_second`) allows: GET /domains/{id}/dns shows the progress in `check` and then the results. While one waits, a further request changes nothing. RATE_LIMIT_EXCEEDED within 10 seconds after the last check.
          */
         post: operations["postDomainsByIdDnsCheck"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the reports about a domain
+         * @description DMARC reports, TLS reports and abuse reports (ARF), newest first; also those that do not count.
+         */
+        get: operations["getDomainsByIdReports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}/tls-reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what TLS reports say about a domain
+         * @description Encrypted and failed sessions of other servers to this one (RFC 8460), by policy and by result.
+         */
+        get: operations["getDomainsByIdTlsReports"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2648,6 +2748,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upload a report
+         * @description A DMARC, TLS or abuse report that was received elsewhere. It counts like a mailed one; uploading it again changes nothing. A report that can't be read is INVALID_FIELD with the reason; one about a domain that is not managed here is DOMAIN_NOT_FOUND.
+         */
+        post: operations["postReports"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/routing/explain": {
         parameters: {
             query?: never;
@@ -3363,6 +3483,19 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        /**
+         * @description The message that an abuse report is about. `feedback_type`: abuse, fraud, virus, not-spam, … (RFC 5965, 6650);
+         *         `signed`: the report has the whole message, with a valid DKIM signature of the domain.
+         */
+        AbuseDetails: {
+            feedback_type: string;
+            mail_from: string;
+            message_id: string;
+            recipients: string[];
+            signed: boolean;
+            source_ip: string;
+            subject: string;
+        };
         /** @description The caller: kind and name, and `key_id` for an API key. */
         ActorResponse: {
             /** Format: uuid */
@@ -3532,6 +3665,13 @@ export interface components {
             lines: string;
             refused: string[];
             setting: string | null;
+        };
+        /** @description A sentence for the administrator; `code` is stable. */
+        AdviceRecord: {
+            code: string;
+            /** @enum {string} */
+            level: "info" | "ok" | "warning";
+            text: string;
         };
         /** @description An alias to create. */
         AliasCreate: {
@@ -4157,6 +4297,90 @@ export interface components {
             name: string;
             value: string;
         };
+        /** @description Messages of a day. `failed`: of ours, forwarders and other senders; `unknown`: not authenticated at all. */
+        DmarcDay: {
+            aligned: number;
+            /**
+             * Format: date
+             * @description A UTC day.
+             */
+            date: string;
+            failed: number;
+            messages: number;
+            quarantined: number;
+            rejected: number;
+            unknown: number;
+        };
+        /** @description Which `p=` is safe, and since which day; `published`: what reporters last saw (null: no report yet). */
+        DmarcPolicyAdvice: {
+            /** @enum {string|null} */
+            published: "none" | "quarantine" | "reject" | null;
+            /** @enum {string} */
+            safe: "none" | "quarantine" | "reject";
+            /**
+             * Format: date
+             * @description A UTC day.
+             */
+            since: string | null;
+        };
+        /**
+         * @description Messages from one address. `kind`: ours, forwarder, sender (another system of yours, set up correctly), other
+         *         (authenticated for `authenticated_for` only), unknown. `name`: the confirmed reverse name; `organisation`: its
+         *         domain.
+         */
+        DmarcSource: {
+            aligned: number;
+            authenticated_for: string | null;
+            dkim_aligned: number;
+            ip: string;
+            /** @enum {string} */
+            kind: "forwarder" | "other" | "ours" | "sender" | "unknown";
+            /**
+             * Format: date
+             * @description A UTC day.
+             */
+            last_seen: string;
+            messages: number;
+            name: string | null;
+            organisation: string | null;
+            ours: boolean;
+            quarantined: number;
+            rejected: number;
+            spf_aligned: number;
+        };
+        /**
+         * @description The DMARC reports about a domain. `advice` rests on the last 90 days, whatever the period. `sources`: the 200
+         *         with the most messages. `days`: those with reports, oldest first.
+         */
+        DmarcSummaryRecord: {
+            advice: components["schemas"]["AdviceRecord"][];
+            days: components["schemas"]["DmarcDay"][];
+            /** @enum {string} */
+            period: "24h" | "30d" | "7d" | "90d";
+            policy: components["schemas"]["DmarcPolicyAdvice"];
+            reporters: components["schemas"]["ReporterRecord"][];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            since: string;
+            sources: components["schemas"]["DmarcSource"][];
+            totals: components["schemas"]["DmarcTotals"];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            until: string;
+        };
+        /** @description Messages of the period. `sources`: the number of addresses; `unproved_reports` are in no other figure. */
+        DmarcTotals: {
+            aligned: number;
+            messages: number;
+            quarantined: number;
+            rejected: number;
+            sources: number;
+            unproved_reports: number;
+        };
         /** @description A required record that is not right. */
         DnsProblem: {
             /** @description Its name. */
@@ -4211,6 +4435,24 @@ export interface components {
             advice: string;
             problem: string;
         };
+        /** @description What Mailkeep writes for a domain. `state` `off`: nothing; `problem` says in words what is wrong. */
+        DnsUpdates: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            attempted_at: string | null;
+            managed: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            next_attempt_at: string | null;
+            problem: string;
+            records: components["schemas"]["UpdatedRecord"][];
+            /** @enum {string} */
+            state: "conflict" | "error" | "off" | "ok" | "waiting";
+        };
         /**
          * @description A domain to create. Null for `max_*` is unlimited; null for `plus_delimiter` switches tags off; null for
          *         `require_app_passwords`: as the setting. `alias_of` makes it an alias domain of that domain. Only a super_admin sets
@@ -4234,6 +4476,11 @@ export interface components {
             dns_managed?: boolean;
             max_aliases?: number | null;
             max_mailboxes?: number | null;
+            /**
+             * @default none
+             * @enum {string}
+             */
+            mta_sts_mode?: "enforce" | "none" | "testing";
             name: string;
             /** @default + */
             plus_delimiter?: string | null;
@@ -4326,6 +4573,8 @@ export interface components {
             dns_managed?: boolean;
             max_aliases?: number | null;
             max_mailboxes?: number | null;
+            /** @enum {string} */
+            mta_sts_mode?: "enforce" | "none" | "testing";
             plus_delimiter?: string | null;
             receiving_enabled?: boolean;
             relay?: components["schemas"]["RelayRequest"] | null;
@@ -4338,6 +4587,7 @@ export interface components {
          *         `self_service`: whether owners of its mailboxes may sign in (POST /me/login). `alias_of`: for an alias domain, the
          *         domain as whose addresses its own are routed. `dkim_delegated`: its DKIM records are CNAMEs to names of the server
          *         (GET /domains/{id}/dkim-delegation). `dns_managed`: Mailkeep writes its DNS records by `dns.provider`.
+         *         `mta_sts_mode`: the MTA-STS policy that other servers get (RFC 8461).
          */
         DomainRecord: {
             active: boolean;
@@ -4358,6 +4608,7 @@ export interface components {
             inherited: components["schemas"]["DomainInherited"];
             max_aliases: number | null;
             max_mailboxes: number | null;
+            mta_sts_mode: string;
             name: string;
             plus_delimiter: string | null;
             receiving_enabled: boolean;
@@ -5576,6 +5827,63 @@ export interface components {
             next_since: string | null;
             queued: number;
         };
+        /** @description An organisation whose reports count. `sender_domain`: the domain of its mail; null for uploads. */
+        ReporterRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            last_report_at: string;
+            messages: number;
+            organisation: string;
+            reports: number;
+            sender_domain: string | null;
+        };
+        /**
+         * @description A report. `proved`: it counts, because its sender passed DMARC or an administrator uploaded it. `messages`: for
+         *         TLS reports sessions, for abuse reports incidents. `abuse`: only of abuse reports (kind `arf`).
+         */
+        ReportRecord: {
+            abuse: components["schemas"]["AbuseDetails"] | null;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            begin_at: string;
+            contact: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /** Format: uuid */
+            domain_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            end_at: string;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "arf" | "dmarc" | "tls";
+            messages: number;
+            organisation: string;
+            proved: boolean;
+            report_id: string;
+            sender_domain: string | null;
+            /** @enum {string} */
+            source: "mail" | "upload";
+        };
+        /**
+         * @description A report as a file: XML or JSON, also in gzip or in a zip archive with one file, or the message with such an
+         *         attachment. The content decides on its kind, not the name.
+         */
+        ReportUpload: {
+            /** @description The file, in base64. */
+            content: string;
+            filename: string;
+        };
         /** @description For `PublicKeyCredential.parseRequestOptionsFromJSON()`; empty `allowCredentials`: any passkey of this site. */
         RequestOptions: {
             allowCredentials: components["schemas"]["CredentialDescriptor"][];
@@ -5610,7 +5918,10 @@ export interface components {
             /** @default 30 */
             watch_seconds?: number;
         };
-        /** @description Where mail is delivered: `type` mailbox, or external (also for domains that the caller may not see). */
+        /**
+         * @description Where mail is delivered: `type` mailbox, external (also for domains that the caller may not see), or report: it
+         *         is read as a report of another server.
+         */
         RouteDeliveryRecord: {
             address: string;
             /** Format: uuid */
@@ -5626,8 +5937,8 @@ export interface components {
             warnings: string[];
         };
         /**
-         * @description One lookup. `step`: domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, reject;
-         *         `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
+         * @description One lookup. `step`: domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, report,
+         *         reject; `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
          */
         RouteStepRecord: {
             address: string;
@@ -6181,6 +6492,55 @@ export interface components {
             kind: "accepted" | "bounced" | "deferred" | "delivered" | "failed" | "lost" | "received" | "rejected" | "relayed" | "submitted" | "unknown";
             recipient: string | null;
         };
+        /** @description Sessions of a day. */
+        TlsDay: {
+            /**
+             * Format: date
+             * @description A UTC day.
+             */
+            date: string;
+            failed: number;
+            successful: number;
+        };
+        /** @description Failed sessions with the same result (RFC 8460 §4.3) and receiving host. */
+        TlsFailureRecord: {
+            receiving_host: string | null;
+            result_type: string;
+            sessions: number;
+        };
+        /** @description Sessions under a type of policy: sts (MTA-STS), tlsa (DANE), no-policy-found. */
+        TlsPolicyRecord: {
+            failed: number;
+            successful: number;
+            type: string;
+        };
+        /** @description The TLS reports about a domain. */
+        TlsSummaryRecord: {
+            advice: components["schemas"]["AdviceRecord"][];
+            days: components["schemas"]["TlsDay"][];
+            failures: components["schemas"]["TlsFailureRecord"][];
+            /** @enum {string} */
+            period: "24h" | "30d" | "7d" | "90d";
+            policies: components["schemas"]["TlsPolicyRecord"][];
+            reporters: components["schemas"]["ReporterRecord"][];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            since: string;
+            totals: components["schemas"]["TlsTotals"];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            until: string;
+        };
+        /** @description Sessions of the period; `unproved_reports` are in no other figure. */
+        TlsTotals: {
+            failed: number;
+            successful: number;
+            unproved_reports: number;
+        };
         /**
          * @description A secret for an authenticator. Show `provisioning_uri` as a QR code; enable it with a first code until
          *         `expires_at`.
@@ -6206,6 +6566,27 @@ export interface components {
             one_click?: boolean;
             /** @default  */
             url?: string;
+        };
+        /**
+         * @description A record that Mailkeep writes. `written`: by Mailkeep; `present`: somebody else had published it before;
+         *         `conflict`: others have published other values, which are left as they are; `waiting`: not written yet.
+         */
+        UpdatedRecord: {
+            name: string;
+            problem: string;
+            /** @enum {string} */
+            state: "conflict" | "present" | "waiting" | "written";
+            type: string;
+            value: string;
+        };
+        /** @description The report, which may have been stored before. */
+        UploadedReport: {
+            /** Format: uuid */
+            domain_id: string;
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "arf" | "dmarc" | "tls";
         };
         /** @description The passkey's owner; `id` is the account's id in base64url. */
         UserEntity: {
@@ -7353,6 +7734,36 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    getWellKnownMtaStsTxt: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+        };
+    };
     getAbuseSuspensions: {
         parameters: {
             query?: {
@@ -10153,6 +10564,47 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
+    getDomainsByIdDmarc: {
+        parameters: {
+            query?: {
+                period?: "24h" | "30d" | "7d" | "90d";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DmarcSummaryRecord"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     getDomainsByIdDns: {
         parameters: {
             query?: never;
@@ -10192,6 +10644,45 @@ export interface operations {
             503: components["responses"]["503.UNAVAILABLE"];
         };
     };
+    getDomainsByIdDnsUpdates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DnsUpdates"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
     postDomainsByIdDnsCheck: {
         parameters: {
             query?: never;
@@ -10215,6 +10706,96 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["CheckProgress"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getDomainsByIdReports: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                kind?: "arf" | "dmarc" | "tls";
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                proved?: boolean;
+                sort?: "created_at";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["ReportRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getDomainsByIdTlsReports: {
+        parameters: {
+            query?: {
+                period?: "24h" | "30d" | "7d" | "90d";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TlsSummaryRecord"];
                         error: null;
                         meta: components["schemas"]["Meta"];
                     };
@@ -13966,6 +14547,47 @@ export interface operations {
                 };
             };
             400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postReports: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportUpload"];
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UploadedReport"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
