@@ -32,6 +32,8 @@ export const domains: Schema['DomainRecord'][] = ['example.test', 'shop.example.
   require_app_passwords: null,
   alias_of: null,
   self_service: true,
+  dkim_delegated: false,
+  dns_managed: false,
   inherited: { require_app_passwords: { value: false, source: 'server' } },
   relay: null,
   usage: { mailboxes: 3 - index, aliases: 2, bytes: 734_003_200 * (3 - index), alias_domains: 0 },
