@@ -20,7 +20,7 @@ from mailkeep.mail.reports.model import (
     DmarcReport,
     DmarcRow,
     InvalidReport,
-    SpfResult,
+    SpfCheck,
 )
 
 MAX_RECORDS = 100_000
@@ -179,7 +179,7 @@ def _read_record(element: _Element, where: str) -> tuple[tuple[object, ...], int
             for each in results.all("dkim")[:_MAX_RESULTS]
         ),
         tuple(
-            SpfResult(_name(each.text("domain")), _keyword(each.text("result")))
+            SpfCheck(_name(each.text("domain")), _keyword(each.text("result")))
             for each in results.all("spf")[:_MAX_RESULTS]
         ),
     )

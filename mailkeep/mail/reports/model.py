@@ -23,7 +23,7 @@ class DkimResult(Struct, frozen=True):
     result: str
 
 
-class SpfResult(Struct, frozen=True):
+class SpfCheck(Struct, frozen=True):
     """The SPF check of the reporter; `result` is one of RFC 8601 §2.7.2."""
 
     domain: str
@@ -43,7 +43,7 @@ class DmarcRow(Struct, frozen=True):
     header_from: str
     reasons: tuple[str, ...]
     signatures: tuple[DkimResult, ...]
-    spf_checks: tuple[SpfResult, ...]
+    spf_checks: tuple[SpfCheck, ...]
 
 
 class DmarcPolicy(Struct, frozen=True):

@@ -16,6 +16,7 @@ import spf as pyspf
 import yaml
 from hypothesis import HealthCheck, assume, given, settings, strategies as st
 
+from mailkeep.net import spf
 from mailkeep.net.spf import SpfClient, SpfResult, SpfTemporaryError, evaluate
 
 Zone = dict[str, list[Any]]
@@ -152,6 +153,9 @@ def ask_pyspf(monkeypatch: pytest.MonkeyPatch, zone: Zone, address: str, sender:
         return [((name, record_type), each) for each in found]
 
     monkeypatch.setattr(pyspf, "DNSLookup", look_up)
+    # pyspf looks up all hosts of an MX before it compares, so it counts look-ups without an answer after a match.
+    for module in (pyspf, spf):
+        monkeypatch.setattr(module, "MAX_VOID_LOOKUPS", 100)
     query = pyspf.query(i=address, s=sender, h="helo.test", strict=True)
     return query.check()[0]
 
