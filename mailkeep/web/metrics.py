@@ -28,6 +28,8 @@ _STORED_COUNTERS = {
         "Delivery outcomes of recipients, including deferrals, for the whole installation.",
         ("direction", "status"),
     ),
+    "dns_checks": ("Checks of DNS records by the status of the domain or server.", ("status",)),
+    "dns_queries": ("Queries to name servers for these checks.", ()),
     "webhook_attempts": ("Webhook delivery attempts by outcome.", ("outcome",)),
 }
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -160,12 +160,16 @@ def _key(name: str) -> str:
 
 def _rrset(name: dns.name.Name, record_type: str, values: list[str]) -> dns.rrset.RRset:
     if record_type == "TXT":
-        values = [" ".join(_quote(value[at : at + 255]) for at in range(0, len(value) or 1, 255)) for value in values]
+        values = [" ".join(_quote(part) for part in _split(value.encode())) for value in values]
     return dns.rrset.from_text_list(name, 60, "IN", record_type, values, origin=dns.name.root, relativize=False)
 
 
-def _quote(text: str) -> str:
-    return '"' + "".join(f"\\{byte:03}" for byte in text.encode()) + '"'
+def _split(text: bytes) -> list[bytes]:
+    return [text[at : at + 255] for at in range(0, len(text) or 1, 255)]
+
+
+def _quote(part: bytes) -> str:
+    return '"' + "".join(f"\\{byte:03}" for byte in part) + '"'
 
 
 def _to_wire(response: dns.message.Message, most: int) -> bytes:

@@ -205,6 +205,7 @@ def test_look_ups_are_bounded():
     "text, reason",
     [
         ("v=spf1 ip4:300.1.1.1 -all", "`ip4:300.1.1.1` has no valid IPv4 address or network"),
+        ("v=spf1 a:" + "a." * 250 + "!", "the record has more than 10000 characters, or a term more than 500"),
         ("v=spf1 all.example", "`all.example` is not a known term"),
         ("v=spf1 include:loop.test -all", "the record of loop.test includes itself"),
         ("v=spf1 include:none.test -all", "`include:none.test` names a domain without an SPF record"),

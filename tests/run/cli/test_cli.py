@@ -1043,6 +1043,15 @@ def test_dns_asks_for_the_name_of_the_server(running: Running, domain_id: str):
     assert inside("dns", data=running.data).code == 2
 
 
+def test_a_running_instance_checks_dns_on_request(running: Running, domain_id: str, root_key: str):
+    path = f"/domains/{domain_id}/dns"
+    assert running.call("POST", f"{path}/check", None, root_key)[0] in (202, 429)
+    deadline = time.monotonic() + 60
+    while running.call("GET", path, None, root_key)[1]["check"]["state"] != "idle":
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
 def test_dns_check_says_what_is_wrong(running: Running, domain_id: str):
     with DnsServer() as names:
         env = {

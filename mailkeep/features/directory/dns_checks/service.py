@@ -174,6 +174,8 @@ async def write(
             await store.write_domain_status(conn, check)
             if is_news:
                 await events.emit(conn, at, Event(domain.id, None, _payload(domain, outcome, failing=bool(confirmed))))
+    app.counters.add("dns_checks", check.status)
+    app.counters.add("dns_queries", times=outcome.lookups)
     return True
 
 
