@@ -5,10 +5,10 @@ JOBS ?= $(shell echo $$(($$(nproc) + 2)))
 ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
-# Wheels only, but for dkimpy, whose build tools stand in build.lock. So does pip: what python3 -m venv brings varies.
+# Wheels only, but for dkimpy and pyspf, whose build tools stand in build.lock. So does pip: what python3 -m venv brings varies.
 PIP := $(BIN)/python -m pip --disable-pip-version-check --no-input install --quiet --root-user-action=ignore
 WHEELS := --require-hashes --no-deps --only-binary :all:
-LOCKED := $(WHEELS) --no-binary dkimpy --no-build-isolation
+LOCKED := $(WHEELS) --no-binary dkimpy,pyspf --no-build-isolation
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-annotate --no-emit-index-url --no-emit-find-links $(UPGRADE)
 # Compiled modules are kept, whatever the environment says: the tests start many processes, and each would compile all of
