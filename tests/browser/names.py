@@ -75,6 +75,7 @@ async def run_names(folder: Path, **environ: str) -> AsyncIterator[Names]:
             "MAILKEEP_SERVER__HOSTNAME": HOST,
             "MAILKEEP_SERVER__ADDRESSES": json.dumps([ADDRESS]),
             "MAILKEEP_DNS__SERVERS": json.dumps([server.address for server in servers]),
+            "MAILKEEP_DNS__CHECK_MINUTES": "60",
             "MAILKEEP_DNS__BLOCKLISTS": '["bl.mailkeep.test"]',
         }
         running = await asyncio.to_thread(instances.start, folder / "data", settings | environ, 90)

@@ -33,8 +33,9 @@ class Launch:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The current environment without our settings, plus `environ`."""
-        return {k: v for k, v in os.environ.items() if not k.startswith("MAILKEEP_")} | dict(self.environ)
+        """The current environment without our settings, plus `environ`; DNS records are checked on request only."""
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("MAILKEEP_")}
+        return kept | {"MAILKEEP_DNS__CHECK_MINUTES": "0"} | dict(self.environ)
 
 
 @dataclass

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mailkeep.features.directory.dns_checks import service as dns_checks
 from mailkeep.features.directory.domains import service as domains
 from mailkeep.features.directory.mta_sts import service
 from mailkeep.features.directory.mta_sts.model import PolicyCheck
@@ -66,6 +67,11 @@ async def test_enforce_is_accepted_once_the_policy_is_served(place: Place):
     found = await place.check()
     assert found == PolicyCheck("ok", (POLICY,))
     assert await place.enforce() == 200
+    async with place.api.app.db.autocommit() as conn:
+        domain = await domains.find_by_name(conn, EXAMPLE)
+    report = await dns_checks.check_now(place.api.app, domain)  # the check of all records fetches the policy too
+    (policy,) = [finding for record, finding in report.records if record.purpose == "mta_sts_host"]
+    assert (policy.status, policy.found) == ("mismatch", (POLICY,))
     # Now another policy is expected. A check that does not find it takes the permission back.
     assert (await place.check()).status == "mismatch"
     await place.api.adam.patch(f"/domains/{DOMAIN_ID}", {"mta_sts_mode": "testing"})
