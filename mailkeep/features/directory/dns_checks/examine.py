@@ -227,7 +227,8 @@ async def _examine_policy_host(context: Context, _record: DnsRecord) -> RecordFi
     """Other servers must get the policy there, whichever proxy the name leads to."""
     assert context.fetch_policy is not None
     check = await context.fetch_policy()
-    return RecordFinding(check.status, check.problem or None, check.advice or None, found=check.found)
+    found = tuple("; ".join(text.splitlines()) for text in check.found)
+    return RecordFinding(check.status, check.problem or None, check.advice or None, found=found)
 
 
 async def _examine_address(context: Context, record: DnsRecord) -> RecordFinding:
