@@ -33,11 +33,12 @@ async def apply_draft(
     ports: Mapping[str, int] | None = None,
     *,
     confirm_seconds: float = 120,
+    watch_seconds: float = 5,
 ) -> Outcome:
     """Apply the current settings with a changed draft or with other ports, which a plan of the API can't have."""
     async with attach(data_dir, "test") as app:
         applier = Applier(app, paths_of(data_dir), confirm_seconds)
-        return await _apply(app, data_dir, applier, 5, change, ports)
+        return await _apply(app, data_dir, applier, watch_seconds, change, ports)
 
 
 async def _apply(

@@ -40,7 +40,7 @@ def clean(alone: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     yield alone
     alone.do("PATCH", "/config", {"changes": dict.fromkeys(("filter.spam_score", "outbound.hide_client"))})
     if alone.do("GET", "/orchestrator/plan")["actions"]:
-        assert apply(alone)["state"] == "succeeded"
+        assert asyncio.run(apply_draft(alone.data_dir, watch_seconds=0.1)).state == "succeeded"
 
 
 def pid_of_node(stack: Stack) -> int:
