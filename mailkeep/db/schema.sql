@@ -975,6 +975,47 @@ TABLE system_mail
     CREATE INDEX system_mail_recent ON system_mail USING btree (kind, recipient, created_at)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
+TABLE template_versions
+    template_id uuid NOT NULL
+    version integer NOT NULL
+    id uuid NOT NULL
+    subject text NOT NULL
+    text_body text
+    html_body text
+    variables jsonb NOT NULL
+    inline_css boolean NOT NULL
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT template_versions_id_unique UNIQUE (id)
+    CONSTRAINT template_versions_pkey PRIMARY KEY (template_id, version)
+    CONSTRAINT template_versions_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id) ON DELETE CASCADE
+    CREATE INDEX template_versions_by_age ON template_versions USING btree (template_id, id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE templates
+    id uuid NOT NULL
+    domain_id uuid
+    name text NOT NULL
+    version integer NOT NULL
+    published_version integer
+    subject text NOT NULL
+    text_body text
+    html_body text
+    variables jsonb NOT NULL
+    inline_css boolean NOT NULL
+    uses jsonb NOT NULL
+    created_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL
+    CONSTRAINT templates_body CHECK ((num_nonnulls(text_body, html_body) > 0))
+    CONSTRAINT templates_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT templates_name_unique UNIQUE NULLS NOT DISTINCT (domain_id, name)
+    CONSTRAINT templates_pkey PRIMARY KEY (id)
+    CONSTRAINT templates_published_version_range CHECK (((published_version >= 1) AND (published_version <= version)))
+    CONSTRAINT templates_version_positive CHECK ((version > 0))
+    CREATE INDEX templates_by_domain ON templates USING btree (domain_id, id)
+    CREATE INDEX templates_by_name ON templates USING btree (name, id)
+    CREATE INDEX templates_by_update ON templates USING btree (updated_at, id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
 TABLE totp_secrets
     account_id uuid NOT NULL DEFAULT COALESCE(admin_id, mailbox_id)
     admin_id uuid

@@ -17,6 +17,10 @@ MAX_BODY = 1 << 20
 """Characters of a rendered body."""
 
 
+TOO_MUCH_TIME = "takes too much time or memory"
+"""The problem of a template whose process was ended."""
+
+
 class TemplateSource(Struct, frozen=True, array_like=True):
     """The templates of a message; a body may be null. `required`: variables that are reported as missing also if they
     are not used; `optional`: those that may be missing. `inline_css`: style sheets become style attributes.

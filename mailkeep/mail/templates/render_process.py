@@ -18,10 +18,17 @@ import msgspec
 
 from mailkeep.core.child_process import ChildProcess
 from mailkeep.core.isolation import find_obstacle
-from mailkeep.mail.templates.exchange import LENGTH, RenderRequest, RenderResult, TemplateProblem, TemplateSource
+from mailkeep.mail.templates.exchange import (
+    LENGTH,
+    TOO_MUCH_TIME,
+    RenderRequest,
+    RenderResult,
+    TemplateProblem,
+    TemplateSource,
+)
 
 WORKER = "mailkeep.mail.templates.render_worker"
-_TOO_MUCH = RenderResult(problems=[TemplateProblem("", "takes too much time or memory")])
+_TOO_MUCH = RenderResult(problems=[TemplateProblem("", TOO_MUCH_TIME)])
 
 
 class RenderingUnavailable(Exception):
