@@ -449,6 +449,25 @@ async def create_webhook(factory: ObjectFactory, case: str) -> Any:
     return await factory.api.webhook(DOMAINS.get(case))
 
 
+async def create_template(factory: ObjectFactory, case: str) -> Any:
+    """`none`: a template for all domains."""
+    return await factory.api.template(DOMAINS.get(case), published=True)
+
+
+async def create_draft(factory: ObjectFactory, case: str) -> Any:
+    return await factory.api.template(DOMAINS.get(case))
+
+
+async def shared_template(factory: ObjectFactory, case: str) -> Any:
+    return await factory.get_or_create(f"template {case}", lambda: create_template(factory, case))
+
+
+async def name_template_version(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    known = case in DOMAINS or case == NONE
+    template_id = await shared_template(factory, case) if known else domain_id_for(case)
+    return CallArguments(f"{template_id}/versions/1")
+
+
 async def shared_webhook(factory: ObjectFactory, case: str) -> Any:
     return await factory.get_or_create(f"webhook {case}", lambda: create_webhook(factory, case))
 
@@ -737,6 +756,11 @@ def new_webhook(factory: ObjectFactory, case: str) -> dict[str, Any]:
     return body if case == NONE else body | {"domain_id": domain_id_for(case)}
 
 
+def new_template(factory: ObjectFactory, case: str) -> dict[str, Any]:
+    body = {"name": factory.unique_name("template"), "subject": "Hello", "text_body": "Hello"}
+    return body if case == NONE else body | {"domain_id": domain_id_for(case)}
+
+
 def new_name(factory: ObjectFactory, case: str) -> dict[str, Any]:
     return {"name": factory.unique_name("name")}
 
@@ -813,6 +837,13 @@ def with_unmanaged(actor: Actor, case: str, success: Outcome) -> Outcome:
     return refusal_by_domain(actor, case) or success
 
 
+def with_shared(actor: Actor, case: str, success: Outcome) -> Outcome:
+    """Everybody reads templates for all domains."""
+    if case in (UNKNOWN, MALFORMED):
+        return NOT_FOUND
+    return success if case == NONE else refusal_by_domain(actor, case) or success
+
+
 def with_global(actor: Actor, case: str, success: Outcome) -> Outcome:
     """Objects for all domains are outside of any scope."""
     if case == NONE:
@@ -859,6 +890,16 @@ def shows_webhooks(actor: Actor, case: str, answer: Answer) -> None:
     assert (None in found) == (actor.scope is None)
     assert {where for where in DOMAINS if domain_id_for(where) in found} == {
         where for where in DOMAINS if actor.sees(where)
+    }
+
+
+def shows_templates(actor: Actor, case: str, answer: Answer) -> None:
+    """Templates of the domains that the caller may see, and those for all; with a filter those of the domain."""
+    found = {row["domain_id"] for row in answer.data}
+    assert (None in found) == (case == NONE)
+    shown = [case] if case in DOMAINS else DOMAINS
+    assert {where for where in DOMAINS if domain_id_for(where) in found} == {
+        where for where in shown if actor.sees(where)
     }
 
 
@@ -925,6 +966,7 @@ def with_program(name: str) -> Outcome:
 
 
 NEEDS_FULL_PROFILE: Outcome = (503, "UNAVAILABLE")
+TRIAL = {"subject": "Hello", "text_body": "Hello"}
 WITH_NONE = (OWN, FOREIGN, NONE, UNKNOWN, MALFORMED)
 LISTED: dict[str, Any] = {"cases": WITH_NONE, "unknown": DOMAIN_NOT_FOUND, "malformed": INVALID_FIELD}
 IN_BODY: dict[str, Any] = {"unknown": DOMAIN_NOT_FOUND, "malformed": INVALID_FIELD}
@@ -1059,6 +1101,16 @@ ROWS: dict[str, Row] = {
     "GET /routing/explain": Row(address_query, override=unmanaged_allowed),
     "POST /send": Row(by_body(lambda factory, case: message_from(case)), **SENT),
     "POST /send/batch": Row(two_messages, override=lambda actor, case, success: success, check=shows_batch),
+    "GET /templates": Row(by_query, **LISTED, check=shows_templates),
+    "POST /templates": Row(by_body(new_template), WITH_NONE, override=with_global),
+    "POST /templates/render": Row(by_body(lambda _factory, _case: TRIAL), **NO_OBJECT),
+    "GET /templates/{id}": Row(by_id(shared_template), WITH_NONE, override=with_shared),
+    "PATCH /templates/{id}": Row(by_id(create_template, new_name), WITH_NONE, override=with_unmanaged),
+    "DELETE /templates/{id}": Row(by_id(create_template), WITH_NONE, override=with_unmanaged),
+    "POST /templates/{id}/publish": Row(by_id(create_draft, {}), WITH_NONE, override=with_unmanaged),
+    "GET /templates/{id}/versions": Row(by_id(shared_template), WITH_NONE, override=with_shared),
+    "GET /templates/{id}/versions/{version}": Row(name_template_version, WITH_NONE, override=with_shared),
+    "POST /templates/{id}/render": Row(by_id(shared_template, {}), WITH_NONE, override=with_shared),
     "GET /messages": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /messages/{id}": Row(by_id(shared_message), WITH_NONE, override=with_unmanaged),
     "GET /messages/{id}/events": Row(by_id(shared_message), WITH_NONE, override=with_unmanaged),
@@ -1174,9 +1226,12 @@ async def factory(post: Post) -> ObjectFactory:
     api.app.refusal_limit._limit = 1_000_000
     factory = ObjectFactory(post, api)
     for case in DOMAINS:
-        for make in (shared_mailbox, shared_suspension, shared_alias, shared_message, shared_admin, shared_webhook):
+        for make in (
+            shared_mailbox, shared_suspension, shared_alias, shared_message, shared_admin, shared_webhook, shared_template,
+        ):  # fmt: skip
             await make(factory, case)
     await shared_webhook(factory, NONE)
+    await shared_template(factory, NONE)
     return factory
 
 
@@ -1227,6 +1282,7 @@ ACTIONS_BY_ROLE = {
         "audit.list", "domain.list",
         "domain.read", "dkim.read", "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
         "alias.write", "routing.explain", "message.list", "message.read", "send", "sieve.check",
+        "template.list", "template.read",
         "mailbox.bulk", "alias.bulk", "operation.read",
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",
     },
@@ -1234,7 +1290,7 @@ ACTIONS_BY_ROLE = {
         "domain.create", "domain.write", "message.raw_inbound", "event.list", "event.read", "suspension.list",
         "suspension.read", "suspension.lift", "sign_in_block.list",
         "sign_in_block.remove", "webhook.list", "webhook.read", "webhook.write", "queue.list",
-        "queue.write", "sieve.read", "sieve.write",
+        "queue.write", "sieve.read", "sieve.write", "template.write",
     },
     _SUPER: {"admin.write", "audit.verify", "audit.export", "config.read", "config.write", "health.read",
         "orchestrator.read", "orchestrator.write", "sandbox"},
@@ -1255,7 +1311,7 @@ ACTIONS_BY_SCOPE = {
     ActionScope.ACCOUNT: {"account.read", "session.list", "passkey.list"},
     ActionScope.LISTING: {
         "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list", "message.list",
-        "event.list", "suspension.list", "webhook.list", "sieve.check",
+        "event.list", "suspension.list", "webhook.list", "sieve.check", "template.list",
         "mailbox.bulk", "alias.bulk", "operation.read",
     },
 }  # fmt: skip

@@ -572,6 +572,8 @@ TABLE messages PARTITION BY RANGE (id)
     api_key_id uuid
     request_id uuid
     batch_index integer
+    template_id uuid
+    template_version integer
     mail_from text NOT NULL
     from_address text NOT NULL
     to_addresses text[] NOT NULL

@@ -4743,7 +4743,14 @@ export interface components {
             status: "bounced" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "submitting" | "unknown";
             subject: string;
             tags: string[];
+            template: components["schemas"]["MessageTemplate"] | null;
             to: string[];
+        };
+        /** @description The template that a message was rendered from, and its version. */
+        MessageTemplate: {
+            /** Format: uuid */
+            id: string;
+            version: number;
         };
         /** @description Metadata of every response. */
         Meta: {
@@ -5452,7 +5459,10 @@ export interface components {
             requires_totp: true;
             totp_session: string;
         };
-        /** @description A message to send; at least one of text_body and html_body. */
+        /**
+         * @description A message to send; at least one of text_body and html_body, or a template_id. Fields that are given take
+         *         precedence over the template's.
+         */
         SendBody: {
             attachments?: components["schemas"]["AttachmentBody"][];
             bcc?: components["schemas"]["AddressBody"][];
@@ -5471,10 +5481,21 @@ export interface components {
             };
             references?: string[];
             reply_to?: components["schemas"]["AddressBody"] | null;
-            subject: string;
+            /**
+             * @description Required without template_id.
+             * @default
+             */
+            subject?: string;
             tags?: string[];
+            /**
+             * Format: uuid
+             * @description A template: its published version is sent.
+             */
+            template_id?: string | null;
             text_body?: string | null;
             to: components["schemas"]["AddressBody"][];
+            /** @description Values of the template's variables: an object, nested for dotted names; at most 256 KiB. */
+            variables?: Record<string, unknown>;
         };
         /** @description A message that was accepted for delivery; `message_id` is the Message-ID header's value. */
         SentMessage: {

@@ -138,8 +138,6 @@ ENDPOINTS = (
         tag=_TAG,
         body=wire.TemplateTrial,
         data=wire.RenderedTemplate,
-        audit="template.render",
-        resource="template",
         examples=(Example(body={**_CONTENT, "values": {"name": "Bob"}}),),
     ),
     Endpoint(
@@ -239,7 +237,6 @@ ENDPOINTS = (
         tag=_TAG,
         body=wire.TemplateValues,
         data=wire.RenderedTemplate,
-        audit="template.render",
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{template_id}"}, body={"variables": {"name": "Bob"}}),),
     ),
