@@ -462,12 +462,6 @@ async def shared_template(factory: ObjectFactory, case: str) -> Any:
     return await factory.get_or_create(f"template {case}", lambda: create_template(factory, case))
 
 
-async def name_template_version(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
-    known = case in DOMAINS or case == NONE
-    template_id = await shared_template(factory, case) if known else domain_id_for(case)
-    return CallArguments(f"{template_id}/versions/1")
-
-
 async def shared_webhook(factory: ObjectFactory, case: str) -> Any:
     return await factory.get_or_create(f"webhook {case}", lambda: create_webhook(factory, case))
 
@@ -1109,7 +1103,7 @@ ROWS: dict[str, Row] = {
     "DELETE /templates/{id}": Row(by_id(create_template), WITH_NONE, override=with_unmanaged),
     "POST /templates/{id}/publish": Row(by_id(create_draft, {}), WITH_NONE, override=with_unmanaged),
     "GET /templates/{id}/versions": Row(by_id(shared_template), WITH_NONE, override=with_shared),
-    "GET /templates/{id}/versions/{version}": Row(name_template_version, WITH_NONE, override=with_shared),
+    "GET /templates/{id}/versions/{version}": Row(by_id(shared_template), WITH_NONE, override=with_shared),
     "POST /templates/{id}/render": Row(by_id(shared_template, {}), WITH_NONE, override=with_shared),
     "GET /messages": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /messages/{id}": Row(by_id(shared_message), WITH_NONE, override=with_unmanaged),
@@ -1202,7 +1196,7 @@ def test_every_route_has_a_row():
 
 
 async def call_route(endpoint: Endpoint, actor: Actor, arguments: CallArguments) -> Answer:
-    template_path = endpoint.path.replace("{number}", "1")
+    template_path = endpoint.path.replace("{number}", "1").replace("{version}", "1")
     path = re.sub(r"\{\w+\}", arguments.path or "", template_path)  # one ID fits all placeholders
     client = (arguments.actor or actor).client
     if endpoint.prefixed:
@@ -1227,7 +1221,8 @@ async def factory(post: Post) -> ObjectFactory:
     factory = ObjectFactory(post, api)
     for case in DOMAINS:
         for make in (
-            shared_mailbox, shared_suspension, shared_alias, shared_message, shared_admin, shared_webhook, shared_template,
+            shared_mailbox, shared_suspension, shared_alias, shared_message, shared_admin, shared_webhook,
+            shared_template,
         ):  # fmt: skip
             await make(factory, case)
     await shared_webhook(factory, NONE)

@@ -999,6 +999,7 @@ TABLE templates
     name text NOT NULL
     version integer NOT NULL
     published_version integer
+    is_draft_published boolean NOT NULL
     subject text NOT NULL
     text_body text
     html_body text

@@ -133,4 +133,3 @@ async def with_mail(api: Api) -> AsyncIterator[Post]:
         await listener.close(0)
         await sandbox_server.close(0)
         await api.app.parser.close()
-        await api.app.renderer.close()

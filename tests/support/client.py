@@ -466,6 +466,7 @@ class Api:
             "name": f"Template {template_id}",
             "version": 1,
             "published_version": 1 if published else None,
+            "is_draft_published": published,
             "uses": Jsonb({"subject": ["name"], "text_body": ["name"]}),
             "created_at": at,
             "updated_at": at,

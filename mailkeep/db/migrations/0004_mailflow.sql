@@ -1,6 +1,6 @@
 -- Sending, receiving, delivery status and webhooks.
 
--- Templates of messages. The columns after published_version are the draft, whose number is `version`. `uses`: the
+-- Templates of messages. The columns after is_draft_published are the draft, whose number is `version`. `uses`: the
 -- variables that each of its parts uses.
 CREATE TABLE templates (
     id                uuid PRIMARY KEY,
@@ -8,6 +8,7 @@ CREATE TABLE templates (
     name              text NOT NULL,
     version           integer NOT NULL CONSTRAINT templates_version_positive CHECK (version > 0),
     published_version integer CONSTRAINT templates_published_version_range CHECK (published_version BETWEEN 1 AND version),
+    is_draft_published boolean NOT NULL,                                            -- it is stored as a version
     subject           text NOT NULL,
     text_body         text,
     html_body         text,

@@ -110,6 +110,9 @@ class MissingVariable(Undefined):
         self._note()
         return ""
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __iter__(self) -> Iterator[Any]:
         self._note()
         return iter(())

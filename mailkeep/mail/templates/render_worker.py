@@ -40,6 +40,7 @@ def main(descriptor: int, cpu_seconds: int, memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     restrict_files((), ())
     confine(memory)
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process
     templates = _KeptTemplates()
     decoder, encoder = msgspec.msgpack.Decoder(RenderRequest), msgspec.msgpack.Encoder()

@@ -6084,12 +6084,15 @@ export interface components {
          *         any JSON value, for previews.
          */
         VariableBody: {
+            /** @description At most 10,000 bytes of JSON. */
+            example?: unknown;
             name: string;
             /** @default true */
             required?: boolean;
         };
         /** @description A declared variable. */
         VariableRecord: {
+            example: unknown;
             name: string;
             required: boolean;
         };

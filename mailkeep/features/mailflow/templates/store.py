@@ -26,18 +26,14 @@ from mailkeep.features.mailflow.templates.model import (
 _SELECT = """
     SELECT t.id, t.domain_id, (SELECT d.name FROM domains d WHERE d.id = t.domain_id) AS domain_name, t.name, t.version,
            t.published_version, t.subject, t.text_body, t.html_body, t.variables, t.inline_css, t.uses,
-           t.created_at, t.updated_at, EXISTS (
-               SELECT FROM template_versions v WHERE v.template_id = t.id AND v.version = t.version
-           ) AS is_draft_published
+           t.is_draft_published, t.created_at, t.updated_at
     FROM templates t
 """
 # A list has no bodies, which would make it large.
 _SELECT_SUMMARY = """
     SELECT t.id, t.domain_id, (SELECT d.name FROM domains d WHERE d.id = t.domain_id) AS domain_name, t.name, t.version,
            t.published_version, t.subject, NULL AS text_body, NULL AS html_body, t.variables, t.inline_css, t.uses,
-           t.created_at, t.updated_at, EXISTS (
-               SELECT FROM template_versions v WHERE v.template_id = t.id AND v.version = t.version
-           ) AS is_draft_published
+           t.is_draft_published, t.created_at, t.updated_at
     FROM templates t
 """
 _SELECT_VERSION = """
@@ -76,10 +72,11 @@ async def insert(conn: Conn, template: Template) -> None:
     try:
         await conn.execute(
             """
-            INSERT INTO templates (id, domain_id, name, version, published_version, subject, text_body, html_body,
-                                   variables, inline_css, uses, created_at, updated_at)
-            VALUES (%(id)s, %(domain_id)s, %(name)s, %(version)s, %(published_version)s, %(subject)s, %(text_body)s,
-                    %(html_body)s, %(variables)s, %(inline_css)s, %(uses)s, %(created_at)s, %(updated_at)s)
+            INSERT INTO templates (id, domain_id, name, version, published_version, is_draft_published, subject,
+                                   text_body, html_body, variables, inline_css, uses, created_at, updated_at)
+            VALUES (%(id)s, %(domain_id)s, %(name)s, %(version)s, %(published_version)s, %(is_draft_published)s,
+                    %(subject)s, %(text_body)s, %(html_body)s, %(variables)s, %(inline_css)s, %(uses)s,
+                    %(created_at)s, %(updated_at)s)
             """,
             _columns(template),
         )
@@ -94,7 +91,7 @@ async def update(conn: Conn, template: Template) -> None:
             """
             UPDATE templates
             SET name = %(name)s, version = %(version)s, published_version = %(published_version)s,
-                subject = %(subject)s, text_body = %(text_body)s, html_body = %(html_body)s,
+                is_draft_published = %(is_draft_published)s, subject = %(subject)s, text_body = %(text_body)s, html_body = %(html_body)s,
                 variables = %(variables)s, inline_css = %(inline_css)s, uses = %(uses)s, updated_at = %(updated_at)s
             WHERE id = %(id)s
             """,
@@ -206,7 +203,7 @@ async def find_published(conn: Conn, ids: Collection[UUID]) -> dict[UUID, Templa
         """
         SELECT t.id, t.domain_id, (SELECT d.name FROM domains d WHERE d.id = t.domain_id) AS domain_name, t.name,
                t.version, t.published_version, v.subject, v.text_body, v.html_body, v.variables, v.inline_css,
-               '{}'::jsonb AS uses, t.created_at, t.updated_at, false AS is_draft_published
+               '{}'::jsonb AS uses, t.is_draft_published, t.created_at, t.updated_at
         FROM templates t
         LEFT JOIN template_versions v ON v.template_id = t.id AND v.version = t.published_version
         WHERE t.id = ANY(%(ids)s)
@@ -224,6 +221,7 @@ def _columns(template: Template) -> dict[str, Any]:
         "name": template.name,
         "version": template.version,
         "published_version": template.published_version,
+        "is_draft_published": template.is_draft_published,
         "subject": content.subject,
         "text_body": content.text_body,
         "html_body": content.html_body,
