@@ -36,11 +36,11 @@ def reason(result: RenderResult) -> str:
 
 
 async def test_html_is_escaped_and_subject_and_text_are_not(renderer: Renderer):
-    source = TemplateSource("For {{ name }}", "Dear {{ name }}", "<p>Dear {{ name }}</p>{{ name | safe }}")
+    source = TemplateSource("For {{ name }}", "Hi {{ name }}", "<p>Hi {{ name }}</p>{{ name | safe }}")
     result = await renderer.render(source, {"name": "<b>A & B</b>"})
     assert result.subject == "For <b>A & B</b>"
-    assert result.text_body == "Dear <b>A & B</b>"
-    assert result.html_body == "<p>Dear &lt;b&gt;A &amp; B&lt;/b&gt;</p><b>A & B</b>"
+    assert result.text_body == "Hi <b>A & B</b>"
+    assert result.html_body == "<p>Hi &lt;b&gt;A &amp; B&lt;/b&gt;</p><b>A & B</b>"
 
 
 async def test_keys_are_never_methods_and_null_is_empty(renderer: Renderer):
