@@ -21,7 +21,9 @@ CONTENT_SECURITY_POLICY = (
     "font-src 'self'; frame-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
 # A frame of the dashboard shows HTML of messages, which may have styles, but no scripts, requests or frames of its own.
-_FRAME_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; form-action 'none'"
+_FRAME_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; form-action 'none'"
+)
 _FRAME = b"<!doctype html><html lang=en><title>Message</title></html>"
 _CACHE_FOREVER = "public, max-age=31536000, immutable"
 _NOT_BUILT = (

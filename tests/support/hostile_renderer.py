@@ -16,7 +16,7 @@ from mailkeep.mail.templates.exchange import RenderRequest, RenderResult
 
 
 def main(descriptor: int, cpu_seconds: int, memory: int) -> None:
-    render_worker._answer = attack  # type: ignore[assignment]
+    render_worker._answer = attack
     render_worker.main(descriptor, cpu_seconds, memory)
 
 

@@ -11,6 +11,7 @@ import asyncio
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,9 @@ from mailkeep.mail.templates.exchange import (
 
 WORKER = "mailkeep.mail.templates.render_worker"
 _TOO_MUCH = RenderResult(problems=[TemplateProblem("", TOO_MUCH_TIME)])
+
+
+_find_obstacle = cache(find_obstacle)
 
 
 class RenderingUnavailable(Exception):
@@ -76,7 +80,7 @@ class Renderer:
         return await self._run(RenderRequest(key, source, variables))
 
     async def _run(self, request: RenderRequest) -> RenderResult:
-        if obstacle := find_obstacle():
+        if obstacle := _find_obstacle():
             raise RenderingUnavailable(obstacle, is_busy=False)
         try:
             async with asyncio.timeout(self.limits.wait_seconds):
@@ -93,7 +97,7 @@ class Renderer:
             self._timer.cancel()
         child: _RenderChild | None = None
         try:
-            child = self._idle.pop() if self._idle else await self._start_child()
+            child = self._take_idle() or await self._start_child()
             async with asyncio.timeout(self.limits.seconds):
                 result = await child.render(request)
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError):
@@ -111,6 +115,15 @@ class Renderer:
         else:
             self._idle.append(child)
         return result
+
+    def _take_idle(self) -> _RenderChild | None:
+        """A child without work; those that have ended meanwhile are dropped, so that no template is blamed for it."""
+        while self._idle:
+            child = self._idle.pop()
+            if child.is_connected():
+                return child
+            child.kill()
+        return None
 
     async def _start_child(self) -> _RenderChild:
         """A child that is ready."""
@@ -158,6 +171,16 @@ class _RenderChild:
         self.requests = 0
         self._known: set[str] = set()
         self._decoder, self._encoder = msgspec.msgpack.Decoder(RenderResult), msgspec.msgpack.Encoder()
+
+    def is_connected(self) -> bool:
+        """Whether the process, which has nothing to answer, has not ended."""
+        try:
+            self.socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return True
+        except OSError:
+            pass
+        return False
 
     async def wait_until_ready(self) -> None:
         """Wait until the process takes requests. IncompleteReadError or ConnectionError if it has ended."""

@@ -37,12 +37,14 @@ class RenderChildren:
         try:
             while True:
                 await self._wait_for_room()
-                channel, _ = await loop.sock_accept(self._listening)
-                with channel:
-                    channel.setblocking(True)
-                    self._children.append(await asyncio.to_thread(self._start, channel.fileno()))
-        except OSError:
-            log.exception("templates can't be rendered")
+                try:
+                    channel, _ = await loop.sock_accept(self._listening)
+                    with channel:
+                        channel.setblocking(True)
+                        self._children.append(await asyncio.to_thread(self._start, channel.fileno()))
+                except OSError as error:
+                    log.warning("a process that renders templates was not started", why=str(error))
+                    await asyncio.sleep(_CHECK_SECONDS)
         finally:
             for child in self._children:
                 child.kill()

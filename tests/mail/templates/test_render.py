@@ -16,7 +16,7 @@ from mailkeep.mail.templates import render_process
 from mailkeep.mail.templates.exchange import MAX_BODY, TOO_MUCH_TIME, RenderResult, TemplateSource
 from mailkeep.mail.templates.render_process import Renderer, RenderLimits
 
-PATIENT = {"seconds": 60.0, "start_seconds": 60.0, "wait_seconds": 60.0}
+PATIENT: dict[str, Any] = {"seconds": 60.0, "start_seconds": 60.0, "wait_seconds": 60.0}
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +179,15 @@ async def test_a_dropped_template_is_sent_again():
     for _ in range(2):
         for key, source in sources.items():
             assert (await renderer.render(source, {}, key)).subject == key.removeprefix("t:")
+    await renderer.close()
+
+
+async def test_a_child_that_has_ended_meanwhile_is_replaced():
+    renderer = Renderer(limits=RenderLimits(children=1, **PATIENT))
+    assert (await render(renderer, "{{ n }}", n=1)).html_body == "1"
+    [child] = renderer._idle
+    child.socket.shutdown(socket.SHUT_RDWR)
+    assert (await render(renderer, "{{ n }}", n=2)).html_body == "2"
     await renderer.close()
 
 

@@ -70,7 +70,7 @@ def test_templates_are_rendered_by_an_account_without_any_rights(stack: Stack):
         assert set(status["Uid"].split()) == set(status["Gid"].split()) == {str(pwd.getpwnam("nobody").pw_uid)}
         assert (status["Groups"], status["CapEff"], status["NoNewPrivs"], status["Seccomp"]) == ("", "0" * 16, "1", "2")
         assert Path(f"/proc/{pid}/environ").read_bytes() == b""
-        files = [os.readlink(path) for path in Path(f"/proc/{pid}/fd").iterdir()]
+        files = [str(path.readlink()) for path in Path(f"/proc/{pid}/fd").iterdir()]
         assert sorted(file.partition(":")[0] for file in files) == ["/dev/null"] * 3 + ["socket"]
     # Another account gets no process.
     connected = subprocess.run(

@@ -75,9 +75,10 @@ async def create(conn: Conn, who: Principal, at: datetime, new: NewTemplate, use
     DOMAIN_NOT_FOUND, FORBIDDEN, API_KEY_DOMAIN_SCOPE; CONFLICT `limit_reached`, `name_taken`. Roll back after a
     refusal.
     """
-    domain = await domains.get(conn, who, _WRITE, new.domain_id) if new.domain_id else None
-    allow_on(who, _WRITE, domain.id if domain else _NO_DOMAIN)
-    await store.lock(conn)
+    domain = await domains.get_for_update(conn, who, _WRITE, new.domain_id) if new.domain_id else None
+    if domain is None:
+        allow_on(who, _WRITE, _NO_DOMAIN)
+        await store.lock(conn)
     rules.refuse_more(await store.count(conn, new.domain_id))
     template = Template(
         id=uuid7(at),

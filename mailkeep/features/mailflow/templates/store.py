@@ -53,7 +53,7 @@ _COLUMNS: Mapping[str, LiteralString] = {
 
 
 async def lock(conn: Conn) -> None:
-    """Let no other transaction create templates until this one ends."""
+    """Let no other transaction create templates until this one ends, so that their count stays correct."""
     await conn.execute("LOCK TABLE templates IN SHARE ROW EXCLUSIVE MODE")
 
 
@@ -91,8 +91,9 @@ async def update(conn: Conn, template: Template) -> None:
             """
             UPDATE templates
             SET name = %(name)s, version = %(version)s, published_version = %(published_version)s,
-                is_draft_published = %(is_draft_published)s, subject = %(subject)s, text_body = %(text_body)s, html_body = %(html_body)s,
-                variables = %(variables)s, inline_css = %(inline_css)s, uses = %(uses)s, updated_at = %(updated_at)s
+                is_draft_published = %(is_draft_published)s, subject = %(subject)s, text_body = %(text_body)s,
+                html_body = %(html_body)s, variables = %(variables)s, inline_css = %(inline_css)s, uses = %(uses)s,
+                updated_at = %(updated_at)s
             WHERE id = %(id)s
             """,
             _columns(template),
