@@ -2572,7 +2572,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message
-         * @description 200 means that the mail transfer agent has accepted the message. While it restarts, the response waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once.
+         * @description 200 means that the mail transfer agent has accepted the message. While it restarts, the response waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once. With a `template_id` the published version is rendered with `variables`: each missing one is INVALID_FIELD `variables.NAME`, a template that was never published CONFLICT `not_published`, an unknown one NOT_FOUND.
          */
         post: operations["postSend"];
         delete?: never;
@@ -13580,7 +13580,8 @@ export interface operations {
             400: components["responses"]["400.INVALID_FIELD.INVALID_HEADER.INVALID_JSON.INVALID_RECIPIENT.INVALID_SENDER.MISSING_FIELDS"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.DOMAIN_NOT_FOUND.FORBIDDEN.MAILBOX_SUSPENDED"];
-            409: components["responses"]["409.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
