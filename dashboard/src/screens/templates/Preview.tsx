@@ -29,7 +29,7 @@ export function Preview({ input, queryKey, request }: Props) {
   return (
     <section className="template-preview" aria-label="Preview">
       <div className="between">
-        <h3 className="field-label">Preview</h3>
+        <h2 className="field-label">Preview</h2>
         <SegmentedControl
           size="xs"
           aria-label="Preview format"
@@ -41,9 +41,9 @@ export function Preview({ input, queryKey, request }: Props) {
           ]}
         />
       </div>
-      <p className="strong break template-subject" aria-label="Rendered subject">
+      <div role="group" className="strong break template-subject" aria-label="Rendered subject">
         {data?.subject}
-      </p>
+      </div>
       {shown === 'html' ? (
         <HtmlFrame html={data?.html_body ?? ''} title="The rendered HTML" />
       ) : (
