@@ -80,7 +80,7 @@ FORMS = (
     Form("new administrator", "/admins?new=yes", "Create administrator"),
     Form("send", "/send", "Send"),
     Form("send a template", "/send?template={template_id}", "Send"),
-    Form("new template", "/templates?new=yes", "Create template"),
+    Form("new template", "/templates?new=yes", ""),
     Form("template", "/templates/{template_id}", ""),
     Form("delete template", "/templates/{template_id}?tab=settings", "", ("Delete template",)),
     Form("account", "/account", "Change password"),
