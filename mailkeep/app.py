@@ -27,6 +27,7 @@ from mailkeep.mail.reports.reader import ReportReader
 from mailkeep.mail.sieve.checker import SieveChecker
 from mailkeep.mail.smtp.pool import SmtpPool
 from mailkeep.mail.smtp.relay_pools import RelayPools
+from mailkeep.mail.templates.render_process import Renderer
 from mailkeep.net.client import OutboundClient
 from mailkeep.net.dns_query import DnsQuery
 from mailkeep.net.openid import OpenIdClient
@@ -64,6 +65,7 @@ class App:
     node_report: Callable[[], NodeReport | None] | None = None  # full profile: the node agent's last report
     parser: Parser = field(default_factory=Parser)  # parses received messages in child processes
     report_reader: ReportReader = field(default_factory=ReportReader)  # reads reports of other servers
+    renderer: Renderer = field(default_factory=Renderer)  # renders templates in child processes
     sieve: SieveChecker = field(default_factory=SieveChecker)  # checks Sieve scripts
     streams: Streams = field(default_factory=Streams)  # event streams
     outbound: OutboundClient = field(default_factory=OutboundClient)  # outbound HTTP

@@ -82,7 +82,7 @@ def fill(value: Any, names: dict[str, str]) -> Any:
     if isinstance(value, str):
         for name, meant in names.items():
             value = value.replace(f"{{{name}}}", meant)
-        assert "{" not in value, value
+        assert "{" not in value.replace("{{", ""), value
     elif isinstance(value, list):
         value = [fill(each, names) for each in value]
     elif isinstance(value, dict):

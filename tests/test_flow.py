@@ -56,6 +56,9 @@ async def test_each_flow_uses_the_documented_statements(post: Post, monkeypatch:
     await lives("A send", lambda: key.post("/send", letter()), sandbox="What the sandbox does with a message")
     await lives("", post.run_queue, sandbox="A delivery by the sandbox")
     await lives("A send with an Idempotency-Key", keyed)
+    template = {"template_id": str(await api.template(EXAMPLE, published=True)), "variables": {"name": "Ann"}}
+    by_template = letter(subject=None, text_body=None, **template)
+    await lives("A send by a template", lambda: key.post("/send", by_template))
     batch = {"messages": [letter(subject=f"Number {number}") for number in range(100)]}
     await lives("A batch of 100", lambda: key.post("/send/batch", batch))
     await lives("An inbound mail", lambda: post.deliver(f"alice@{EXAMPLE}"))

@@ -476,6 +476,19 @@ async def create_webhook(factory: ObjectFactory, case: str) -> Any:
     return await factory.api.webhook(DOMAINS.get(case))
 
 
+async def create_template(factory: ObjectFactory, case: str) -> Any:
+    """`none`: a template for all domains."""
+    return await factory.api.template(DOMAINS.get(case), published=True)
+
+
+async def create_draft(factory: ObjectFactory, case: str) -> Any:
+    return await factory.api.template(DOMAINS.get(case))
+
+
+async def shared_template(factory: ObjectFactory, case: str) -> Any:
+    return await factory.get_or_create(f"template {case}", lambda: create_template(factory, case))
+
+
 async def shared_webhook(factory: ObjectFactory, case: str) -> Any:
     return await factory.get_or_create(f"webhook {case}", lambda: create_webhook(factory, case))
 
@@ -764,6 +777,11 @@ def new_webhook(factory: ObjectFactory, case: str) -> dict[str, Any]:
     return body if case == NONE else body | {"domain_id": domain_id_for(case)}
 
 
+def new_template(factory: ObjectFactory, case: str) -> dict[str, Any]:
+    body = {"name": factory.unique_name("template"), "subject": "Hello", "text_body": "Hello"}
+    return body if case == NONE else body | {"domain_id": domain_id_for(case)}
+
+
 def new_name(factory: ObjectFactory, case: str) -> dict[str, Any]:
     return {"name": factory.unique_name("name")}
 
@@ -840,6 +858,13 @@ def with_unmanaged(actor: Actor, case: str, success: Outcome) -> Outcome:
     return refusal_by_domain(actor, case) or success
 
 
+def with_shared(actor: Actor, case: str, success: Outcome) -> Outcome:
+    """Everybody reads templates for all domains."""
+    if case in (UNKNOWN, MALFORMED):
+        return NOT_FOUND
+    return success if case == NONE else refusal_by_domain(actor, case) or success
+
+
 def with_global(actor: Actor, case: str, success: Outcome) -> Outcome:
     """Objects for all domains are outside of any scope."""
     if case == NONE:
@@ -886,6 +911,16 @@ def shows_webhooks(actor: Actor, case: str, answer: Answer) -> None:
     assert (None in found) == (actor.scope is None)
     assert {where for where in DOMAINS if domain_id_for(where) in found} == {
         where for where in DOMAINS if actor.sees(where)
+    }
+
+
+def shows_templates(actor: Actor, case: str, answer: Answer) -> None:
+    """Templates of the domains that the caller may see, and those for all; with a filter those of the domain."""
+    found = {row["domain_id"] for row in answer.data}
+    assert (None in found) == (case == NONE)
+    shown = [case] if case in DOMAINS else DOMAINS
+    assert {where for where in DOMAINS if domain_id_for(where) in found} == {
+        where for where in shown if actor.sees(where)
     }
 
 
@@ -952,6 +987,7 @@ def with_program(name: str) -> Outcome:
 
 
 NEEDS_FULL_PROFILE: Outcome = (503, "UNAVAILABLE")
+TRIAL = {"subject": "Hello", "text_body": "Hello"}
 WITH_NONE = (OWN, FOREIGN, NONE, UNKNOWN, MALFORMED)
 LISTED: dict[str, Any] = {"cases": WITH_NONE, "unknown": DOMAIN_NOT_FOUND, "malformed": INVALID_FIELD}
 IN_BODY: dict[str, Any] = {"unknown": DOMAIN_NOT_FOUND, "malformed": INVALID_FIELD}
@@ -1105,6 +1141,16 @@ ROWS: dict[str, Row] = {
     "GET /routing/explain": Row(address_query, override=unmanaged_allowed),
     "POST /send": Row(by_body(lambda factory, case: message_from(case)), **SENT),
     "POST /send/batch": Row(two_messages, override=lambda actor, case, success: success, check=shows_batch),
+    "GET /templates": Row(by_query, **LISTED, check=shows_templates),
+    "POST /templates": Row(by_body(new_template), WITH_NONE, override=with_global),
+    "POST /templates/render": Row(by_body(lambda _factory, _case: TRIAL), **NO_OBJECT),
+    "GET /templates/{id}": Row(by_id(shared_template), WITH_NONE, override=with_shared),
+    "PATCH /templates/{id}": Row(by_id(create_template, new_name), WITH_NONE, override=with_unmanaged),
+    "DELETE /templates/{id}": Row(by_id(create_template), WITH_NONE, override=with_unmanaged),
+    "POST /templates/{id}/publish": Row(by_id(create_draft, {}), WITH_NONE, override=with_unmanaged),
+    "GET /templates/{id}/versions": Row(by_id(shared_template), WITH_NONE, override=with_shared),
+    "GET /templates/{id}/versions/{version}": Row(by_id(shared_template), WITH_NONE, override=with_shared),
+    "POST /templates/{id}/render": Row(by_id(shared_template, {}), WITH_NONE, override=with_shared),
     "GET /messages": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /messages/{id}": Row(by_id(shared_message), WITH_NONE, override=with_unmanaged),
     "GET /messages/{id}/events": Row(by_id(shared_message), WITH_NONE, override=with_unmanaged),
@@ -1196,7 +1242,7 @@ def test_every_route_has_a_row():
 
 
 async def call_route(endpoint: Endpoint, actor: Actor, arguments: CallArguments) -> Answer:
-    template_path = endpoint.path.replace("{number}", "1")
+    template_path = endpoint.path.replace("{number}", "1").replace("{version}", "1")
     path = re.sub(r"\{\w+\}", arguments.path or "", template_path)  # one ID fits all placeholders
     client = (arguments.actor or actor).client
     if endpoint.prefixed:
@@ -1220,9 +1266,13 @@ async def factory(post: Post) -> ObjectFactory:
     api.app.refusal_limit._limit = 1_000_000
     factory = ObjectFactory(post, api)
     for case in DOMAINS:
-        for make in (shared_mailbox, shared_suspension, shared_alias, shared_message, shared_admin, shared_webhook):
+        for make in (
+            shared_mailbox, shared_suspension, shared_alias, shared_message, shared_admin, shared_webhook,
+            shared_template,
+        ):  # fmt: skip
             await make(factory, case)
     await shared_webhook(factory, NONE)
+    await shared_template(factory, NONE)
     return factory
 
 
@@ -1274,6 +1324,7 @@ ACTIONS_BY_ROLE = {
         "domain.read", "dkim.read", "dns.read", "dns.check", "report.read",
         "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
         "alias.write", "routing.explain", "message.list", "message.read", "send", "sieve.check",
+        "template.list", "template.read",
         "mailbox.bulk", "alias.bulk", "operation.read",
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",
     },
@@ -1282,7 +1333,7 @@ ACTIONS_BY_ROLE = {
         "message.raw_inbound", "event.list", "event.read", "suspension.list",
         "suspension.read", "suspension.lift", "sign_in_block.list",
         "sign_in_block.remove", "webhook.list", "webhook.read", "webhook.write", "queue.list",
-        "queue.write", "sieve.read", "sieve.write",
+        "queue.write", "sieve.read", "sieve.write", "template.write",
     },
     _SUPER: {"admin.write", "audit.verify", "audit.export", "config.read", "config.write", "health.read",
         "orchestrator.read", "orchestrator.write", "sandbox", "dns_server.read", "dns_server.check"},
@@ -1304,7 +1355,7 @@ ACTIONS_BY_SCOPE = {
     ActionScope.ACCOUNT: {"account.read", "session.list", "passkey.list"},
     ActionScope.LISTING: {
         "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list", "message.list",
-        "event.list", "suspension.list", "webhook.list", "sieve.check",
+        "event.list", "suspension.list", "webhook.list", "sieve.check", "template.list",
         "mailbox.bulk", "alias.bulk", "operation.read",
     },
 }  # fmt: skip

@@ -5,14 +5,12 @@ import openapiTS, { astToString } from 'openapi-typescript'
 
 const document = JSON.parse(await text(process.stdin))
 
-function withoutExamples(node) {
-  if (Array.isArray(node)) return node.map(withoutExamples)
+// `isFields`: the node has the fields of an object, and one of them may be named `example`.
+function withoutExamples(node, isFields = false) {
+  if (Array.isArray(node)) return node.map((each) => withoutExamples(each))
   if (node === null || typeof node !== 'object') return node
-  const kept = Object.entries(node).filter(([name, value]) => {
-    const isExample = name === 'examples' || (name === 'example' && !('type' in Object(value)))
-    return !isExample
-  })
-  return Object.fromEntries(kept.map(([name, value]) => [name, withoutExamples(value)]))
+  const kept = Object.entries(node).filter(([name]) => isFields || (name !== 'examples' && name !== 'example'))
+  return Object.fromEntries(kept.map(([name, value]) => [name, withoutExamples(value, name === 'properties' && !isFields)]))
 }
 
 const ast = await openapiTS(withoutExamples(document), {

@@ -45,6 +45,7 @@ export const NAVIGATION: readonly NavigationGroup[] = [
         tabOf: 'messages',
       },
       { screen: 'send', label: 'Send', icon: 'send', action: 'send', key: 's', keywords: 'compose write' },
+      { screen: 'templates', label: 'Templates', icon: 'code', action: 'template.list', key: 'j', keywords: 'jinja variables html' },
     ],
   },
   {

@@ -15,6 +15,8 @@ export const PATHS = {
   aliasImport: '/aliases/import',
   routing: '/routing',
   send: '/send',
+  templates: '/templates',
+  template: '/templates/$id',
   messages: '/messages',
   message: '/messages/$id',
   queue: '/queue',

@@ -136,8 +136,22 @@ const routing = createRoute({
 const send = createRoute({
   getParentRoute: () => signedIn,
   path: PATHS.send,
-  validateSearch: stringParams('from', 'to', 'subject'),
+  validateSearch: stringParams('from', 'to', 'subject', 'template'),
   component: lazyRouteComponent(() => import('./screens/send/Send'), 'Send'),
+})
+
+const templates = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.templates,
+  validateSearch: stringParams('q', 'domain', 'new', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/templates/Templates'), 'Templates'),
+})
+
+const template = createRoute({
+  getParentRoute: () => signedIn,
+  path: PATHS.template,
+  validateSearch: stringParams('tab', 'version', ...LIST_PARAMS),
+  component: lazyRouteComponent(() => import('./screens/templates/Template'), 'Template'),
 })
 
 const messages = createRoute({
@@ -283,6 +297,8 @@ export const router = createRouter({
       aliasImport,
       routing,
       send,
+      templates,
+      template,
       messages,
       message,
       queue,

@@ -17,6 +17,20 @@ import_module(sys.argv[2]).main(*map(int, sys.argv[3:6]), *sys.argv[6:])
 """
 
 
+def start_worker(worker: str, descriptor: int, *arguments: str) -> subprocess.Popen[bytes]:
+    """Start a child that calls `main` of the module `worker` with this descriptor, which it inherits, and the
+    arguments (CPU seconds, memory, modules). Its environment is empty.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-I", "-c", _PROGRAM, str(Path(__file__).parents[2]), worker, str(descriptor), *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(descriptor,),
+        env={},
+    )
+
+
 class ChildProcess:
     """Calls `main(descriptor, cpu_seconds, memory, *modules)` of `worker` in a child, where `descriptor` is a socket.
 
@@ -27,17 +41,8 @@ class ChildProcess:
         self, worker: str, cpu_seconds: int, memory: int, *modules: str, kind: socket.SocketKind = socket.SOCK_STREAM
     ) -> None:
         own_end, child_end = socket.socketpair(socket.AF_UNIX, kind)
-        descriptor = child_end.fileno()
-        arguments = (worker, str(descriptor), str(cpu_seconds), str(memory), *modules)
         try:
-            self.process = subprocess.Popen(
-                [sys.executable, "-I", "-c", _PROGRAM, str(Path(__file__).parents[2]), *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                pass_fds=(descriptor,),
-                env={},
-            )
+            self.process = start_worker(worker, child_end.fileno(), str(cpu_seconds), str(memory), *modules)
         except BaseException:
             own_end.close()
             raise

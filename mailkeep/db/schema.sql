@@ -676,6 +676,8 @@ TABLE messages PARTITION BY RANGE (id)
     api_key_id uuid
     request_id uuid
     batch_index integer
+    template_id uuid
+    template_version integer
     mail_from text NOT NULL
     from_address text NOT NULL
     to_addresses text[] NOT NULL
@@ -1141,6 +1143,48 @@ TABLE system_mail
     CREATE UNIQUE INDEX system_mail_collecting ON system_mail USING btree (kind, recipient) WHERE (collects AND (claims = 0))
     CREATE INDEX system_mail_due ON system_mail USING btree (next_attempt_at) WHERE (next_attempt_at IS NOT NULL)
     CREATE INDEX system_mail_recent ON system_mail USING btree (kind, recipient, created_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE template_versions
+    template_id uuid NOT NULL
+    version integer NOT NULL
+    id uuid NOT NULL
+    subject text NOT NULL
+    text_body text
+    html_body text
+    variables jsonb NOT NULL
+    inline_css boolean NOT NULL
+    created_at timestamp with time zone NOT NULL
+    CONSTRAINT template_versions_id_unique UNIQUE (id)
+    CONSTRAINT template_versions_pkey PRIMARY KEY (template_id, version)
+    CONSTRAINT template_versions_template_id_fkey FOREIGN KEY (template_id) REFERENCES templates(id) ON DELETE CASCADE
+    CREATE INDEX template_versions_by_age ON template_versions USING btree (template_id, id)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE templates
+    id uuid NOT NULL
+    domain_id uuid
+    name text NOT NULL
+    version integer NOT NULL
+    published_version integer
+    is_draft_published boolean NOT NULL
+    subject text NOT NULL
+    text_body text
+    html_body text
+    variables jsonb NOT NULL
+    inline_css boolean NOT NULL
+    uses jsonb NOT NULL
+    created_at timestamp with time zone NOT NULL
+    updated_at timestamp with time zone NOT NULL
+    CONSTRAINT templates_body CHECK ((num_nonnulls(text_body, html_body) > 0))
+    CONSTRAINT templates_domain_id_fkey FOREIGN KEY (domain_id) REFERENCES domains(id) ON DELETE CASCADE
+    CONSTRAINT templates_name_unique UNIQUE NULLS NOT DISTINCT (domain_id, name)
+    CONSTRAINT templates_pkey PRIMARY KEY (id)
+    CONSTRAINT templates_published_version_range CHECK (((published_version >= 1) AND (published_version <= version)))
+    CONSTRAINT templates_version_positive CHECK ((version > 0))
+    CREATE INDEX templates_by_domain ON templates USING btree (domain_id, id)
+    CREATE INDEX templates_by_name ON templates USING btree (name, id)
+    CREATE INDEX templates_by_update ON templates USING btree (updated_at, id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE totp_secrets

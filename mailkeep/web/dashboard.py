@@ -20,6 +20,11 @@ CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' blob:; "
     "font-src 'self'; frame-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 )
+# A frame of the dashboard shows HTML of messages, which may have styles, but no scripts, requests or frames of its own.
+_FRAME_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'; form-action 'none'"
+)
+_FRAME = b"<!doctype html><html lang=en><title>Message</title></html>"
 _CACHE_FOREVER = "public, max-age=31536000, immutable"
 _NOT_BUILT = (
     b"<!doctype html><html lang=en><title>Mailkeep</title><h1>The dashboard is not built</h1>"
@@ -34,6 +39,7 @@ def dashboard_endpoints(folder: Traversable | None = None) -> tuple[Endpoint, ..
         return tuple(_endpoint(path, _not_built, "text/html", any_query=True) for path in ("/", "/login", "/me"))
     screens: dict[str, list[str]] = json.loads((folder / "screens.json").read_text("utf-8"))
     return (
+        _endpoint("/message-frame", _show_frame, "text/html"),
         *(
             _endpoint(path, _page(folder / name), "text/html", any_query=True)
             for name, paths in screens.items()
@@ -73,6 +79,12 @@ def _endpoint(path: str, handler: Handler, content_type: str, **options: Any) ->
 
 def _asset(file: Traversable, gzipped: Traversable) -> Handler:
     return serve_file(file, CONTENT_SECURITY_POLICY, _CACHE_FOREVER, gzipped=gzipped)
+
+
+async def _show_frame(_: Any, call: Call) -> HttpResponse:
+    """An empty page whose content the dashboard sets (`HtmlFrame.tsx`)."""
+    headers = {"content-security-policy": _FRAME_POLICY, "x-frame-options": "SAMEORIGIN", "cache-control": "no-cache"}
+    return HttpResponse(content=_FRAME, content_type="text/html; charset=utf-8", headers=headers)
 
 
 async def _not_built(_: Any, call: Call) -> HttpResponse:

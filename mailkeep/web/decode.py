@@ -138,6 +138,8 @@ def _decode_struct(value: Mapping[str, Any], info: mi.StructType, path: str, err
     _check_unknown_fields(value, {field.encode_name for field in info.fields}, path, errors)
     is_patch = issubclass(info.cls, Patch)
     arguments: dict[str, Any] = {}
+    required_without: Mapping[str, str] = getattr(info.cls, "required_without", {})
+    required = {name for name, other in required_without.items() if value.get(other) is None}
     too_long = _check_total(value, getattr(info.cls, "total", None), path, errors)
     for field in info.fields:
         field_path = _join(path, field.encode_name)
@@ -149,7 +151,8 @@ def _decode_struct(value: Mapping[str, Any], info: mi.StructType, path: str, err
                 errors.add_invalid(field_path, "must not be null")
                 continue
             item = UNSET
-        if field.required and (item is UNSET or (item in ("", []) and not _may_be_empty(field.type))):
+        is_required = field.required or field.encode_name in required
+        if is_required and (item is UNSET or (item in ("", []) and not _may_be_empty(field.type))):
             errors.add_missing(field_path)
         elif item is not UNSET:
             arguments[field.name] = None if item is None else _decode_value(item, field.type, field_path, errors)

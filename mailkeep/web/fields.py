@@ -55,11 +55,13 @@ CurrentPassword = Annotated[
 class Body(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A request body: unknown fields are rejected; null for an optional field counts as absent.
 
+    `required_without`: fields that are required, as if they had no default, unless another field (the value) is given.
     `one_of`: at least one of these fields is required; if all are absent, the first is reported as missing.
     `total`: names of lists and the maximum number of their items together; checked before any item is decoded.
     """
 
     one_of: ClassVar[tuple[str, ...]] = ()
+    required_without: ClassVar[Mapping[str, str]] = {}
     total: ClassVar[tuple[tuple[str, ...], int] | None] = None
 
 

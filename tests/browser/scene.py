@@ -37,6 +37,19 @@ HTML = (
     '<div style="font-family:sans-serif"><img src="cid:sofa@shop" alt="A sofa" width="192" '
     'style="image-rendering:pixelated"><h1 style="color:#24507f">Thank you</h1><p>Your sofa is on its way.</p></div>'
 )
+TEMPLATE_HTML = """\
+<style>h1 { color: #24507f; font-family: sans-serif } td { padding: 4px 12px 4px 0 }</style>
+<h1>Hello {{ name }},</h1>
+<p>your order {{ order.id }} is on its way.</p>
+<table>
+  {% for line in order.lines %}
+  <tr><td>{{ line.name }}</td><td>{{ line.price }} €</td></tr>
+  {% endfor %}
+</table>
+{% if note %}
+<p>{{ note }}</p>
+{% endif %}
+"""
 _SOFA_PIXELS = (
     "................",
     "...##########...",
@@ -184,6 +197,7 @@ async def _create_data(scene: Scene) -> None:
     await _domains(scene)
     await _accounts(scene)
     await _webhooks(scene)
+    await _templates(scene)
     await _mail(scene)
 
 
@@ -252,6 +266,29 @@ async def _webhooks(scene: Scene) -> None:
     bad = {"url": scene.sink.url("/500/crm"), "events": ["mail.bounced"], "domain_id": scene.ids["domain_id"]}
     await call("POST", "/webhooks", bad)
     scene.ids["webhook_id"] = good["id"]
+
+
+async def _templates(scene: Scene) -> None:
+    call = scene.super_admin.call
+    order = {
+        "name": "Order sent",
+        "domain_id": scene.ids["domain_id"],
+        "subject": "Your order {{ order.id }} is on its way",
+        "html_body": TEMPLATE_HTML,
+        "variables": [
+            {"name": "name", "example": "Alice"},
+            {"name": "order.id", "example": "A-1041"},
+            {"name": "order.lines", "example": [{"name": "Sofa", "price": 499}, {"name": "Lamp", "price": 39}]},
+            {"name": "note", "required": False},
+        ],
+        "inline_css": True,
+    }
+    template = await call("POST", "/templates", order)
+    scene.ids["template_id"] = template["id"]
+    await call("POST", f"/templates/{template['id']}/publish", {})
+    await call("PATCH", f"/templates/{template['id']}", {"subject": "Order {{ order.id }} is on its way"})
+    greeting = {"name": "Welcome", "subject": "Welcome, {{ name }}", "text_body": "Hello {{ name }}."}
+    await call("POST", "/templates", greeting | {"variables": [{"name": "name", "example": "Alice"}]})
 
 
 async def _mail(scene: Scene) -> None:

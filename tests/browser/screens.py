@@ -18,7 +18,7 @@ from tests.browser.scene import COOKIE, Caller
 ROOT = Path(__file__).parents[2]
 BUILT = ROOT / "mailkeep/web/dashboard_page/screens.json"  # `make dev` builds it
 TIMEOUT_MS = 30_000
-FOREIGN = re.compile(r"/sandbox/messages/[0-9a-f-]{36}/html")
+FOREIGN = re.compile(r"/sandbox/messages/[0-9a-f-]{36}/html|/message-frame")
 WIDE, PHONE = {"width": 1360, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -51,6 +51,9 @@ SCREENS = (
     Screen("import-aliases", "/aliases/import"),
     Screen("routing", "/routing?address=team%40example.test"),
     Screen("send", "/send"),
+    Screen("templates", "/templates"),
+    Screen("template", "/templates/{template_id}"),
+    Screen("send-template", "/send?template={template_id}"),
     Screen("messages", "/messages"),
     Screen("message", "/messages/{message_id}"),
     Screen("queue", "/queue", "admin"),

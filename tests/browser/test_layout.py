@@ -81,6 +81,10 @@ FORMS = (
     Form("delete webhook", "/webhooks/{webhook_id}?tab=settings", "", ("Delete webhook",)),
     Form("new administrator", "/admins?new=yes", "Create administrator"),
     Form("send", "/send", "Send"),
+    Form("send a template", "/send?template={template_id}", "Send"),
+    Form("new template", "/templates?new=yes", ""),
+    Form("template", "/templates/{template_id}", ""),
+    Form("delete template", "/templates/{template_id}?tab=settings", "", ("Delete template",)),
     Form("account", "/account", "Change password"),
     Form("new passkey", "/account", "", ("Add a passkey",)),
 )

@@ -126,6 +126,7 @@ async def running_on(urls: Urls, settings: Settings, data_dir: Path) -> AsyncIte
         yield Api(app, pipeline, clock)
     finally:
         await pipeline.close()
+        await app.renderer.close()
         await app.outbound.close()
         await app.audit_db.close()
         await db.close()

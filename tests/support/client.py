@@ -21,6 +21,7 @@ import cbor2
 from psycopg import AsyncConnection
 from psycopg.pq import ExecStatus
 from psycopg.sql import SQL, Identifier, Placeholder
+from psycopg.types.json import Jsonb
 
 from mailkeep.app import App
 from mailkeep.core import totp
@@ -464,6 +465,34 @@ class Api:
         await self._insert("webhook_deliveries", delivery)
         return await self._insert("webhooks", row | columns)
 
+    async def template(self, domain: str | None = None, *, published: bool = False, **columns: Any) -> UUID:
+        """Insert a template for all domains or one, with the required variable `name`."""
+        at = self.clock()
+        template_id = uuid7(at)
+        content: dict[str, Any] = {
+            "subject": "Hello {{ name }}",
+            "text_body": "Hello {{ name }}.",
+            "html_body": None,
+            "variables": Jsonb([{"name": "name", "required": True, "example": "Ann"}]),
+            "inline_css": False,
+        }
+        row = {
+            "id": template_id,
+            "domain_id": await self._domain_id(domain) if domain else None,
+            "name": f"Template {template_id}",
+            "version": 1,
+            "published_version": 1 if published else None,
+            "is_draft_published": published,
+            "uses": Jsonb({"subject": ["name"], "text_body": ["name"]}),
+            "created_at": at,
+            "updated_at": at,
+        }
+        await self._insert("templates", row | content | columns)
+        if published:
+            version = {"template_id": template_id, "version": 1, "id": uuid7(at), "created_at": at}
+            await self._insert("template_versions", version | content)
+        return template_id
+
     async def invitation(self, kind: Literal["admin", "mailbox"], account_id: UUID, **columns: Any) -> str:
         """Insert an invitation of an account that ends in an hour; returns its token."""
         invitation_id = uuid7(self.clock())
@@ -503,6 +532,8 @@ class Api:
             "sign_in_block_id": await self.sign_in_block(f"mailbox:bob@{EXAMPLE}"),
             "webhook_id": (webhook_id := await self.webhook()),
             "delivery_id": webhook_id,
+            "template_id": await self.template(EXAMPLE),
+            "published_template_id": await self.template(EXAMPLE, published=True),
             "admin_id": ADMIN_IDS["otto"],
             "key_id": KEY_IDS["scoped"],
             "session_id": log_in.data["session_id"],

@@ -16,6 +16,8 @@ CREATE TABLE messages (
     api_key_id   uuid,
     request_id   uuid,                                                              -- the API request that sent the message
     batch_index  integer,                                                           -- its position in that request
+    template_id  uuid,                                                              -- the template it was rendered from
+    template_version integer,
     mail_from    text NOT NULL,                                                     -- envelope
     from_address text NOT NULL,                                                     -- header
     to_addresses text[] NOT NULL,

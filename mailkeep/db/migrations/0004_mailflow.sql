@@ -1,5 +1,44 @@
 -- Sending, receiving, delivery status and webhooks.
 
+-- Templates of messages. The columns after is_draft_published are the draft, whose number is `version`. `uses`: the
+-- variables that each of its parts uses.
+CREATE TABLE templates (
+    id                uuid PRIMARY KEY,
+    domain_id         uuid REFERENCES domains ON DELETE CASCADE,                    -- NULL: for all domains
+    name              text NOT NULL,
+    version           integer NOT NULL CONSTRAINT templates_version_positive CHECK (version > 0),
+    published_version integer CONSTRAINT templates_published_version_range CHECK (published_version BETWEEN 1 AND version),
+    is_draft_published boolean NOT NULL,                                            -- it is stored as a version
+    subject           text NOT NULL,
+    text_body         text,
+    html_body         text,
+    variables         jsonb NOT NULL,
+    inline_css        boolean NOT NULL,
+    uses              jsonb NOT NULL,
+    created_at        timestamptz NOT NULL,
+    updated_at        timestamptz NOT NULL,
+    CONSTRAINT templates_name_unique UNIQUE NULLS NOT DISTINCT (domain_id, name),
+    CONSTRAINT templates_body CHECK (num_nonnulls(text_body, html_body) > 0)
+);
+CREATE INDEX templates_by_domain ON templates (domain_id, id);
+CREATE INDEX templates_by_name ON templates (name, id);
+CREATE INDEX templates_by_update ON templates (updated_at, id);
+
+-- Published versions; a row never changes.
+CREATE TABLE template_versions (
+    template_id uuid NOT NULL REFERENCES templates ON DELETE CASCADE,
+    version     integer NOT NULL,
+    id          uuid NOT NULL CONSTRAINT template_versions_id_unique UNIQUE,
+    subject     text NOT NULL,
+    text_body   text,
+    html_body   text,
+    variables   jsonb NOT NULL,
+    inline_css  boolean NOT NULL,
+    created_at  timestamptz NOT NULL,                                               -- published
+    PRIMARY KEY (template_id, version)
+);
+CREATE INDEX template_versions_by_age ON template_versions (template_id, id);
+
 -- Sending suspended for an address, by the abuse rules (by_rank NULL) or by an administrator. domain_id is NULL for
 -- senders at the server's host name, which need not be a managed domain (`mailkeep sendmail`).
 CREATE TABLE suspensions (

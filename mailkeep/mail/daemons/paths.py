@@ -79,6 +79,8 @@ class InstancePaths:
     """The supervisor's socket for the process `node`. Only root has access."""
     lmtp_journal = _DataPath("lmtp/handed-over")
     """The journal of messages that the LMTP agent has delivered to Dovecot and not yet recorded."""
+    templates_socket = _RunPath("templates.sock")
+    """The socket of the process `node` where the API gets child processes that render templates."""
     policy_socket = _RunPath("mta/policy.sock")
     """The policy agent's socket, for Postfix."""
     relay_socket = _RunPath("mta/relay.sock")

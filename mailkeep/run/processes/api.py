@@ -12,6 +12,7 @@ from mailkeep.mail.daemons import node_report
 from mailkeep.mail.message.parse_process import Parser
 from mailkeep.mail.smtp.connection import Relay
 from mailkeep.mail.smtp.pool import SmtpPool
+from mailkeep.mail.templates.render_process import Renderer
 from mailkeep.run.profiles.embedded import background, serve_http
 from mailkeep.run.runtime import service_status, tasks
 from mailkeep.run.runtime.http import HttpListener
@@ -28,10 +29,12 @@ async def serve(app: App, process: Process) -> None:
         stack.push_async_callback(app.parser.close)
         stack.push_async_callback(app.report_reader.close)
         if app.settings.is_full_profile:
+            app.renderer = Renderer(process.paths.templates_socket)
             relay = Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.name)
             app.mta = SmtpPool(relay)
             app.mta_restarts = lambda: not service_status.is_stopped(process.paths.run, "postfix")
             stack.push_async_callback(app.mta.close)
+        stack.push_async_callback(app.renderer.close)
         await sending.reconcile(app, app.clock() - sending.ABANDONED)
         public, internal = (HttpListener.on_socket(process.sockets[name]) for name in ("public", "internal"))
         await serve_http(app, public, internal, Metrics(), stack)

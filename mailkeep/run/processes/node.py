@@ -11,6 +11,7 @@
 - removes the mail of deleted mailboxes, and the first administrator's password file when it was emptied;
 - lets Dovecot count mailboxes (`mailbox_usage/jobs`) and Postfix retry mail that waits for our own services
   (`run/runtime/recovery`);
+- starts the child processes that render templates for the API (`run/runtime/render_children`);
 - rotates the logs (`run/runtime/log_rotation`), and reports on the node for health (`run/runtime/node_health`), with
   the result of a probe message (`run/runtime/probe`).
 """
@@ -57,6 +58,7 @@ from mailkeep.run.runtime.orchestrator import Orchestrator
 from mailkeep.run.runtime.probe import Prober
 from mailkeep.run.runtime.process import Process
 from mailkeep.run.runtime.recovery import Recovery
+from mailkeep.run.runtime.render_children import RenderChildren
 from mailkeep.run.runtime.services import reload_daemons
 from mailkeep.run.runtime.session_ends import SessionEnder
 
@@ -240,6 +242,7 @@ async def serve(app: App, process: Process) -> None:
         node_health.keep_reporting(app, process.paths, prober),
         usage.keep_counting_due(),
         usage.keep_counting_all(),
+        RenderChildren(process.sockets["templates"]).run(),
         tasks.run_sealing(app),
         tasks.run_audit_pruning(app),
     )

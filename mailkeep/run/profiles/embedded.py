@@ -149,6 +149,7 @@ async def _open_application(data_dir: Path, loaded: LoadedSettings) -> AsyncGene
         app = App(settings, data_dir, utc_now, vault, db, loaded, parser=Parser(data_dir / "tmp"), outbound=outbound)
         app.audit_db = await stack.enter_async_context(audit_database(audit_url))
         stack.push_async_callback(app.parser.close)
+        stack.push_async_callback(app.renderer.close)
         stack.push_async_callback(outbound.close)
         async with db.tx() as conn:
             await ensure_partitions(conn, app.clock())

@@ -143,6 +143,7 @@ def remove_runtime_files(paths: InstancePaths) -> None:
             DEFAULT_SOCKET.unlink()
     links = (
         paths.control_socket,
+        paths.templates_socket,
         paths.api_smtp,
         paths.reinjection_smtp,
         paths.system_smtp,

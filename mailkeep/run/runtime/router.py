@@ -38,6 +38,7 @@ from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
 from mailkeep.features.mailflow.reports.routes import ENDPOINTS as REPORTS
 from mailkeep.features.mailflow.sandbox.routes import ENDPOINTS as SANDBOX
 from mailkeep.features.mailflow.sending.routes import ENDPOINTS as SENDING
+from mailkeep.features.mailflow.templates.routes import ENDPOINTS as TEMPLATES
 from mailkeep.features.mailflow.webhooks.routes import ENDPOINTS as WEBHOOKS
 from mailkeep.features.operations.configuration.routes import ENDPOINTS as CONFIGURATION
 from mailkeep.features.operations.health.routes import ENDPOINTS as HEALTH
@@ -86,6 +87,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *OPERATION_STATUS,
     *ROUTING,
     *SENDING,
+    *TEMPLATES,
     *HISTORY,
     *QUEUE,
     *EVENTS,

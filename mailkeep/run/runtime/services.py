@@ -39,7 +39,7 @@ _FRONTENDS = ("api", "worker", "sendmail")
 # `reinjection` and `sendmail` with the group that may enter the folder of Postfix's sockets.
 _AS_ROOT = ("node",)
 _GROUPS = {"api": ["postdrop"], "reinjection": ["postdrop"], "sendmail": ["postdrop"]}
-_SOCKETS = {"keys": ["keys"], "usage": ["logins"], "api": ["public", "internal"]}
+_SOCKETS = {"keys": ["keys"], "usage": ["logins"], "node": ["templates"], "api": ["public", "internal"]}
 
 
 def define_services(

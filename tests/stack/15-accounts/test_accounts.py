@@ -54,6 +54,34 @@ def test_a_process_is_not_root_and_can_not_become_root(stack: Stack, name: str):
     assert int(status["CapEff"], 16) == int(status["CapPrm"], 16) == kept
 
 
+def test_templates_are_rendered_by_an_account_without_any_rights(stack: Stack):
+    domain = stack.make_domain("templates.test")
+    body = {"name": "Hello", "domain_id": domain, "subject": "Hello {{ name }}", "text_body": "Hello {{ name }}."}
+    variables = [{"name": "name", "example": "Ann"}]
+    template = stack.do("POST", "/templates", body | {"variables": variables})["id"]
+    assert stack.do("POST", f"/templates/{template}/render", {})["text_body"] == "Hello Ann."
+    node = pid_of(stack, "node")
+    threads = Path(f"/proc/{node}/task").glob("*/children")
+    children = [int(pid) for thread in threads for pid in thread.read_text().split()]
+    renderers = [pid for pid in children if b"render_worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    assert renderers
+    for pid in renderers:
+        status = status_of(pid)
+        assert set(status["Uid"].split()) == set(status["Gid"].split()) == {str(pwd.getpwnam("nobody").pw_uid)}
+        assert (status["Groups"], status["CapEff"], status["NoNewPrivs"], status["Seccomp"]) == ("", "0" * 16, "1", "2")
+        assert Path(f"/proc/{pid}/environ").read_bytes() == b""
+        files = [str(path.readlink()) for path in Path(f"/proc/{pid}/fd").iterdir()]
+        assert sorted(file.partition(":")[0] for file in files) == ["/dev/null"] * 3 + ["socket"]
+    # Another account gets no process.
+    connected = subprocess.run(
+        ["/usr/bin/env", "python3", "-c", "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])",
+         str(places_of(stack).templates_socket)],
+        user=pwd.getpwnam("nobody").pw_uid, group=pwd.getpwnam("nobody").pw_gid, extra_groups=[],
+        capture_output=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert b"PermissionError" in connected.stderr
+
+
 def test_only_the_supervisor_and_who_needs_daemons_tools_are_root(stack: Stack):
     ours = {path.stem for path in (places_of(stack).run / "pids").glob("*.pid")}
     root = {name for name in ours if status_of(pid_of(stack, name))["Uid"].split()[0] == "0"}

@@ -295,6 +295,21 @@ export const POLICY = {
     "reach": "domain",
     "unenrolled": false
   },
+  "template.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "template.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "template.write": {
+    "role": "admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
   "webhook.list": {
     "role": "admin",
     "reach": "listing",

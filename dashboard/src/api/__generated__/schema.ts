@@ -2897,7 +2897,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message
-         * @description 200 means that the mail transfer agent has accepted the message. While it restarts, the response waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once.
+         * @description 200 means that the mail transfer agent has accepted the message. While it restarts, the response waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once. With a `template_id` the published version is rendered with `variables`: each missing one is INVALID_FIELD `variables.NAME`, a template that was never published CONFLICT `not_published`, an unknown one NOT_FOUND.
          */
         post: operations["postSend"];
         delete?: never;
@@ -3001,6 +3001,152 @@ export interface paths {
          * @description The failures behind it are forgotten too. NOT_FOUND if the block has ended.
          */
         delete: operations["deleteSignInBlocksById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List templates
+         * @description Those of the caller's domains and those of no domain, without bodies and variables.
+         */
+        get: operations["getTemplates"];
+        put?: never;
+        /**
+         * Create a template
+         * @description Jinja2 in a sandbox: values, conditions, loops, filters and macros; no other templates. In HTML values are escaped. The new template is a draft: publish it before it is sent. CONFLICT has `details.reason`: `name_taken` or `limit_reached` (1,000 in a domain, and 1,000 without).
+         */
+        post: operations["postTemplates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a template */
+        get: operations["getTemplatesById"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a template
+         * @description With its versions. Messages that are already accepted, scheduled ones included, are not affected.
+         */
+        delete: operations["deleteTemplatesById"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the draft of a template
+         * @description What is published stays as it is until the draft is published.
+         */
+        patch: operations["patchTemplatesById"];
+        trace?: never;
+    };
+    "/templates/{id}/publish": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Publish a template
+         * @description Messages accepted from now on use the draft, or an older `version` again. CONFLICT `undeclared_variables` lists variables that the draft uses without declaring them. Versions never change; the newest 100 are kept.
+         */
+        post: operations["postTemplatesByIdPublish"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/render": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Render a template
+         * @description The draft, or a `version`. Nothing is sent. Values that are not in `variables` are the examples. A missing variable is INVALID_FIELD `variables.NAME`; other errors name the part and its line.
+         */
+        post: operations["postTemplatesByIdRender"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the versions of a template
+         * @description Published ones, newest first, without bodies.
+         */
+        get: operations["getTemplatesByIdVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/{id}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a version of a template */
+        get: operations["getTemplatesByIdVersionsByVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/templates/render": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Render a template that is not stored
+         * @description For previews while a template is edited. Nothing is stored or sent.
+         */
+        post: operations["postTemplatesRender"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -5335,7 +5481,14 @@ export interface components {
             status: "bounced" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "submitting" | "unknown";
             subject: string;
             tags: string[];
+            template: components["schemas"]["MessageTemplate"] | null;
             to: string[];
+        };
+        /** @description The template that a message was rendered from, and its version. */
+        MessageTemplate: {
+            /** Format: uuid */
+            id: string;
+            version: number;
         };
         /** @description Metadata of every response. */
         Meta: {
@@ -5809,6 +5962,14 @@ export interface components {
             id: string;
             message: string;
         };
+        /** @description A rendered message; `text_derived`: the text is made from the HTML. `version` is null for what is not stored. */
+        RenderedTemplate: {
+            html_body: string | null;
+            subject: string;
+            text_body: string | null;
+            text_derived: boolean;
+            version: number | null;
+        };
         /** @description Replay events from `since` until before `until` (default: now); `only_failed`: only abandoned deliveries. */
         ReplayRequest: {
             /** @default false */
@@ -6096,7 +6257,10 @@ export interface components {
             requires_totp: true;
             totp_session: string;
         };
-        /** @description A message to send; at least one of text_body and html_body. */
+        /**
+         * @description A message to send; at least one of text_body and html_body, or a template_id. Fields that are given take
+         *         precedence over the template's.
+         */
         SendBody: {
             attachments?: components["schemas"]["AttachmentBody"][];
             bcc?: components["schemas"]["AddressBody"][];
@@ -6115,10 +6279,21 @@ export interface components {
             };
             references?: string[];
             reply_to?: components["schemas"]["AddressBody"] | null;
-            subject: string;
+            /**
+             * @description Required without template_id.
+             * @default
+             */
+            subject?: string;
             tags?: string[];
+            /**
+             * Format: uuid
+             * @description A template: its published version is sent.
+             */
+            template_id?: string | null;
             text_body?: string | null;
             to: components["schemas"]["AddressBody"][];
+            /** @description Values of the template's variables: an object, nested for dotted names; at most 256 KiB. */
+            variables?: Record<string, unknown>;
         };
         /** @description A message that was accepted for delivery; `message_id` is the Message-ID header's value. */
         SentMessage: {
@@ -6426,6 +6601,141 @@ export interface components {
             /** @description Its ID. */
             webhook_id: string;
         };
+        /** @description A template to create: its draft. Without `domain_id` all domains use it. */
+        TemplateCreate: {
+            /** Format: uuid */
+            domain_id?: string | null;
+            /** @description A Jinja2 template. */
+            html_body?: string | null;
+            /** @default false */
+            inline_css?: boolean;
+            name: string;
+            /** @description A Jinja2 template of one line. */
+            subject: string;
+            /** @description A Jinja2 template. */
+            text_body?: string | null;
+            variables?: components["schemas"]["VariableBody"][];
+        };
+        /** @description A template was deleted. */
+        TemplateDeletion: {
+            /** Format: uuid */
+            id: string;
+            message: string;
+        };
+        /** @description A template with its draft. `warnings`: variables that are used but not declared, or declared but not used. */
+        TemplateDetail: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /** Format: uuid */
+            domain_id: string | null;
+            html_body: string | null;
+            /** Format: uuid */
+            id: string;
+            inline_css: boolean;
+            name: string;
+            published_version: number | null;
+            subject: string;
+            text_body: string | null;
+            unpublished_changes: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            updated_at: string;
+            variables: components["schemas"]["VariableRecord"][];
+            version: number;
+            warnings: string[];
+        };
+        /** @description Changes of the draft. A body may be null if the other one is there. */
+        TemplatePatch: {
+            /** @description A Jinja2 template. */
+            html_body?: string | null;
+            inline_css?: boolean;
+            name?: string;
+            subject?: string;
+            /** @description A Jinja2 template. */
+            text_body?: string | null;
+            variables?: components["schemas"]["VariableBody"][];
+        };
+        /** @description Which version to publish; without it the draft. */
+        TemplatePublication: {
+            version?: number | null;
+        };
+        /**
+         * @description A template in a list. `version` is the number of the draft, `published_version` of what is sent (null: never
+         *         published). `unpublished_changes`: the draft is not published yet.
+         */
+        TemplateRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            /** Format: uuid */
+            domain_id: string | null;
+            /** Format: uuid */
+            id: string;
+            inline_css: boolean;
+            name: string;
+            published_version: number | null;
+            subject: string;
+            unpublished_changes: boolean;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            updated_at: string;
+            version: number;
+        };
+        /** @description A template to render without storing it; `values` as `variables` of a stored one. */
+        TemplateTrial: {
+            /** @description A Jinja2 template. */
+            html_body?: string | null;
+            /** @default false */
+            inline_css?: boolean;
+            /** @description A Jinja2 template of one line. */
+            subject: string;
+            /** @description A Jinja2 template. */
+            text_body?: string | null;
+            /** @description Values of variables: an object, nested for dotted names; at most 256 KiB. */
+            values?: Record<string, unknown>;
+            variables?: components["schemas"]["VariableBody"][];
+        };
+        /** @description What to render: a version (without it the draft), and values. Examples stand for those that are not given. */
+        TemplateValues: {
+            /** @description Values of variables: an object, nested for dotted names; at most 256 KiB. */
+            variables?: Record<string, unknown>;
+            version?: number | null;
+        };
+        /** @description A published version. */
+        TemplateVersionDetail: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            html_body: string | null;
+            inline_css: boolean;
+            published: boolean;
+            subject: string;
+            text_body: string | null;
+            variables: components["schemas"]["VariableRecord"][];
+            version: number;
+        };
+        /** @description A published version in a list; `published`: it is what is sent. */
+        TemplateVersionRecord: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            created_at: string;
+            published: boolean;
+            subject: string;
+            version: number;
+        };
         /** @description The result of a test: the response, or in `error` why there is none. */
         TestResult: {
             /**
@@ -6656,6 +6966,23 @@ export interface components {
             subject: string | null;
             text: string | null;
             warnings: string[];
+        };
+        /**
+         * @description A variable that the template uses. `name` may be dotted (`order.id`) and covers what is below it; `example` is
+         *         any JSON value, for previews.
+         */
+        VariableBody: {
+            /** @description At most 10,000 bytes of JSON. */
+            example?: unknown;
+            name: string;
+            /** @default true */
+            required?: boolean;
+        };
+        /** @description A declared variable. */
+        VariableRecord: {
+            example: unknown;
+            name: string;
+            required: boolean;
         };
         /** @description The result of a verification: the first of `bad_count` faults; `first_bad` is the ID of the first. */
         VerificationResponse: {
@@ -14896,7 +15223,8 @@ export interface operations {
             400: components["responses"]["400.INVALID_FIELD.INVALID_HEADER.INVALID_JSON.INVALID_RECIPIENT.INVALID_SENDER.MISSING_FIELDS"];
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.DOMAIN_NOT_FOUND.FORBIDDEN.MAILBOX_SUSPENDED"];
-            409: components["responses"]["409.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -15106,6 +15434,450 @@ export interface operations {
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
             412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getTemplates: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                domain_id?: string;
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                q?: string;
+                sort?: "created_at" | "updated_at" | "name";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TemplateRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postTemplates: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TemplateCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TemplateDetail"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.DOMAIN_NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getTemplatesById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TemplateDetail"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    deleteTemplatesById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TemplateDeletion"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    patchTemplatesById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TemplatePatch"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TemplateDetail"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postTemplatesByIdPublish: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TemplatePublication"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TemplateDetail"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postTemplatesByIdRender: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TemplateValues"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RenderedTemplate"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getTemplatesByIdVersions: {
+        parameters: {
+            query?: {
+                /** @description `meta.pagination.next_cursor` of the previous page; empty or absent: the first page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Items per page. */
+                limit?: components["parameters"]["limit"];
+                /** @description Default: `desc` for times (newest first), `asc` for other fields. */
+                order?: components["parameters"]["order"];
+                sort?: "created_at";
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TemplateVersionRecord"][];
+                        error: null;
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.INVALID_PAGINATION"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    getTemplatesByIdVersionsByVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TemplateVersionDetail"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postTemplatesRender: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TemplateTrial"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["RenderedTemplate"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

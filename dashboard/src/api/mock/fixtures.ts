@@ -106,6 +106,7 @@ export const messages: Schema['MessageResponse'][] = Array.from({ length: 30 }, 
     size: 2048 + index * 917,
     tags: index % 3 ? [] : ['order'],
     metadata: {},
+    template: null,
     status,
     recipients: [
       {

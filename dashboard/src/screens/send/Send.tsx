@@ -17,7 +17,8 @@ import { Page } from '../../ui/Page'
 import { RequestButton } from '../../ui/RequestSnippet'
 import { Tags } from '../../ui/Tags'
 import { notify } from '../../ui/notify'
-import { deleteDraft, saveDraft, loadDraft } from './draft'
+import { deleteDraft, type Format, saveDraft, loadDraft } from './draft'
+import { TemplateFields, toTemplateValues } from './TemplateFields'
 
 const route = getRouteApi('/app/send')
 
@@ -31,11 +32,13 @@ interface Values {
   subject: string
   body: string
   tags: string[]
+  template: string | null
+  variables: Record<string, string>
 }
 
 interface Draft {
   values: Values
-  format: 'text' | 'html'
+  format: Format
   files: readonly File[]
 }
 
@@ -55,10 +58,12 @@ export function Send() {
     subject: search.subject ?? '',
     body: '',
     tags: [],
+    template: search.template ?? null,
+    variables: {},
   }
   const [draft, setDraft] = useState(() => loadDraft<Values>(accountId, query))
   const [files, setFiles] = useState<readonly File[]>([])
-  const [format, setFormat] = useState(draft?.format ?? 'text')
+  const [format, setFormat] = useState<Format>(draft?.format ?? (search.template ? 'template' : 'text'))
   // One idempotency key per message: a second click or a retry after a lost response sends it once.
   const key = useRef(newKey())
   const send = useMutation({
@@ -109,7 +114,15 @@ export function Send() {
         <Form
           onSubmit={submit}
           error={send.error}
-          formFields={[...form.names, 'from.email', 'from.name', 'text_body', 'html_body']}
+          formFields={[
+            ...form.names,
+            'from.email',
+            'from.name',
+            'text_body',
+            'html_body',
+            'template_id',
+            ...Object.keys(fieldErrors(send.error)).filter((name) => name.startsWith('variables.')),
+          ]}
           actions={
             <>
               <RequestButton
@@ -168,7 +181,12 @@ export function Send() {
               </Button>
             </div>
           )}
-          <TextInput label="Subject" autoComplete="off" {...form.textField('subject')} />
+          <TextInput
+            label="Subject"
+            autoComplete="off"
+            {...(format === 'template' && { placeholder: "The template's subject" })}
+            {...form.textField('subject')}
+          />
           <div className="stack-small">
             <div className="between">
               <label htmlFor="compose-body" className="field-label">
@@ -178,21 +196,33 @@ export function Send() {
                 size="xs"
                 aria-label="Message format"
                 value={format}
-                onChange={(value) => setFormat(value as 'text' | 'html')}
+                onChange={(value) => setFormat(value as Format)}
                 data={[
                   { value: 'text', label: 'Text' },
                   { value: 'html', label: 'HTML' },
+                  { value: 'template', label: 'Template' },
                 ]}
               />
             </div>
-            <Textarea
-              id="compose-body"
-              rows={14}
-              resize="vertical"
-              {...form.textField('body')}
-              error={bodyError}
-              {...(format === 'html' && { classNames: { input: 'mono' }, placeholder: '<p>Hello …</p>' })}
-            />
+            {format === 'template' ? (
+              <TemplateFields
+                sender={form.values.from}
+                template={form.values.template}
+                variables={form.values.variables}
+                onTemplate={(id) => form.set('template', id)}
+                onVariables={(variables) => form.set('variables', variables)}
+                error={send.error}
+              />
+            ) : (
+              <Textarea
+                id="compose-body"
+                rows={14}
+                resize="vertical"
+                {...form.textField('body')}
+                error={bodyError}
+                {...(format === 'html' && { classNames: { input: 'mono' }, placeholder: '<p>Hello …</p>' })}
+              />
+            )}
           </div>
           <Attachments files={files} onChange={setFiles} />
         </Form>
@@ -280,8 +310,9 @@ async function composeBody({ values, format, files }: Draft): Promise<Schema['Se
   return {
     from: { email: values.from.trim(), ...(values.from_name && { name: values.from_name }) },
     to: toRecipients(values.to),
-    subject: values.subject,
-    ...(format === 'text' ? { text_body: values.body } : { html_body: values.body }),
+    ...(format === 'template' ? toTemplateValues(values) : { subject: values.subject }),
+    ...(format === 'text' && { text_body: values.body }),
+    ...(format === 'html' && { html_body: values.body }),
     ...(values.cc.length && { cc: toRecipients(values.cc) }),
     ...(values.bcc.length && { bcc: toRecipients(values.bcc) }),
     ...(values.reply_to && { reply_to: { email: values.reply_to.trim() } }),

@@ -1,5 +1,8 @@
 const NAME = 'mailkeep-draft'
 
+/** How the content of a message is given. */
+export type Format = 'text' | 'html' | 'template'
+
 /** An unsent message. */
 export interface Draft<Values> {
   /** The author's account: other accounts in this tab don't see the draft. */
@@ -7,7 +10,7 @@ export interface Draft<Values> {
   /** The query parameters with which the draft started. */
   query: string
   values: Values
-  format: 'text' | 'html'
+  format: Format
   /** Names of the attached files. Their content is not stored. */
   files: readonly string[]
 }

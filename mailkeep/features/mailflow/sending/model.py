@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -39,7 +39,7 @@ class AttachmentInput:
 
 @dataclass(frozen=True, slots=True)
 class SendRequest:
-    """A message as requested: only the types are checked."""
+    """A message as requested: only the types are checked. `template_version`: the one it was rendered from."""
 
     sender: AddressInput
     to: Sequence[AddressInput]
@@ -56,6 +56,9 @@ class SendRequest:
     unsubscribe: Mapping[str, Any] | None
     tags: Sequence[str]
     metadata: Mapping[str, str]
+    template_id: UUID | None = None
+    template_version: int | None = None
+    variables: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,14 @@ from mailkeep.app import App
 from mailkeep.core.errors import (
     ApiKeyDomainScope,
     BatchTooLarge,
+    Conflict,
     DomainInactive,
     EmptyBatch,
     InvalidHeader,
     InvalidRecipient,
     InvalidSender,
     MailboxSuspended,
+    NotFound,
     SenderDomainUnknown,
     SendFailed,
     SendUnavailable,
@@ -81,6 +83,13 @@ _EXAMPLE = {
     "text_body": "Good to have you here.",
 }
 
+_BY_TEMPLATE = {
+    "from": {"email": "hello@example.test"},
+    "to": [{"email": "someone@elsewhere.test"}],
+    "template_id": "{published_template_id}",
+    "variables": {"name": "Ann"},
+}
+
 ENDPOINTS = (
     Endpoint(
         method="POST",
@@ -91,7 +100,9 @@ ENDPOINTS = (
         resource="message",
         summary="Send a message",
         description="200 means that the mail transfer agent has accepted the message. While it restarts, the response "
-        "waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once.",
+        "waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once. With a "
+        "`template_id` the published version is rendered with `variables`: each missing one is INVALID_FIELD "
+        "`variables.NAME`, a template that was never published CONFLICT `not_published`, an unknown one NOT_FOUND.",
         tag="Sending",
         body=wire.SendBody,
         body_limit=body_limit,
@@ -105,12 +116,15 @@ ENDPOINTS = (
             DomainInactive,
             ApiKeyDomainScope,
             MailboxSuspended,
+            NotFound,
+            Conflict,
             SendFailed,
             SendUnavailable,
         ),
         examples=(
             Example(body=_EXAMPLE),
             Example(body=_EXAMPLE | {"html_body": "<p>Good to have you here.</p>", "tags": ["welcome"]}),
+            Example(body=_BY_TEMPLATE),
         ),
     ),
     Endpoint(

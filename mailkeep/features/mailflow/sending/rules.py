@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
@@ -21,16 +22,19 @@ from mailkeep.core.errors import (
     Unavailable,
     invalid_field,
 )
-from mailkeep.core.principal import Principal
+from mailkeep.core.principal import Principal, allow_on
 from mailkeep.features.mailflow.abuse.model import ExternalCopies
 from mailkeep.features.mailflow.sending.model import (
     AddressInput,
     AttachmentInput,
+    PreparedMessage,
     SenderDomain,
     SendRequest,
     SubmissionResult,
 )
-from mailkeep.features.record.messages.model import Message
+from mailkeep.features.mailflow.templates.model import RenderedMessage
+from mailkeep.features.record.messages.model import HeaderSummary, Message, MessageDomain
+from mailkeep.features.record.messages.rules import outbound_message
 from mailkeep.mail.message.attachments import OutgoingAttachment, check_content_id, check_content_type, clean_file_name
 from mailkeep.mail.message.base64_content import Base64, Base64Error
 from mailkeep.mail.message.compose import OutgoingMessage
@@ -76,6 +80,33 @@ def domain_may_send(domain: SenderDomain | None) -> SenderDomain:
         text = f"The domain {domain.name} may not send: its `sending_enabled` is false."
         raise DomainInactive(text, reason="sending_disabled")
     return domain
+
+
+def check_sender(
+    who: Principal, request: SendRequest, domains: Mapping[str, SenderDomain]
+) -> tuple[MailboxAddress, SenderDomain]:
+    """The sender and its domain, among `domains` by name. INVALID_SENDER, DOMAIN_NOT_FOUND, DOMAIN_INACTIVE, FORBIDDEN,
+    API_KEY_DOMAIN_SCOPE.
+    """
+    sender = parse_sender(request)
+    domain = domain_may_send(domains.get(sender.address.key))
+    allow_on(who, "send", domain.id)
+    refuse_lower_rank(who, domain.owner_rank)
+    return sender, domain
+
+
+def fill_from_template(request: SendRequest, rendered: RenderedMessage) -> SendRequest:
+    """The message with what it does not have from its template. A text that was derived from the template's HTML does
+    not go with HTML of the message.
+    """
+    goes_with_html = request.html_body is None or not rendered.text_derived
+    return replace(
+        request,
+        subject=request.subject or rendered.subject,
+        text_body=request.text_body or (rendered.text_body if goes_with_html else None),
+        html_body=request.html_body or rendered.html_body,
+        template_version=rendered.version,
+    )
 
 
 def refuse_lower_rank(who: Principal, owner_rank: int | None) -> None:
@@ -209,6 +240,34 @@ def outgoing(
         in_reply_to=request.in_reply_to,
         references=request.references,
         list_unsubscribe=None if request.unsubscribe is None else Unsubscribe(**request.unsubscribe),
+    )
+
+
+def build_message(who: Principal, prepared: PreparedMessage, at: datetime, index: int) -> Message:
+    """The history's row of a message; `index`: its position in the request."""
+    outgoing = prepared.outgoing
+    sender = prepared.sender.address.text
+    header = HeaderSummary(
+        outgoing.message_id,
+        sender,
+        [mailbox.address.text for mailbox in outgoing.to],
+        [mailbox.address.text for mailbox in outgoing.cc],
+        outgoing.subject,
+        prepared.composed.size,
+    )
+    domain = MessageDomain(prepared.domain.id, prepared.domain.name)
+    recipients = [address.text for address in prepared.envelope]
+    return replace(
+        outbound_message(at, "api", domain, header, sender, recipients),
+        id=prepared.id,
+        admin_id=who.admin_id,
+        api_key_id=who.key_id,
+        tags=list(prepared.request.tags),
+        metadata=prepared.request.metadata,
+        template_id=prepared.request.template_id,
+        template_version=prepared.request.template_version,
+        request_id=who.request_id,
+        batch_index=index,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic
 from uuid import UUID
@@ -28,11 +28,11 @@ from mailkeep.features.mailflow.sending.model import (
     SendRequest,
     SubmissionResult,
 )
+from mailkeep.features.mailflow.templates import service as templates
+from mailkeep.features.mailflow.templates.model import TemplateUse
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.messages import content, service as messages
-from mailkeep.features.record.messages.model import HeaderSummary, Message, MessageDomain
-from mailkeep.features.record.messages.rules import outbound_message
+from mailkeep.features.record.messages.model import Message
 from mailkeep.mail.message.compose import compose
 from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, OutgoingEnvelope, SmtpRefusal
 from mailkeep.mail.smtp.pool import SmtpPool
@@ -79,20 +79,8 @@ async def send_batch(app: App, who: Principal, requests: Sequence[SendRequest | 
     refused = [each for each in outcomes if isinstance(each, Refusal)]
     if len(refused) == len(outcomes):
         async with app.db.tx() as conn:
-            await audit.record(conn, who, app.clock(), _failed_batch_action(refused))
+            await audit.record(conn, who, app.clock(), writes.failed_batch_action(refused))
     return outcomes
-
-
-def _failed_batch_action(refused: Sequence[Refusal]) -> AuditAction:
-    """The audit action of a batch without an accepted message: denied if all messages were refused for missing rights.
-    Its error code is that of the first.
-    """
-    details = {"messages": len(refused), "succeeded": 0, "codes": sorted({each.code for each in refused})}
-    denied = all(each.status == 403 for each in refused)
-    outcome = "denied" if denied else "failed"
-    return AuditAction(
-        "message.send", AuditTarget("message", None), details=details, outcome=outcome, error_code=refused[0].code
-    )
 
 
 async def send_all(app: App, who: Principal, requests: Sequence[SendRequest | Refusal]) -> list[SendOutcome]:
@@ -120,7 +108,7 @@ async def _send_group(
     at = app.clock()
     prepared, charged = await _charge_forwards(app, at, *await _prepare_all(app, who, requests))
     attempts = {
-        each.id: writes.api_attempt(_build_message(who, each, at, first + index))
+        each.id: writes.api_attempt(rules.build_message(who, each, at, first + index))
         for index, each in enumerate(prepared)
         if isinstance(each, PreparedMessage)
     }
@@ -230,6 +218,7 @@ async def _prepare_all(
         if isinstance(message, SendRequest):
             names |= rules.recipient_domains(message)
     domains = await app.write_in_batch(_sender_domains, names)
+    requests = await _fill_from_templates(app, who, requests, domains)
     at, limit = app.clock(), app.settings.limits.message_size_bytes
 
     def prepare() -> list[PreparedMessage | Refusal]:
@@ -239,6 +228,30 @@ async def _prepare_all(
         return prepare(), domains.keys()
     async with app.cpu_limit:
         return await asyncio.to_thread(prepare), domains.keys()
+
+
+async def _fill_from_templates(
+    app: App, who: Principal, requests: Sequence[SendRequest | Refusal], domains: Mapping[str, SenderDomain]
+) -> Sequence[SendRequest | Refusal]:
+    """The messages, with those by a template rendered, after the checks of their senders."""
+    uses: dict[int, TemplateUse] = {}
+    filled = list(requests)
+    for index, each in enumerate(requests):
+        if isinstance(each, SendRequest) and each.template_id:
+            try:
+                domain_id = rules.check_sender(who, each, domains)[1].id
+                uses[index] = TemplateUse(each.template_id, each.variables, domain_id)
+            except Refusal as refusal:
+                filled[index] = refusal
+    if uses:
+        rendered = await templates.render_for_send(app, who, list(uses.values()))
+        for index, result in zip(uses, rendered, strict=True):
+            request = filled[index]
+            if isinstance(result, Refusal):
+                filled[index] = result
+            elif isinstance(request, SendRequest):
+                filled[index] = rules.fill_from_template(request, result)
+    return filled
 
 
 async def _sender_domains(app: App, senders: Sequence[set[str]]) -> list[dict[str, SenderDomain]]:
@@ -268,10 +281,7 @@ def _prepare(
     who: Principal, request: SendRequest, domains: dict[str, SenderDomain], at: datetime, limit: int
 ) -> PreparedMessage | Refusal:
     try:
-        sender = rules.parse_sender(request)
-        domain = rules.domain_may_send(domains.get(sender.address.key))
-        allow_on(who, "send", domain.id)
-        rules.refuse_lower_rank(who, domain.owner_rank)
+        sender, domain = rules.check_sender(who, request, domains)
         to = rules.parse_recipients("to", request.to)
         cc = rules.parse_recipients("cc", request.cc)
         bcc = rules.parse_recipients("bcc", request.bcc)
@@ -283,31 +293,6 @@ def _prepare(
         return refusal
     envelope = rules.envelope([*to, *cc, *bcc])
     return PreparedMessage(message_id, sender, domain, envelope, outgoing, composed, request)
-
-
-def _build_message(who: Principal, prepared: PreparedMessage, at: datetime, index: int) -> Message:
-    outgoing = prepared.outgoing
-    sender = prepared.sender.address.text
-    header = HeaderSummary(
-        outgoing.message_id,
-        sender,
-        [mailbox.address.text for mailbox in outgoing.to],
-        [mailbox.address.text for mailbox in outgoing.cc],
-        outgoing.subject,
-        prepared.composed.size,
-    )
-    domain = MessageDomain(prepared.domain.id, prepared.domain.name)
-    recipients = [address.text for address in prepared.envelope]
-    return replace(
-        outbound_message(at, "api", domain, header, sender, recipients),
-        id=prepared.id,
-        admin_id=who.admin_id,
-        api_key_id=who.key_id,
-        tags=list(prepared.request.tags),
-        metadata=prepared.request.metadata,
-        request_id=who.request_id,
-        batch_index=index,
-    )
 
 
 async def _submit_batch(

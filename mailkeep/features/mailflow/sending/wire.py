@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, cast
 from uuid import UUID
 
@@ -13,7 +13,7 @@ from mailkeep.core.errors import Refusal, invalid_field
 from mailkeep.features.mailflow.sending.model import AcceptedMessage, AddressInput, AttachmentInput, SendRequest
 from mailkeep.features.mailflow.sending.rules import MAX_BATCH, MAX_HEADER_OCTETS, MAX_HEADERS, MAX_RECIPIENTS
 from mailkeep.web.fields import DECODE_EACH, MAY_BE_EMPTY, OWN_CODE, Body, MultiLine, Text
-from mailkeep.web.string_views import StringView
+from mailkeep.web.string_views import StringView, read_views
 
 OwnCode = Annotated[str, Meta(extra=OWN_CODE)]
 MessageIdText = Annotated[str, Meta(max_length=998)]
@@ -52,14 +52,17 @@ class UnsubscribeBody(Body, frozen=True):
 
 
 class SendBody(Body, frozen=True, rename={"sender": "from"}):
-    """A message to send; at least one of text_body and html_body."""
+    """A message to send; at least one of text_body and html_body, or a template_id. Fields that are given take
+    precedence over the template's.
+    """
 
-    one_of: ClassVar[tuple[str, ...]] = ("text_body", "html_body")
+    one_of: ClassVar[tuple[str, ...]] = ("text_body", "html_body", "template_id")
+    required_without: ClassVar[Mapping[str, str]] = {"subject": "template_id"}
     total: ClassVar[tuple[tuple[str, ...], int] | None] = (("to", "cc", "bcc"), MAX_RECIPIENTS)
 
     sender: AddressBody
     to: list[AddressBody]
-    subject: Annotated[str, Meta(max_length=2000)]
+    subject: Annotated[str, Meta(max_length=2000, description="Required without template_id.")] = ""
     cc: list[AddressBody] = []
     bcc: list[AddressBody] = []
     reply_to: AddressBody | None = None
@@ -76,6 +79,14 @@ class SendBody(Body, frozen=True, rename={"sender": "from"}):
     in_reply_to: MessageIdText = ""
     references: Annotated[list[MessageIdText], Meta(max_length=100)] = []
     list_unsubscribe: UnsubscribeBody | None = None
+    template_id: Annotated[UUID, Meta(description="A template: its published version is sent.")] | None = None
+    variables: Annotated[
+        Any,
+        Meta(
+            extra_json_schema={"type": "object"},
+            description="Values of the template's variables: an object, nested for dotted names; at most 256 KiB.",
+        ),
+    ] = None
     tags: Annotated[list[Annotated[str, Meta(min_length=1, max_length=100)]], Meta(max_length=10)] = []
     metadata: Annotated[dict[Annotated[str, Meta(min_length=1, max_length=100)], Text], Meta(max_length=20)] = {}
 
@@ -133,7 +144,7 @@ class BatchAnswer(Struct, frozen=True):
 
 
 def to_request(body: SendBody) -> SendRequest:
-    """The message of a request body. INVALID_FIELD if an attachment's content is no string."""
+    """The message of a request body. INVALID_FIELD for the content of an attachment or `variables` of another type."""
     return SendRequest(
         sender=_address(body.sender),
         to=[_address(each) for each in body.to],
@@ -150,6 +161,8 @@ def to_request(body: SendBody) -> SendRequest:
         unsubscribe=msgspec.structs.asdict(body.list_unsubscribe) if body.list_unsubscribe else None,
         tags=body.tags,
         metadata=body.metadata,
+        template_id=body.template_id,
+        variables=_variables(body),
     )
 
 
@@ -169,6 +182,18 @@ def _to_request_or_refusal(item: SendBody | Refusal) -> SendRequest | Refusal:
 
 def _address(body: AddressBody) -> AddressInput:
     return AddressInput(body.email, body.name)
+
+
+def _variables(body: SendBody) -> dict[str, Any]:
+    """The values for the template. INVALID_FIELD if they are no object, or without a template."""
+    variables: Any = body.variables
+    if variables is None:
+        return {}
+    if not isinstance(variables, dict):
+        raise invalid_field("variables", "must be an object")
+    if body.template_id is None:
+        raise invalid_field("variables", "needs a template_id")
+    return read_views(cast(dict[str, Any], variables))
 
 
 def _headers(headers: Any) -> Any:

@@ -239,3 +239,15 @@ def send_action(attempts: Sequence[Message], succeeded: int) -> AuditAction:
         "message_ids": [each.message_id for each in attempts],
     }
     return AuditAction("message.send", target, details=details)
+
+
+def failed_batch_action(refused: Sequence[Refusal]) -> AuditAction:
+    """The audit action of a batch without an accepted message: denied if all messages were refused for missing rights.
+    Its error code is that of the first.
+    """
+    details = {"messages": len(refused), "succeeded": 0, "codes": sorted({each.code for each in refused})}
+    denied = all(each.status == 403 for each in refused)
+    outcome = "denied" if denied else "failed"
+    return AuditAction(
+        "message.send", AuditTarget("message", None), details=details, outcome=outcome, error_code=refused[0].code
+    )

@@ -48,6 +48,13 @@ class AuthenticationResults(Struct, frozen=True):
     dmarc: str | None
 
 
+class MessageTemplate(Struct, frozen=True):
+    """The template that a message was rendered from, and its version."""
+
+    id: UUID
+    version: int
+
+
 class MessageResponse(Struct, frozen=True, rename={"from_": "from"}):
     """A message of the history."""
 
@@ -66,6 +73,7 @@ class MessageResponse(Struct, frozen=True, rename={"from_": "from"}):
     size: int
     tags: list[str]
     metadata: dict[str, Any]
+    template: MessageTemplate | None
     status: Status
     recipients: list[MessageRecipientResponse]
     spam: Spam
@@ -145,12 +153,19 @@ def to_message(message: model.Message) -> MessageResponse:
         size=message.size,
         tags=message.tags,
         metadata=dict(message.metadata),
+        template=_template(message),
         status=message.status,  # pyright: ignore[reportArgumentType] limited by a CHECK constraint
         recipients=[_recipient(recipient) for recipient in message.recipients],
         spam=Spam(message.spam_score, message.spam_action, message.spam_symbols),
         auth=AuthenticationResults(message.auth.get("spf"), message.auth.get("dkim"), message.auth.get("dmarc")),
         created_at=iso(message.created_at),
     )
+
+
+def _template(message: model.Message) -> MessageTemplate | None:
+    if message.template_id is None or message.template_version is None:
+        return None
+    return MessageTemplate(message.template_id, message.template_version)
 
 
 def _recipient(recipient: model.Recipient) -> MessageRecipientResponse:

@@ -123,6 +123,8 @@ class Message:
     accepted_at: datetime | None = None
     request_id: UUID | None = None
     batch_index: int | None = None
+    template_id: UUID | None = None
+    template_version: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
