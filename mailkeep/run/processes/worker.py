@@ -1,4 +1,5 @@
-"""The process `worker`: delivers webhooks, carries out bulk operations, and warns owners of full mailboxes.
+"""The process `worker`: sends scheduled messages, delivers webhooks, carries out bulk operations, and warns owners of
+full mailboxes.
 
 Any number of workers can share one database.
 """
@@ -17,10 +18,14 @@ import uvloop
 
 from mailkeep.app import App
 from mailkeep.features.directory.bulk.jobs import BulkWorker
+from mailkeep.features.mailflow.scheduling.jobs import ScheduledWorker
 from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorker
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from mailkeep.jobs.cancellation import cancel_all
-from mailkeep.run.runtime import logs, tasks
+from mailkeep.mail.daemons.paths import InstancePaths
+from mailkeep.mail.smtp.connection import Relay
+from mailkeep.mail.smtp.pool import SmtpPool
+from mailkeep.run.runtime import logs, service_status, tasks
 from mailkeep.run.runtime.context import attach
 from mailkeep.run.runtime.metrics_flush import flush_counters
 from mailkeep.settings import load_settings
@@ -34,6 +39,11 @@ class WorkerProcess(Protocol):
     """The part of `Process` that a worker uses."""
 
     @property
+    def paths(self) -> InstancePaths:
+        """The paths of the instance."""
+        ...
+
+    @property
     def stop_requested(self) -> asyncio.Event:
         """Set when the worker is to stop."""
         ...
@@ -44,7 +54,7 @@ class WorkerProcess(Protocol):
 
 
 @contextlib.asynccontextmanager
-async def running(worker: DeliveryWorker | SystemMailWorker | BulkWorker) -> AsyncGenerator[None]:
+async def running(worker: DeliveryWorker | SystemMailWorker | BulkWorker | ScheduledWorker) -> AsyncGenerator[None]:
     """Run a worker while the block lasts. Jobs in progress then have two seconds; the rest is repeated."""
     task = asyncio.create_task(worker.run())
     try:
@@ -60,20 +70,36 @@ def deliver_webhooks(app: App) -> contextlib.AbstractAsyncContextManager[None]:
 
 
 @contextlib.asynccontextmanager
+async def send_scheduled(app: App) -> AsyncGenerator[None]:
+    """Send scheduled messages while the block lasts, if this process can submit mail."""
+    if app.mta is None:
+        yield
+        return
+    async with running(ScheduledWorker(app)):
+        yield
+
+
+@contextlib.asynccontextmanager
 async def work(app: App) -> AsyncGenerator[None]:
     """Do the work of this process while the block lasts."""
     warnings = asyncio.create_task(tasks.run_quota_warnings(app))
     refusals = asyncio.create_task(tasks.run_refusal_summaries(app))
+    settling = asyncio.create_task(tasks.run_scheduled_settling(app))
     try:
-        async with deliver_webhooks(app), running(BulkWorker(app)):
+        async with deliver_webhooks(app), running(BulkWorker(app)), send_scheduled(app):
             yield
     finally:
-        await cancel_all(warnings, refusals)
+        await cancel_all(warnings, refusals, settling)
 
 
 async def serve(app: App, process: WorkerProcess) -> None:
-    """Work until asked to stop."""
-    async with work(app):
+    """Work until asked to stop; in the full profile with the socket of Postfix for the API's mail."""
+    async with contextlib.AsyncExitStack() as stack:
+        if app.settings.is_full_profile:
+            app.mta = SmtpPool(Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.name))
+            app.mta_restarts = lambda: not service_status.is_stopped(process.paths.run, "postfix")
+            stack.push_async_callback(app.mta.close)
+        await stack.enter_async_context(work(app))
         process.report_ready()
         await process.stop_requested.wait()
 

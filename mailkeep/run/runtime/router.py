@@ -33,6 +33,7 @@ from mailkeep.features.directory.vacation.routes import ENDPOINTS as VACATION, O
 from mailkeep.features.mailflow.abuse.routes import ENDPOINTS as ABUSE
 from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
 from mailkeep.features.mailflow.sandbox.routes import ENDPOINTS as SANDBOX
+from mailkeep.features.mailflow.scheduling.routes import ENDPOINTS as SCHEDULING
 from mailkeep.features.mailflow.sending.routes import ENDPOINTS as SENDING
 from mailkeep.features.mailflow.webhooks.routes import ENDPOINTS as WEBHOOKS
 from mailkeep.features.operations.configuration.routes import ENDPOINTS as CONFIGURATION
@@ -79,6 +80,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *ROUTING,
     *SENDING,
     *HISTORY,
+    *SCHEDULING,
     *QUEUE,
     *EVENTS,
     *WEBHOOKS,

@@ -150,6 +150,11 @@ export const POLICY = {
     "reach": "domain",
     "unenrolled": false
   },
+  "message.details": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
   "message.list": {
     "role": "domain_admin",
     "reach": "listing",
@@ -161,6 +166,11 @@ export const POLICY = {
     "unenrolled": false
   },
   "message.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "message.schedule": {
     "role": "domain_admin",
     "reach": "domain",
     "unenrolled": false
@@ -201,6 +211,11 @@ export const POLICY = {
     "unenrolled": false
   },
   "sandbox": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "sandbox.read": {
     "role": "super_admin",
     "reach": "global",
     "unenrolled": false

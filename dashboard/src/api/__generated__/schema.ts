@@ -234,7 +234,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description The key is shown only once. It has the rights of its owner, restricted to `scoped_domain_ids`, and works from `allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that is created with another key can't expire later than that one or have a higher rate limit or more networks (FORBIDDEN, `details.reason` longer_lived, faster or more_networks), and is revoked with it.
+         * @description The key is shown only once. It has the rights of its owner, restricted by `permissions` and `scoped_domain_ids`, and works from `allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that is created with another key can't expire later than that one or have a higher rate limit or more networks (FORBIDDEN, `details.reason` longer_lived, faster or more_networks), and is revoked with it.
          */
         post: operations["postApiKeys"];
         delete?: never;
@@ -255,7 +255,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description At once, with all keys that were created with it. A super_admin may revoke any key, others their own.
+         * @description At once, with all keys that were created with it. A super_admin may revoke any key, others their own. Messages that were scheduled with it fail at their time.
          */
         delete: operations["deleteApiKeysById"];
         options?: never;
@@ -896,7 +896,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a domain
-         * @description CONFLICT, with their numbers, while it has mailboxes, aliases or alias domains; mailboxes in the trash are deleted with it.
+         * @description CONFLICT, with their numbers, while it has mailboxes, aliases or alias domains; mailboxes in the trash are deleted with it. Also while messages are scheduled, unless `cancel_scheduled` is true.
          */
         delete: operations["deleteDomainsById"];
         options?: never;
@@ -2059,10 +2059,37 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a message */
+        /**
+         * Get a message
+         * @description With an entity tag while it is `scheduled`: only then it can be changed.
+         */
         get: operations["getMessagesById"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Reschedule a message
+         * @description Gives a message with status `scheduled` another time. CONFLICT, `details.reason` not_scheduled (with `status`), for a message that does not wait any more.
+         */
+        patch: operations["patchMessagesById"];
+        trace?: never;
+    };
+    "/messages/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a scheduled message
+         * @description It is not sent, and its content is deleted at once. CONFLICT, `details.reason` not_scheduled (with `status`), for a message that does not wait any more.
+         */
+        post: operations["postMessagesByIdCancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2078,7 +2105,7 @@ export interface paths {
         };
         /**
          * Get the timeline of a message
-         * @description Oldest first: `submitted` and `accepted`, then each delivery attempt with the reply of the remote server; for inbound mail `received` or `rejected`.
+         * @description Oldest first: `scheduled` and `cancelled`, `submitted` and `accepted`, then each delivery attempt with the reply of the remote server; for inbound mail `received` or `rejected`.
          */
         get: operations["getMessagesByIdEvents"];
         put?: never;
@@ -2572,7 +2599,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message
-         * @description 200 means that the mail transfer agent has accepted the message. While it restarts, the response waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once.
+         * @description 200 means that the mail transfer agent has accepted the message, or that it is stored until `scheduled_at` (`status` scheduled); permissions, domain and limits are then checked again, and a message that is not sent has `mail.failed` with the reason. While it restarts, the response waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once.
          */
         post: operations["postSend"];
         delete?: never;
@@ -3351,11 +3378,22 @@ export interface components {
             /** @description Where the key may be used from, in CIDR form; empty: everywhere */
             allowed_networks?: string[];
             /**
+             * Format: date-time
+             * @description The exact time, with a UTC offset; not with expires_in_days
+             */
+            expires_at?: string;
+            /**
              * @description 0: never expires
              * @default 0
              */
             expires_in_days?: number;
             name: string;
+            /**
+             * @description Narrows the rights of the owner. `sending`: /send, /send/batch, GET /auth/me, and its own messages: list, get, reschedule, cancel. `read`: every GET of the owner's role, except `/raw` of inbound mail
+             * @default full
+             * @enum {string}
+             */
+            permissions?: "full" | "sending" | "read";
             /** @description Requests accepted in any 60 seconds; 0: unlimited */
             rate_limit?: number;
             scoped_domain_ids?: string[];
@@ -3365,11 +3403,15 @@ export interface components {
             api_key: components["schemas"]["ApiKeyRecord"];
             key: string | null;
         };
-        /** @description A key was revoked. */
+        /**
+         * @description A key was revoked. `scheduled_messages` that were scheduled with it wait and will fail at their time
+         *         (`mail.failed`, `reason` permission): cancel them, or schedule them again.
+         */
         ApiKeyDeletion: {
             /** Format: uuid */
             id: string;
             message: string;
+            scheduled_messages: number;
         };
         /** @description An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are deleted and it has no access. */
         ApiKeyRecord: {
@@ -3398,6 +3440,8 @@ export interface components {
             name: string;
             /** Format: uuid */
             parent_id: string | null;
+            /** @enum {string} */
+            permissions: "full" | "sending" | "read";
             rate_limit: number;
             scoped_domain_ids: string[];
         };
@@ -3812,6 +3856,7 @@ export interface components {
         };
         /** @description A domain was deleted. */
         DomainDeletion: {
+            cancelled_messages: number;
             /** Format: uuid */
             id: string;
             message: string;
@@ -4431,7 +4476,7 @@ export interface components {
             };
             /** @description The mail server's queue ID, if it has one. */
             queue_id: string | null;
-            /** @description Why, in words. */
+            /** @description Why, in words. Of a scheduled message that was not submitted a code, such as `permission`. */
             reason: string | null;
             /** @description The other server. */
             remote_host: string | null;
@@ -4589,12 +4634,17 @@ export interface components {
             metadata: Record<string, unknown>;
             queue_id: string | null;
             recipients: components["schemas"]["MessageRecipientResponse"][];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            scheduled_at: string | null;
             size: number;
             /** @enum {string} */
             source: "api" | "mailkeep" | "smtp" | "system";
             spam: components["schemas"]["Spam"];
             /** @enum {string} */
-            status: "bounced" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "submitting" | "unknown";
+            status: "bounced" | "cancelled" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "scheduled" | "submitting" | "unknown";
             subject: string;
             tags: string[];
             to: string[];
@@ -5196,6 +5246,14 @@ export interface components {
             size: number;
             subject: string;
         };
+        /** @description The new time of a scheduled message. */
+        ScheduleBody: {
+            /**
+             * Format: date-time
+             * @description With a UTC offset, at most 30 days ahead. Up to 60 seconds in the past means now.
+             */
+            scheduled_at: string;
+        };
         /**
          * @description What a script does with the message. Only the fields of its `action` have a value; `text` is that of a reply.
          *
@@ -5317,6 +5375,11 @@ export interface components {
             };
             references?: string[];
             reply_to?: components["schemas"]["AddressBody"] | null;
+            /**
+             * Format: date-time
+             * @description When to send, with a UTC offset, at most 30 days ahead. Up to 60 s in the past means now.
+             */
+            scheduled_at?: string | null;
             subject: string;
             tags?: string[];
             text_body?: string | null;
@@ -5671,7 +5734,7 @@ export interface components {
             at: string;
             detail: components["schemas"]["TimelineDetail"];
             /** @enum {string} */
-            kind: "accepted" | "bounced" | "deferred" | "delivered" | "failed" | "lost" | "received" | "rejected" | "relayed" | "submitted" | "unknown";
+            kind: "accepted" | "bounced" | "cancelled" | "deferred" | "delivered" | "failed" | "lost" | "received" | "rejected" | "relayed" | "scheduled" | "submitted" | "unknown";
             recipient: string | null;
         };
         /**
@@ -9114,7 +9177,10 @@ export interface operations {
     };
     deleteDomainsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Cancel the domain's scheduled messages. */
+                cancel_scheduled?: boolean;
+            };
             header?: {
                 /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
                 "If-Match"?: components["parameters"]["ifMatch"];
@@ -12127,7 +12193,7 @@ export interface operations {
                 queue_id?: string;
                 since?: string;
                 sort?: "created_at";
-                status?: "bounced" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "submitting" | "unknown";
+                status?: "bounced" | "cancelled" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "scheduled" | "submitting" | "unknown";
                 subject?: string;
                 tag?: string;
                 to?: string;
@@ -12181,6 +12247,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -12199,6 +12266,100 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    patchMessagesById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MessageResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMessagesByIdCancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MessageResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

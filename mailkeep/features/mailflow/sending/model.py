@@ -56,6 +56,7 @@ class SendRequest:
     unsubscribe: Mapping[str, Any] | None
     tags: Sequence[str]
     metadata: Mapping[str, str]
+    scheduled_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class SendAttempt:
     @property
     def count(self) -> tuple[datetime, SendCharge]:
         """The charge with the time at which it was counted, to uncount it."""
-        return self.message.created_at, self.charge
+        return self.message.submitted_at or self.message.created_at, self.charge
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,15 @@ class AcceptedMessage:
     message_id: str
     status: str
     recipients: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class DueMessage:
+    """A scheduled message that a worker has claimed: its row in the history, its request, and its fencing token."""
+
+    message: Message
+    request: SendRequest
+    claims: int
 
 
 @dataclass(frozen=True, slots=True)

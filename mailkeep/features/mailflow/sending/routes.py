@@ -22,7 +22,7 @@ from mailkeep.core.errors import (
     SendFailed,
     SendUnavailable,
 )
-from mailkeep.features.mailflow.sending import service, wire
+from mailkeep.features.mailflow.sending import recovery, service, wire
 from mailkeep.features.mailflow.sending.rules import MAX_BATCH
 from mailkeep.settings import Settings
 from mailkeep.web.decode_process import INLINE_BYTES
@@ -55,18 +55,18 @@ async def _convert(call: Call, convert: Callable[[T], R], value: T) -> R:
 
 
 async def _find_result(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
-    accepted = await service.find_sent(app, request_id)
+    accepted = await recovery.find_sent(app, request_id)
     return HttpResponse(wire.sent_message(accepted[0])) if accepted else None
 
 
 async def _find_batch_result(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
-    accepted = await service.find_sent(app, request_id)
+    accepted = await recovery.find_sent(app, request_id)
     if not accepted:
         return None
     # The remaining messages get the ID of the interrupted request, so that the next retry finds them too.
     who = replace(call.caller(), request_id=request_id)
     items = await _convert(call, wire.to_requests, call.body.messages)
-    return HttpResponse(await _convert(call, wire.batch_answer, await service.resume_batch(app, who, items, accepted)))
+    return HttpResponse(await _convert(call, wire.batch_answer, await recovery.resume_batch(app, who, items, accepted)))
 
 
 def body_limit(settings: Settings) -> int:
@@ -90,7 +90,9 @@ ENDPOINTS = (
         audit="message.send",
         resource="message",
         summary="Send a message",
-        description="200 means that the mail transfer agent has accepted the message. While it restarts, the response "
+        description="200 means that the mail transfer agent has accepted the message, or that it is stored until "
+        "`scheduled_at` (`status` scheduled); permissions, domain and limits are then checked again, and a message "
+        "that is not sent has `mail.failed` with the reason. While it restarts, the response "
         "waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once.",
         tag="Sending",
         body=wire.SendBody,
@@ -111,6 +113,7 @@ ENDPOINTS = (
         examples=(
             Example(body=_EXAMPLE),
             Example(body=_EXAMPLE | {"html_body": "<p>Good to have you here.</p>", "tags": ["welcome"]}),
+            Example(body=_EXAMPLE | {"scheduled_at": "{in_two_days}"}),
         ),
     ),
     Endpoint(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, cast
 from uuid import UUID
 
 from mailkeep.core.address import MAX_DOMAIN_OCTETS, Address, AddressError, parse_address
+from mailkeep.core.clock import iso
 from mailkeep.core.errors import (
     DomainInactive,
     Forbidden,
@@ -30,6 +31,7 @@ from mailkeep.features.mailflow.sending.model import (
     SendRequest,
     SubmissionResult,
 )
+from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.messages.model import Message
 from mailkeep.mail.message.attachments import OutgoingAttachment, check_content_id, check_content_type, clean_file_name
 from mailkeep.mail.message.base64_content import Base64, Base64Error
@@ -41,6 +43,9 @@ from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, SmtpRe
 MAX_BATCH = 100
 MAX_RECIPIENTS = 1000
 MAX_HEADERS = 200
+MAX_AHEAD = timedelta(days=30)
+"""How far ahead a message can be scheduled."""
+_LATE = timedelta(seconds=60)  # a time in the past that means now
 MAX_HEADER_OCTETS = 64 << 10
 """The size of the names and values of all custom headers, in UTF-8."""
 # What the event loop checks and composes itself; anything larger goes to a thread.
@@ -49,6 +54,15 @@ _INLINE_BYTES = 256 << 10
 _FIELD_COST = 400  # bytes of a body that take as long to compose as a header field
 _GROUP_RECIPIENTS = 1000
 _CONNECTION_STAGES = ("connect", "greeting", "ehlo", "tls", "login")  # of SMTP, before the first message
+
+
+def check_scheduled_at(scheduled_at: datetime, at: datetime) -> datetime | None:
+    """The time of a message to schedule; None if it is to be sent now (up to 60 s in the past). INVALID_FIELD."""
+    if scheduled_at > at + MAX_AHEAD:
+        raise invalid_field("scheduled_at", f"must be at most {MAX_AHEAD.days} days ahead (got {iso(scheduled_at)})")
+    if scheduled_at < at - _LATE:
+        raise invalid_field("scheduled_at", f"must be in the future (got {iso(scheduled_at)}; now is {iso(at)})")
+    return scheduled_at if scheduled_at > at else None
 
 
 def parse_sender(request: SendRequest) -> MailboxAddress:
@@ -243,10 +257,13 @@ def may_pass_with_a_restart(failure: SmtpRefusal | ConnectionLost) -> bool:
     return failure.reply.code == 421 or is_milter_away
 
 
-def failure_status(result: SmtpRefusal | ConnectionLost) -> tuple[str, str]:
-    """The status of a failed attempt, and the reason: `failed` if the message was refused, `lost`, or `unknown`."""
+def failure_status(result: SmtpRefusal | ConnectionLost, *, is_scheduled: bool = False) -> tuple[str, str]:
+    """The status of a failed attempt, and the reason: `failed` if the message was refused, `lost`, or `unknown`. A
+    scheduled message is `lost` if it was refused: `mailflow/scheduling` decides whether it waits or fails.
+    """
     if isinstance(result, SmtpRefusal):
-        return ("lost" if result.stage in _CONNECTION_STAGES else "failed"), str(result.reply)
+        is_lost = is_scheduled or result.stage in _CONNECTION_STAGES
+        return ("lost" if is_lost else "failed"), str(result.reply)
     return ("unknown" if result.submitted == "unknown" else "lost"), str(result)
 
 
@@ -303,3 +320,15 @@ def _submission_state(result: SubmissionResult) -> str:
     if isinstance(result, AcceptedSubmission):
         return "yes"
     return result.submitted if isinstance(result, ConnectionLost) else "no"
+
+
+def failed_batch_action(refused: Sequence[Refusal]) -> AuditAction:
+    """The audit action of a batch without an accepted message: denied if all messages were refused for missing rights.
+    Its error code is that of the first.
+    """
+    details = {"messages": len(refused), "succeeded": 0, "codes": sorted({each.code for each in refused})}
+    denied = all(each.status == 403 for each in refused)
+    outcome = "denied" if denied else "failed"
+    return AuditAction(
+        "message.send", AuditTarget("message", None), details=details, outcome=outcome, error_code=refused[0].code
+    )

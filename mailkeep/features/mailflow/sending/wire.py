@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal, cast
 from uuid import UUID
 
@@ -78,6 +79,10 @@ class SendBody(Body, frozen=True, rename={"sender": "from"}):
     list_unsubscribe: UnsubscribeBody | None = None
     tags: Annotated[list[Annotated[str, Meta(min_length=1, max_length=100)]], Meta(max_length=10)] = []
     metadata: Annotated[dict[Annotated[str, Meta(min_length=1, max_length=100)], Text], Meta(max_length=20)] = {}
+    scheduled_at: Annotated[
+        datetime | None,
+        Meta(description="When to send, with a UTC offset, at most 30 days ahead. Up to 60 s in the past means now."),
+    ] = None
 
 
 class BatchBody(Body, frozen=True):
@@ -150,6 +155,7 @@ def to_request(body: SendBody) -> SendRequest:
         unsubscribe=msgspec.structs.asdict(body.list_unsubscribe) if body.list_unsubscribe else None,
         tags=body.tags,
         metadata=body.metadata,
+        scheduled_at=body.scheduled_at,
     )
 
 
