@@ -138,6 +138,8 @@ POLICY: dict[str, PolicyRule] = {
     "message.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ | _SENDING),
     "message.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ | _SENDING),
     "message.details": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),  # timeline and content
+    "message.resend": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "message.retry": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "message.schedule": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_SENDING),  # change or cancel what is scheduled
     "message.raw_inbound": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "suspension.list": PolicyRule(_ADMIN, ActionScope.LISTING, keys=_READ),

@@ -32,6 +32,7 @@ from mailkeep.features.directory.sieve.routes import ENDPOINTS as SIEVE, OWN_MAI
 from mailkeep.features.directory.vacation.routes import ENDPOINTS as VACATION, OWN_MAILBOX_ENDPOINTS as OWN_VACATION
 from mailkeep.features.mailflow.abuse.routes import ENDPOINTS as ABUSE
 from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
+from mailkeep.features.mailflow.resending.routes import ENDPOINTS as RESENDING
 from mailkeep.features.mailflow.sandbox.routes import ENDPOINTS as SANDBOX
 from mailkeep.features.mailflow.scheduling.routes import ENDPOINTS as SCHEDULING
 from mailkeep.features.mailflow.sending.routes import ENDPOINTS as SENDING
@@ -81,6 +82,7 @@ FEATURES: tuple[Endpoint, ...] = (
     *SENDING,
     *HISTORY,
     *SCHEDULING,
+    *RESENDING,
     *QUEUE,
     *EVENTS,
     *WEBHOOKS,

@@ -183,14 +183,13 @@ async def test_reschedule_and_cancel_with_a_version(post: Post):
     assert (cancelled.data["status"], cancelled.data["recipients"][0]["status"]) == ("cancelled", "cancelled")
     await run_due(post, hours=2)
     assert (await post.caught(), await post.events(), await jobs_left(post)) == ([], [], 0)
-    for method, url, body in (("POST", f"{path}/cancel", None), ("PATCH", path, {"scheduled_at": later})):
+    change = {"scheduled_at": iso(START + 9 * HOUR)}
+    for method, url, body in (("POST", f"{path}/cancel", None), ("PATCH", path, change)):
         refused = await post.api.sue(method, url, body)
         details = refused.json["error"]["details"]
         assert (refused.status, details) == (409, {"reason": "not_scheduled", "status": "cancelled"})
-    actions = [each["action"] for each in await post.api.audit_entries() if each["outcome"] == "success"]
-    assert [each for each in actions if each.startswith("message.")] == [
-        "message.schedule", "message.reschedule", "message.cancel",
-    ]  # fmt: skip
+    rows = await post.api.sql("SELECT action FROM audit_entries WHERE outcome = 'success' ORDER BY id")
+    assert [each["action"] for each in rows] == ["message.schedule", "message.reschedule", "message.cancel"]
     timeline = (await post.api.sue.get(f"{path}/events")).data
     assert [each["kind"] for each in timeline] == ["scheduled", "scheduled", "cancelled"]
     assert [each["id"] for each in await post.messages(status="cancelled")] == [message_id]

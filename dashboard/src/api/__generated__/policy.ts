@@ -170,6 +170,16 @@ export const POLICY = {
     "reach": "domain",
     "unenrolled": false
   },
+  "message.resend": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "message.retry": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
   "message.schedule": {
     "role": "domain_admin",
     "reach": "domain",

@@ -32,10 +32,10 @@ class ApiKey:
     scoped_domain_ids: tuple[UUID, ...]
     rate_limit: int
     allowed_networks: tuple[str, ...]
-    permissions: KeyPermissions
     last_used_at: datetime | None
     expires_at: datetime | None
     created_at: datetime
+    permissions: KeyPermissions = KeyPermissions.FULL
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,9 @@ def _domain_of(address: str) -> str | None:
         return None
 
 
+retry = store.retry
+
+
 async def deliver_due(app: App, limit: int = 100) -> int:
     """Deliver to the recipients whose next attempt is due; returns how many there were."""
     async with app.db.autocommit() as conn:

@@ -41,7 +41,7 @@ ENDPOINTS = (
         data=history.MessageResponse,
         versioned=True,
         refusals=(NotFound, ApiKeyDomainScope, Conflict, PreconditionFailed),
-        examples=(Example(path={"id": "{scheduled_id}"}, body={"scheduled_at": "{in_two_days}"}),),
+        examples=(Example(path={"id": "{scheduled_id}"}, body={"scheduled_at": "2026-03-03T09:00:00Z"}),),
     ),
     Endpoint(
         method="POST",

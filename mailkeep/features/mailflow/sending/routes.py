@@ -113,7 +113,7 @@ ENDPOINTS = (
         examples=(
             Example(body=_EXAMPLE),
             Example(body=_EXAMPLE | {"html_body": "<p>Good to have you here.</p>", "tags": ["welcome"]}),
-            Example(body=_EXAMPLE | {"scheduled_at": "{in_two_days}"}),
+            Example(body=_EXAMPLE | {"scheduled_at": "2026-03-03T09:00:00Z"}),
         ),
     ),
     Endpoint(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from time import monotonic
@@ -132,7 +132,7 @@ async def _send_group(
     return [
         scheduled.get(index, each)
         if isinstance(each, Refusal)
-        else _outcome(app, attempts[each.id].message, results[each.id])
+        else outcome(app, attempts[each.id].message, results[each.id])
         for index, each in enumerate(prepared)
     ]
 
@@ -270,14 +270,15 @@ async def _sender_domains(app: App, senders: Sequence[set[str]]) -> list[dict[st
     return [domains] * len(senders)
 
 
-async def refuse_senders(app: App, who: Principal, senders: Collection[Address]) -> None:
-    """Check the rights to senders whose domains are managed: FORBIDDEN by role, or for the address of a higher-ranked
-    administrator; API_KEY_DOMAIN_SCOPE.
+async def refuse_senders(app: App, who: Principal, senders: Collection[Address]) -> Mapping[str, SenderDomain]:
+    """Check the rights to senders whose domains are managed; returns these by the senders' keys. FORBIDDEN by role, or
+    for the address of a higher-ranked administrator; API_KEY_DOMAIN_SCOPE.
     """
     domains = await app.write_in_batch(_sender_domains, {each.key for each in senders})
     for domain in domains.values():
         allow_on(who, "send", domain.id)
         rules.refuse_lower_rank(who, domain.owner_rank)
+    return domains
 
 
 def _sender_or_none(request: SendRequest) -> Address | None:
@@ -379,7 +380,8 @@ async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage, restart_wa
         return ConnectionLost("the message could not be written to the connection", "envelope")
 
 
-def _outcome(app: App, message: Message, result: SubmissionResult) -> SendOutcome:
+def outcome(app: App, message: Message, result: SubmissionResult) -> SendOutcome:
+    """The outcome of a submission for its caller."""
     if not isinstance(result, AcceptedSubmission):
         return rules.submission_refusal(result)
     status = rules.first_status(app.settings.mta.mode)

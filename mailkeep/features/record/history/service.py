@@ -139,7 +139,7 @@ async def open_content(app: App, who: Principal, message_id: UUID) -> MessageCon
             days = app.settings.retention.content_days
             if app.clock() - (message.submitted_at or message.created_at) >= timedelta(days=days):
                 raise NotFound(f"The content was deleted after {days} days (retention.content_days).", reason="expired")
-            text = "No content is stored: the message is not sent, was rejected or not accepted, or the disk was full."
+            text = "The content was never stored: the message is not sent, was refused, or the disk was full."
             raise NotFound(text, reason="not_kept")
         if inbound:
             target = AuditTarget("message", message.id, message.domain_id, message.domain_name)
