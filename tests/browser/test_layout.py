@@ -79,6 +79,7 @@ FORMS = (
     Form("delete webhook", "/webhooks/{webhook_id}?tab=settings", "", ("Delete webhook",)),
     Form("new administrator", "/admins?new=yes", "Create administrator"),
     Form("send", "/send", "Send"),
+    Form("reschedule", "/messages/{scheduled_id}", "", ("Reschedule",)),
     Form("account", "/account", "Change password"),
     Form("new passkey", "/account", "", ("Add a passkey",)),
 )

@@ -105,7 +105,7 @@ async def test_content_is_kept_from_the_day_of_sending(post: Post):
 
 
 @pytest.mark.parametrize(
-    ("scheduled_at", "fault"),
+    "scheduled_at, fault",
     [
         ("2026-03-31T12:00:01Z", "at most 30 days ahead"),
         ("2026-03-01T11:58:59Z", "must be in the future"),
@@ -289,7 +289,7 @@ async def _delete_domain_row(post: Post) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "caller", "expected"),
+    "change, caller, expected",
     [
         (_revoke_key, "key", "permission"),
         (_demote, "adam", "permission"),

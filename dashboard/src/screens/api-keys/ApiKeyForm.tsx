@@ -12,7 +12,7 @@ const EXACT = 'exact'
 const FIELDS = {
   name: '',
   scoped_domain_ids: [] as string[],
-  permissions: 'full' as Schema['KeyPermissions'],
+  permissions: 'full',
   expires_in_days: '0',
   /** A local time in the browser's zone. */
   expires_at: '',
@@ -124,7 +124,7 @@ function createBody(values: typeof FIELDS): Schema['ApiKeyCreate'] {
   return {
     name: values.name.trim(),
     scoped_domain_ids: values.scoped_domain_ids,
-    permissions: values.permissions,
+    permissions: values.permissions as Schema['ApiKeyRecord']['permissions'],
     ...(values.expires_in_days === EXACT
       ? { expires_at: fromLocal(values.expires_at, OWN_ZONE) ?? '' }
       : { expires_in_days: Number(values.expires_in_days) }),

@@ -125,7 +125,7 @@ export function Send() {
                 })}
               />
               <Button type="submit" loading={send.isPending} leftSection={<Icon name="send" size={16} />}>
-                {form.values.scheduled_at ? 'Schedule' : 'Send'}
+                Send
               </Button>
             </>
           }

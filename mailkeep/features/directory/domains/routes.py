@@ -151,7 +151,7 @@ ENDPOINTS = (
         ),
         tag="Domains",
         versioned=True,
-        query=wire.DeleteQuery,
+        query=wire.DomainDeleteQuery,
         data=wire.DomainDeletion,
         audit="domain.delete",
         refusals=(NotFound, ApiKeyDomainScope, Conflict),

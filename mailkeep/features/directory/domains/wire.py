@@ -146,7 +146,7 @@ class DomainQuery(Query, frozen=True):
     alias_of: UUID | None = None
 
 
-class DeleteQuery(Query, frozen=True):
+class DomainDeleteQuery(Query, frozen=True):
     """Parameters of a deletion."""
 
     cancel_scheduled: Annotated[bool, Meta(description="Cancel the domain's scheduled messages.")] = False

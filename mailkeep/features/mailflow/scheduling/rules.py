@@ -21,7 +21,7 @@ from mailkeep.features.record.scheduled.model import ClaimedMessage
 GIVE_UP_AFTER = timedelta(days=5)
 _FIRST_PAUSE, _LONGEST_PAUSE = timedelta(seconds=30), timedelta(minutes=15)
 _MAX_DOUBLINGS = 5
-_GROUP_MESSAGES, _GROUP_RECIPIENTS, _GROUP_BYTES = 100, 1000, 16 << 20
+_GROUP_MESSAGES, _GROUP_RECIPIENTS, _GROUP_BYTES = 50, 1000, 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def _wait(reason: str, why: str, pause: timedelta, scheduled_at: datetime, at: d
 
 
 def group(claimed: Iterable[ClaimedMessage]) -> list[list[ClaimedMessage]]:
-    """Claimed messages in groups that are sent as one batch: of one creator, with at most 100 messages, 1,000
+    """Claimed messages in groups that are sent as one batch: of one creator, with at most 50 messages, 1,000
     recipients and 16 MiB (or one message).
     """
     groups: list[list[ClaimedMessage]] = []

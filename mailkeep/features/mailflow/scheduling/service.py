@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -118,6 +119,7 @@ async def _send(
             return dict.fromkeys(ids, Forbidden("The account or the API key that scheduled the message has ended."))
         contents = await scheduled.read_contents(conn, app.vault, ids)
         rows = {each.id: each for each in await messages.find_all(conn, ids)}
+    who = replace(who, request_id=None)  # the messages of a group are of several requests
     outcomes: dict[UUID, Refusal | SubmissionResult | None] = {}
     due: list[DueMessage] = []
     for each in claimed:

@@ -74,11 +74,11 @@ async def claim(conn: Conn, at: datetime, until: datetime, process: UUID, limit:
         """,
         {"at": at, "until": until, "process": process, "limit": limit},
     )
-    claimed = [_claimed(row) for row in await cursor.fetchall()]
+    claimed = [_to_claim(row) for row in await cursor.fetchall()]
     return sorted(claimed, key=lambda each: (each.scheduled_at, each.message_id))
 
 
-def _claimed(row: dict[str, Any]) -> ClaimedMessage:
+def _to_claim(row: dict[str, Any]) -> ClaimedMessage:
     creator = row.pop("creator")
     request_id = creator["request_id"]
     who = Principal(
