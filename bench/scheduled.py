@@ -1,9 +1,11 @@
 """Scheduled messages that are all due at the same moment, compared with `/send/batch`; and claims among a million.
 
-10,000 messages of 2 KB into the same SMTP sink: sent by `/send/batch` (10 concurrent calls of 100), and scheduled before
-and sent by the worker when they are due. Promise: the rate of the batch, and other calls are no slower than during a
-batch. Meanwhile one client reads `GET /domains` again and again: its p50 and p95 (the embedded profile has one process
-for all). Then the time of a worker's claim with 1,000,000 messages that are not due. `python -m bench.scheduled [MESSAGES]`.
+10,000 messages of 2 KB into the same SMTP sink: sent by `/send/batch` (10 concurrent calls of 100), and scheduled
+before and sent by the worker when they are due. Promise: the rate of the batch, and other calls are no slower than
+during a batch. Meanwhile one client reads `GET /domains` again and again: its p50 and p95 (the embedded profile has
+one process for all). Then the time of a worker's claim among 1,000,000 messages.
+
+`python -m bench.scheduled [MESSAGES]`.
 """
 
 from __future__ import annotations
@@ -84,7 +86,8 @@ def claims(conn: psycopg.Connection) -> list[float]:
     """Milliseconds of claims among a million messages: of nothing, and of what is due."""
     conn.execute(
         """
-        INSERT INTO scheduled_messages (message_id, domain_id, creator, scheduled_at, due_at, recipients, size, changed_at)
+        INSERT INTO scheduled_messages (message_id, domain_id, creator, scheduled_at, due_at, recipients, size,
+                                        changed_at)
         SELECT gen_random_uuid(), gen_random_uuid(), '{}', now() + n * interval '2 seconds' + interval '1 day',
                now() + n * interval '2 seconds' + interval '1 day', 1, 2048, now()
         FROM generate_series(1, %(count)s) n

@@ -75,10 +75,9 @@ async def _weigh(stack: Stack, tokens: list[str], seconds: float) -> tuple[list[
     taken = Counter(stack.far.taken)
     p50, p99 = late[len(late) // 2], late[len(late) * 99 // 100]
     lines = [
-        f"full profile: {len(tokens)} messages due within {_SPREAD:.0f} s; killed {', '.join(PARTS)}; settled in "
-        f"{seconds / 60:.1f} minutes",
-        f"  {len(late)} accepted, lateness in s p50 {p50:.2f}, p99 {p99:.2f}, max {late[-1]:.2f}; more than 60 s late: "
-        f"{sum(each > 60 for each in late)}",
+        f"full profile: {len(tokens)} messages due within {_SPREAD:.0f} s; killed {', '.join(PARTS)}",
+        f"  settled in {seconds / 60:.1f} minutes; more than 60 s late: {sum(each > 60 for each in late)}",
+        f"  {len(late)} accepted, lateness in s p50 {p50:.2f}, p99 {p99:.2f}, max {late[-1]:.2f}",
         f"  at the other server {len(taken)}, more than once {sum(number > 1 for number in taken.values())}",
     ]
     wrong: list[str] = []

@@ -33,7 +33,6 @@ PLACES = (
     "scheduled.before_attempt",
     "scheduled.attempt_written",
     "submit.connected",
-    "submit.in_data",
     "submit.dot_sent",
     "sandbox.queued",
     "submit.accepted",
@@ -129,10 +128,10 @@ class ScheduledRounds:
 
     async def killed_at(self, name: str) -> None:
         """A round: load until the kill at the failpoint, restart, wait until nothing is open, compare."""
-        self.rounds._arm(name, random.randint(1, 12))
+        self.rounds._arm(name, random.randint(1, 3 if name.startswith("scheduled.") else 12))
         process, dead = self.rounds.running.process, asyncio.Event()
-        load = asyncio.create_task(self.load.run(60.0, dead))
-        deadline = time.monotonic() + 60
+        load = asyncio.create_task(self.load.run(90.0, dead))
+        deadline = time.monotonic() + 90
         while process.poll() is None and time.monotonic() < deadline:
             await asyncio.sleep(0.01)
         dead.set()

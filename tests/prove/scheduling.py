@@ -1,7 +1,8 @@
-"""`make prove-scheduling`: kill -9 at each step of scheduled messages that are due, some cancelled at that moment; then the
-database killed; then, as root, the full profile with each of its parts killed while hundreds are due.
+"""`make prove-scheduling`: kill -9 at each step of scheduled messages that are due, some cancelled at that moment; then
+the database killed; then, as root, the full profile with each of its parts killed while hundreds are due.
 
-ARGS="--rounds 10 --minutes 15 --full 0": rounds of each place, a bound in time, messages due in the full profile (0: none).
+ARGS="--rounds 10 --minutes 15 --full 0": rounds of each place, a bound in time, messages due in the full profile (0:
+none).
 """
 
 from __future__ import annotations
