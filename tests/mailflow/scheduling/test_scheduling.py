@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -319,7 +320,8 @@ async def test_what_holds_when_it_is_sent(post: Post, change: Any, caller: str, 
 
 
 async def test_over_a_limit_it_waits_and_suspends_nobody(post: Post):
-    object.__setattr__(post.api.app.settings.abuse, "sender_per_hour", 2)
+    settings = post.api.app.settings
+    post.api.app.settings = replace(settings, abuse=replace(settings.abuse, sender_per_hour=2))
     ids = [await schedule(post) for _ in range(4)]
     assert await post.api.sql("SELECT FROM send_counts") == []
     await run_due(post, hours=1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -19,9 +19,11 @@ from mailkeep.features.record.scheduled.model import (
     WaitingMessage,
 )
 
+_CHUNK = 1 << 20  # bytes of content in a statement
+
 
 async def insert(conn: Conn, at: datetime, messages: Sequence[NewScheduledMessage]) -> None:
-    """Insert messages with their contents."""
+    """Insert messages with their contents, which take further statements."""
     await conn.execute(
         """
         INSERT INTO scheduled_messages (message_id, domain_id, admin_id, key_id, creator, scheduled_at, due_at,
@@ -35,10 +37,40 @@ async def insert(conn: Conn, at: datetime, messages: Sequence[NewScheduledMessag
         {"at": at, "rows": Jsonb([_row(each) for each in messages], dumps=msgspec.json.encode)},
     )
     parts = [(each.message_id, number, part) for each in messages for number, part in enumerate(each.sealed)]
-    async with conn.cursor() as cursor:
-        await cursor.executemany(
-            "INSERT INTO scheduled_contents (message_id, number, sealed) VALUES (%s, %s, %b)", parts
-        )
+    for chunk in _split(parts):
+        await insert_parts(conn, chunk)
+
+
+Part = tuple[UUID, int, bytes]
+
+
+def _split(parts: Sequence[Part]) -> Iterator[list[Part]]:
+    """The parts in lists of at most `_CHUNK` bytes, or one part."""
+    chunk: list[Part] = []
+    size = 0
+    for part in parts:
+        if chunk and size + len(part[2]) > _CHUNK:
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(part)
+        size += len(part[2])
+    if chunk:
+        yield chunk
+
+
+async def insert_parts(conn: Conn, parts: Sequence[Part]) -> None:
+    """Insert parts of contents: message, number, sealed bytes."""
+    await conn.execute(
+        """
+        INSERT INTO scheduled_contents (message_id, number, sealed)
+        SELECT * FROM unnest(%(ids)s::uuid[], %(numbers)s::integer[], %(sealed)b::bytea[])
+        """,
+        {
+            "ids": [each[0] for each in parts],
+            "numbers": [each[1] for each in parts],
+            "sealed": [each[2] for each in parts],
+        },
+    )
 
 
 def _row(message: NewScheduledMessage) -> dict[str, Any]:
