@@ -94,8 +94,6 @@ class Actor:
     def sees(self, case: str) -> bool:
         """Whether a list shows this actor objects of the own or the foreign domain."""
         domain = DOMAIN_IDS[DOMAINS[case]]
-        if self.permissions == "sending":
-            return False  # only what its key sent
         by_role = self.role is not Role.DOMAIN_ADMIN or domain in self.assigned
         return by_role and (self.scope is None or domain in self.scope)
 
@@ -878,7 +876,9 @@ def own_messages(actor: Actor, case: str, success: Outcome) -> Outcome:
 
 
 def stored_content(actor: Actor, case: str, success: Outcome) -> Outcome:
-    """A message refused at SMTP has no content."""
+    """A message refused at SMTP has no content. A key that only reads reads no incoming mail."""
+    if case == NONE and actor.permissions == "read":
+        return FORBIDDEN
     return with_unmanaged(actor, case, NOT_FOUND if case == NONE else success)
 
 
@@ -1243,6 +1243,7 @@ async def factory(post: Post) -> ObjectFactory:
     for case in DOMAINS:
         for make in (shared_mailbox, shared_suspension, shared_alias, shared_message, shared_admin, shared_webhook):
             await make(factory, case)
+        await bounced_message(factory, case)
     await shared_webhook(factory, NONE)
     return factory
 

@@ -31,7 +31,7 @@ async def test_a_message_is_scheduled_rescheduled_and_cancelled(browser: Browser
         await page.get_by_role("textbox", name="Message").fill("Not now.")
         await page.get_by_label("Send later").fill(local(due + timedelta(days=60)))
         await page.get_by_role("button", name="Send", exact=True).click()
-        await expect(page.get_by_text("at most 30 days ahead")).to_be_visible()
+        await expect(page.get_by_text("at most 30 days ahead").first).to_be_visible()
         await page.get_by_label("Send later").fill(local(due))
         await page.get_by_role("button", name="Send", exact=True).click()
         await expect_notification(page, "Scheduled for zoe@elsewhere.test.")
