@@ -12,7 +12,7 @@ The creator's rights, the domain, the recipients and the limits are checked agai
 |---|---|
 | refused (rights, domain, too many recipients, …) | `mail.failed` with the reason: `permission`, `domain_inactive`, … |
 | over a limit, or the sender is suspended | it waits, and nobody is suspended |
-| refused by the MTA for now, or it did not reach the MTA | it waits: 30 seconds, then longer, up to 15 minutes |
+| refused by the MTA for now, or it did not reach the MTA | it waits: 5 seconds, then longer, up to 15 minutes |
 | refused by the MTA permanently | `mail.failed`, `reason` refused |
 | waited for 5 days after its time | `mail.failed` |
 

@@ -20,7 +20,7 @@ from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
 LEASE = timedelta(minutes=1)  # from the claim to the attempt, which ends it
 LONGEST_SUBMISSION = timedelta(minutes=15)  # with all timeouts
 _GROUPS = 3  # so that one is prepared and recorded while others are submitted
-_CLAIM = 50
+_CLAIM = 100
 _KEY = UUID(int=0)  # all groups share one limit
 
 

@@ -19,9 +19,10 @@ from mailkeep.features.mailflow.abuse.service import is_permanent
 from mailkeep.features.record.scheduled.model import ClaimedMessage
 
 GIVE_UP_AFTER = timedelta(days=5)
-_FIRST_PAUSE, _LONGEST_PAUSE = timedelta(seconds=30), timedelta(minutes=15)
-_MAX_DOUBLINGS = 5
-_GROUP_MESSAGES, _GROUP_RECIPIENTS, _GROUP_BYTES = 50, 1000, 16 << 20
+_FIRST_PAUSE, _LONGEST_PAUSE = timedelta(seconds=5), timedelta(minutes=15)
+_LIMIT_PAUSE = timedelta(seconds=30)  # at least, while over a limit
+_MAX_DOUBLINGS = 8
+_GROUP_MESSAGES, _GROUP_RECIPIENTS, _GROUP_BYTES = 100, 1000, 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def after_refusal(refusal: Refusal, scheduled_at: datetime, at: datetime) -> Con
     if isinstance(refusal, MailboxSuspended):
         return _wait("suspended", why, _LONGEST_PAUSE, scheduled_at, at)
     if isinstance(refusal, RateLimitExceeded) and not is_permanent(refusal):
-        pause = min(_LONGEST_PAUSE, max(_FIRST_PAUSE, timedelta(seconds=refusal.retry_after or 0)))
+        pause = min(_LONGEST_PAUSE, max(_LIMIT_PAUSE, timedelta(seconds=refusal.retry_after or 0)))
         if reason == "sender_rate":
             why = "The sender has reached its limit of recipients an hour (abuse.sender_per_hour). The message waits."
         return _wait(reason, why, pause, scheduled_at, at)
@@ -62,7 +63,7 @@ def _wait(reason: str, why: str, pause: timedelta, scheduled_at: datetime, at: d
 
 
 def group(claimed: Iterable[ClaimedMessage]) -> list[list[ClaimedMessage]]:
-    """Claimed messages in groups that are sent as one batch: of one creator, with at most 50 messages, 1,000
+    """Claimed messages in groups that are sent as one batch: of one creator, with at most 100 messages, 1,000
     recipients and 16 MiB (or one message).
     """
     groups: list[list[ClaimedMessage]] = []
