@@ -2,7 +2,7 @@
 
 Every message has a token. It is scheduled with an Idempotency-Key, again and again until the answer is known, and one
 in four is cancelled around its time until the answer is known. Afterwards every message is at the sandbox once or is
-cancelled, as its caller was told; none left early.
+cancelled, as the answer to its caller says; none left early.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ FROM sandbox_messages s JOIN messages m ON m.message_id = s.message_id WHERE m.s
 
 @dataclass
 class ScheduledLoad:
-    """Callers that schedule and cancel. `cancelled`: the messages that they were told are cancelled."""
+    """Callers that schedule and cancel. `cancelled`: the messages whose cancellation was confirmed."""
 
     place: Place
     sends: Ledger = field(default_factory=lambda: Ledger("scheduled messages"))

@@ -1,5 +1,5 @@
 """Scheduled messages through kill -9 at each step, some cancelled at their time: each is sent once and none early, or
-cancelled as its caller was told (`make prove-scheduling` does many rounds of it).
+cancelled as the answer says (`make prove-scheduling` does many rounds of it).
 """
 
 from __future__ import annotations

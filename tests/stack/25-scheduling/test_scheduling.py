@@ -1,4 +1,4 @@
-"""Scheduled messages leave through Postfix at their time, also after their worker was killed; retry flushes the queue."""
+"""Scheduled messages leave through Postfix, also after their worker was killed; retry flushes the queue."""
 
 from __future__ import annotations
 
