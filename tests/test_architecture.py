@@ -24,6 +24,10 @@ OTHER_FILES = {
     "mailkeep/features/record/messages/content.py": "its store is the file system",
     "mailkeep/features/record/system_mail/texts.py": "all texts of the server's own mail, apart from its rules",
     "mailkeep/features/mailflow/sending/writes.py": "writes the sends of many calls in one statement",
+    "mailkeep/features/mailflow/sending/recovery.py": "answers repeated calls after a crash",
+    "mailkeep/features/mailflow/sending/schedule.py": "stores what is not sent at once",
+    "mailkeep/features/mailflow/sending/stored_request.py": "the format of what is stored until then",
+    "mailkeep/features/mailflow/sending/submission.py": "submits, and waits for a restart of Postfix",
     "mailkeep/features/mailflow/webhooks/delivery_store.py": "the SQL of deliveries; `store` has that of webhooks",
     "mailkeep/features/mailflow/webhooks/signature.py": "a published contract of its own: `listen` signs alike",
 }

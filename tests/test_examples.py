@@ -60,6 +60,13 @@ async def placeholders(post: Post) -> dict[str, str]:
     attached = [{"filename": "order.txt", "content_type": "text/plain", "content": "b25lIHNvZmE="}]
     sent = await post.send(html_body="<p>It is on its way.</p>", attachments=attached)
     assert sent.status == 200, sent.body
+    scheduled = [(await post.send(scheduled_at="2026-03-02T12:00:00Z")).data["id"] for _ in range(2)]
+
+    async def finished(address: str) -> str:
+        message_id = (await post.send(to=[{"email": address}])).data["id"]
+        await post.run_queue()
+        return message_id
+
     caught = await post.caught()
     event = (await post.api.sql("SELECT id FROM events ORDER BY id LIMIT 1"))[0]
     operation = await post.api.sql(
@@ -72,6 +79,10 @@ async def placeholders(post: Post) -> dict[str, str]:
         "operation_id": str(operation[0]["id"]),
         "plan_id": (await orchestrator.make_plan(post.api.app)).id,
         "message_id": sent.data["id"],
+        "scheduled_id": scheduled[0],
+        "cancellable_id": scheduled[1],
+        "bounced_id": await finished("bounce@elsewhere.test"),
+        "deferred_id": await finished("defer@elsewhere.test"),
         "sandbox_id": caught[0]["id"],
         "event_id": str(event["id"]),
     }

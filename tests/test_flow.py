@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mailkeep.core.clock import iso
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.reports import jobs as reports
+from mailkeep.features.mailflow.scheduling.jobs import ScheduledWorker
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from mailkeep.settings.server import ServerSettings
 from tests.plugins.post import Post, letter
@@ -61,6 +64,11 @@ async def test_each_flow_uses_the_documented_statements(post: Post, monkeypatch:
     await lives("A send by a template", lambda: key.post("/send", by_template))
     batch = {"messages": [letter(subject=f"Number {number}") for number in range(100)]}
     await lives("A batch of 100", lambda: key.post("/send/batch", batch))
+    later = iso(api.clock() + timedelta(hours=1))
+    await lives("A scheduled send", lambda: key.post("/send", letter(scheduled_at=later)))
+    api.clock.advance(hours=1)
+    await key.get("/auth/me")
+    await lives("Scheduled messages that are due", ScheduledWorker(api.app).drain)
     await lives("An inbound mail", lambda: post.deliver(f"alice@{EXAMPLE}"))
     api.app.settings = replace(api.app.settings, server=ServerSettings(hostname="mx.test"))
     async with api.app.db.autocommit() as conn:

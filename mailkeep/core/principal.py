@@ -56,6 +56,14 @@ class BlockReason(StrEnum):
     SECOND_FACTOR = "second_factor_required"  # the role requires one, and the account has none yet
 
 
+class KeyPermissions(StrEnum):
+    """What an API key may do of what its owner may do."""
+
+    FULL = "full"
+    SENDING = "sending"  # send, and see and change its own messages
+    READ = "read"  # every GET, but no inbound mail
+
+
 class ActionScope(StrEnum):
     """What an action applies to; decides whether a key that is scoped to domains may call it."""
 
@@ -73,6 +81,7 @@ class PolicyRule:
 
     `without_second_factor`: also allowed while the account lacks a second factor that its role requires;
     `before_password_change`: also while it must change its password. `owners`: also allowed for owners of mailboxes.
+    `keys`: which narrowed API keys it is allowed for.
     """
 
     role: Role | None
@@ -80,78 +89,88 @@ class PolicyRule:
     without_second_factor: bool = False
     before_password_change: bool = False
     owners: bool = False
+    keys: frozenset[KeyPermissions] = frozenset()
 
 
+_READ = frozenset({KeyPermissions.READ})
+_SENDING = frozenset({KeyPermissions.SENDING})
 _OWNER = PolicyRule(None, ActionScope.OWN_MAILBOX, owners=True)
 _DOMAIN, _ADMIN, _SUPER = Role.DOMAIN_ADMIN, Role.ADMIN, Role.SUPER_ADMIN
 
 POLICY: dict[str, PolicyRule] = {
-    "account.read": PolicyRule(_DOMAIN, ActionScope.ACCOUNT, without_second_factor=True, before_password_change=True),
+    "account.read": PolicyRule(
+        _DOMAIN, ActionScope.ACCOUNT, without_second_factor=True, before_password_change=True, keys=_READ | _SENDING
+    ),
     "account.password": PolicyRule(_DOMAIN, ActionScope.CREDENTIALS, before_password_change=True),
     "account.change": PolicyRule(_DOMAIN, ActionScope.CREDENTIALS),
-    "session.list": PolicyRule(_DOMAIN, ActionScope.ACCOUNT),
+    "session.list": PolicyRule(_DOMAIN, ActionScope.ACCOUNT, keys=_READ),
     "session.leave": PolicyRule(
         _DOMAIN, ActionScope.CREDENTIALS, without_second_factor=True, before_password_change=True
     ),
     "factor.enrol": PolicyRule(_DOMAIN, ActionScope.CREDENTIALS, without_second_factor=True),
     "factor.change": PolicyRule(_DOMAIN, ActionScope.CREDENTIALS),
-    "passkey.list": PolicyRule(_DOMAIN, ActionScope.ACCOUNT, without_second_factor=True),
-    "admin.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
+    "passkey.list": PolicyRule(_DOMAIN, ActionScope.ACCOUNT, without_second_factor=True, keys=_READ),
+    "admin.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
     "admin.write": PolicyRule(_SUPER, ActionScope.GLOBAL),
-    "api_key.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
+    "api_key.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
     "api_key.write": PolicyRule(_DOMAIN, ActionScope.GLOBAL),
-    "audit.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
-    "audit.verify": PolicyRule(_SUPER, ActionScope.GLOBAL),
-    "audit.export": PolicyRule(_SUPER, ActionScope.GLOBAL),
-    "domain.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
-    "domain.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "audit.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
+    "audit.verify": PolicyRule(_SUPER, ActionScope.GLOBAL, keys=_READ),
+    "audit.export": PolicyRule(_SUPER, ActionScope.GLOBAL, keys=_READ),
+    "domain.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
+    "domain.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
     "domain.create": PolicyRule(_ADMIN, ActionScope.GLOBAL),
     "domain.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
-    "dkim.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
-    "dns.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "dkim.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
+    "dns.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
     "dns.check": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
-    "dns_server.read": PolicyRule(_SUPER, ActionScope.GLOBAL),
+    "dns_server.read": PolicyRule(_SUPER, ActionScope.GLOBAL, keys=_READ),
     "dns_server.check": PolicyRule(_SUPER, ActionScope.GLOBAL),
     "dkim.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
-    "report.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "report.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
     "report.upload": PolicyRule(_ADMIN, ActionScope.DOMAIN),
-    "mailbox.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
-    "mailbox.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "mailbox.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
+    "mailbox.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
     "mailbox.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "mailbox.bulk": PolicyRule(_DOMAIN, ActionScope.LISTING),  # each item is judged as a single call
-    "sieve.read": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "sieve.read": PolicyRule(_ADMIN, ActionScope.DOMAIN, keys=_READ),
     "sieve.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "sieve.check": PolicyRule(_DOMAIN, ActionScope.LISTING, owners=True),  # of a script that belongs to nobody
-    "alias.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
-    "alias.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "alias.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
+    "alias.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
     "alias.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "alias.bulk": PolicyRule(_DOMAIN, ActionScope.LISTING),
-    "operation.read": PolicyRule(_DOMAIN, ActionScope.LISTING),  # its creator, and super_admins
-    "routing.explain": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
-    "message.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
-    "message.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "operation.read": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),  # its creator, and super_admins
+    "routing.explain": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
+    "message.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ | _SENDING),
+    "message.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ | _SENDING),
+    "message.details": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),  # timeline and content
+    "message.resend": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "message.retry": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "message.schedule": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_SENDING),  # change or cancel what is scheduled
     "message.raw_inbound": PolicyRule(_ADMIN, ActionScope.DOMAIN),
-    "suspension.list": PolicyRule(_ADMIN, ActionScope.LISTING),
-    "suspension.read": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "suspension.list": PolicyRule(_ADMIN, ActionScope.LISTING, keys=_READ),
+    "suspension.read": PolicyRule(_ADMIN, ActionScope.DOMAIN, keys=_READ),
     "suspension.lift": PolicyRule(_ADMIN, ActionScope.DOMAIN),
-    "sign_in_block.list": PolicyRule(_ADMIN, ActionScope.GLOBAL),
+    "sign_in_block.list": PolicyRule(_ADMIN, ActionScope.GLOBAL, keys=_READ),
     "sign_in_block.remove": PolicyRule(_ADMIN, ActionScope.GLOBAL),
-    "queue.list": PolicyRule(_ADMIN, ActionScope.GLOBAL),
-    "health.read": PolicyRule(_SUPER, ActionScope.GLOBAL),
+    "queue.list": PolicyRule(_ADMIN, ActionScope.GLOBAL, keys=_READ),
+    "health.read": PolicyRule(_SUPER, ActionScope.GLOBAL, keys=_READ),
     "queue.write": PolicyRule(_ADMIN, ActionScope.GLOBAL),
-    "event.list": PolicyRule(_ADMIN, ActionScope.LISTING),
-    "event.read": PolicyRule(_ADMIN, ActionScope.DOMAIN),
-    "webhook.list": PolicyRule(_ADMIN, ActionScope.LISTING),
-    "webhook.read": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "event.list": PolicyRule(_ADMIN, ActionScope.LISTING, keys=_READ),
+    "event.read": PolicyRule(_ADMIN, ActionScope.DOMAIN, keys=_READ),
+    "webhook.list": PolicyRule(_ADMIN, ActionScope.LISTING, keys=_READ),
+    "webhook.read": PolicyRule(_ADMIN, ActionScope.DOMAIN, keys=_READ),
     "webhook.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
-    "template.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
-    "template.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "template.list": PolicyRule(_DOMAIN, ActionScope.LISTING, keys=_READ),
+    "template.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_READ),
     "template.write": PolicyRule(_ADMIN, ActionScope.DOMAIN),
-    "send": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
-    "config.read": PolicyRule(_SUPER, ActionScope.GLOBAL),
+    "send": PolicyRule(_DOMAIN, ActionScope.DOMAIN, keys=_SENDING),
+    "config.read": PolicyRule(_SUPER, ActionScope.GLOBAL, keys=_READ),
     "config.write": PolicyRule(_SUPER, ActionScope.GLOBAL),
-    "orchestrator.read": PolicyRule(_SUPER, ActionScope.GLOBAL),
+    "orchestrator.read": PolicyRule(_SUPER, ActionScope.GLOBAL, keys=_READ),
     "orchestrator.write": PolicyRule(_SUPER, ActionScope.GLOBAL),
+    "sandbox.read": PolicyRule(_SUPER, ActionScope.GLOBAL, keys=_READ),
     "sandbox": PolicyRule(_SUPER, ActionScope.GLOBAL),
     "me.read": _OWNER,
     "me.write": _OWNER,  # forward, vacation, Sieve scripts
@@ -192,6 +211,12 @@ class Principal:
     user_agent: str | None = None
     request_id: UUID | None = None
     mailbox: OwnMailbox | None = None
+    permissions: KeyPermissions = KeyPermissions.FULL  # of the API key
+
+    @property
+    def own_messages_of(self) -> UUID | None:
+        """The API key whose messages are the only ones that this caller may see; None: no such limit."""
+        return self.key_id if self.permissions is KeyPermissions.SENDING else None
 
     @property
     def id(self) -> UUID | None:
@@ -239,6 +264,10 @@ def allow(who: Principal, action: str) -> None:
         raise Forbidden
     if who.key_id is None:
         return
+    if who.permissions is not KeyPermissions.FULL and who.permissions not in rule.keys:
+        raise Forbidden(
+            f"An API key with `permissions` {who.permissions.value} can't do this.", reason="key_permissions"
+        )
     if rule.scope is ActionScope.CREDENTIALS:
         raise Forbidden("This call requires a session; API keys cannot make it.")
     if rule.scope is ActionScope.GLOBAL and who.scope is not None:

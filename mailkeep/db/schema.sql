@@ -87,11 +87,13 @@ TABLE api_keys
     is_scoped boolean NOT NULL
     rate_limit integer NOT NULL
     allowed_networks text[] NOT NULL DEFAULT '{}'::text[]
+    permissions text NOT NULL DEFAULT 'full'::text
     last_used_at timestamp with time zone
     expires_at timestamp with time zone
     created_at timestamp with time zone NOT NULL
     CONSTRAINT api_keys_admin_id_fkey FOREIGN KEY (admin_id) REFERENCES admins(id) ON DELETE CASCADE
     CONSTRAINT api_keys_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES api_keys(id) ON DELETE CASCADE
+    CONSTRAINT api_keys_permissions CHECK ((permissions = ANY (ARRAY['full'::text, 'sending'::text, 'read'::text])))
     CONSTRAINT api_keys_pkey PRIMARY KEY (id)
     CONSTRAINT api_keys_rate_range CHECK ((rate_limit >= 0))
     CONSTRAINT api_keys_token_unique UNIQUE (token_hash)
@@ -618,7 +620,7 @@ TABLE message_attempts PARTITION BY RANGE (message_id)
     diagnostic text
     remote_host text
     next_attempt_at timestamp with time zone
-    CONSTRAINT message_attempts_kind CHECK ((kind = ANY (ARRAY['delivered'::text, 'relayed'::text, 'deferred'::text, 'bounced'::text, 'failed'::text, 'lost'::text, 'unknown'::text])))
+    CONSTRAINT message_attempts_kind CHECK ((kind = ANY (ARRAY['delivered'::text, 'relayed'::text, 'deferred'::text, 'bounced'::text, 'failed'::text, 'lost'::text, 'unknown'::text, 'scheduled'::text, 'cancelled'::text])))
     CONSTRAINT message_attempts_pkey PRIMARY KEY (message_id, id)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
@@ -694,9 +696,12 @@ TABLE messages PARTITION BY RANGE (id)
     created_at timestamp with time zone NOT NULL
     accepted_at timestamp with time zone
     answered_at timestamp with time zone
+    scheduled_at timestamp with time zone
+    submitted_at timestamp with time zone
     CONSTRAINT messages_direction CHECK ((direction = ANY (ARRAY['outbound'::text, 'inbound'::text])))
     CONSTRAINT messages_pkey PRIMARY KEY (id)
     CONSTRAINT messages_source CHECK ((source = ANY (ARRAY['api'::text, 'smtp'::text, 'system'::text, 'mailkeep'::text])))
+    CREATE INDEX messages_by_api_key ON ONLY messages USING btree (api_key_id, id) WHERE (api_key_id IS NOT NULL)
     CREATE INDEX messages_by_domain ON ONLY messages USING btree (domain_id, id)
     CREATE INDEX messages_by_domain_and_status ON ONLY messages USING btree (domain_id, status, id)
     CREATE INDEX messages_by_mailbox ON ONLY messages USING btree (mailbox_id, id) WHERE (mailbox_id IS NOT NULL)
@@ -980,6 +985,36 @@ TABLE sandbox_queue
     CONSTRAINT sandbox_queue_message_id_fkey FOREIGN KEY (message_id) REFERENCES sandbox_messages(id) ON DELETE CASCADE
     CONSTRAINT sandbox_queue_pkey PRIMARY KEY (message_id, recipient)
     CREATE INDEX sandbox_queue_due ON sandbox_queue USING btree (next_attempt_at)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE scheduled_contents
+    message_id uuid NOT NULL
+    number integer NOT NULL
+    sealed bytea NOT NULL STORAGE EXTERNAL
+    CONSTRAINT scheduled_contents_message_id_fkey FOREIGN KEY (message_id) REFERENCES scheduled_messages(message_id) ON DELETE CASCADE
+    CONSTRAINT scheduled_contents_pkey PRIMARY KEY (message_id, number)
+    GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
+
+TABLE scheduled_messages
+    message_id uuid NOT NULL
+    domain_id uuid NOT NULL
+    admin_id uuid
+    key_id uuid
+    creator jsonb NOT NULL
+    scheduled_at timestamp with time zone NOT NULL
+    due_at timestamp with time zone
+    claims integer NOT NULL DEFAULT 0
+    process uuid
+    failures integer NOT NULL DEFAULT 0
+    recipients integer NOT NULL
+    size bigint NOT NULL
+    changed_at timestamp with time zone NOT NULL
+    CONSTRAINT scheduled_messages_pkey PRIMARY KEY (message_id)
+    CREATE INDEX scheduled_messages_by_domain ON scheduled_messages USING btree (domain_id)
+    CREATE INDEX scheduled_messages_by_key ON scheduled_messages USING btree (key_id) WHERE (key_id IS NOT NULL)
+    CREATE INDEX scheduled_messages_claimed ON scheduled_messages USING btree (process) WHERE (process IS NOT NULL)
+    CREATE INDEX scheduled_messages_due ON scheduled_messages USING btree (due_at) WHERE (due_at IS NOT NULL)
+    CREATE INDEX scheduled_messages_submitting ON scheduled_messages USING btree (message_id) WHERE (due_at IS NULL)
     GRANT DELETE, INSERT, SELECT, UPDATE TO mailkeep_app
 
 TABLE schema_functions
@@ -1269,6 +1304,7 @@ FUNCTION address_rank(p_key text) RETURNS integer; EXECUTE TO PUBLIC, mailkeep_a
 FUNCTION alias_state(p_alias_id uuid, p_visible uuid[], OUT state text, OUT warnings jsonb, OUT walked integer) RETURNS record; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION alias_states(p_ids uuid[], p_visible uuid[]) RETURNS TABLE(id uuid, state text, warnings jsonb); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION append_webhook_attempt(p_attempts jsonb, p_attempt jsonb) RETURNS jsonb; EXECUTE TO PUBLIC, mailkeep_app
+FUNCTION begin_scheduled(p_at timestamp with time zone, p_ids uuid[], p_claims integer[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION begin_sends(p_at timestamp with time zone, p_ids uuid[], p_senders text[], p_recipients integer[], p_sender_limit bigint, p_domain_limit bigint, p_messages jsonb, p_rows jsonb, p_search jsonb, p_tags jsonb) RETURNS TABLE(verdict text, retry_after integer); EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION claim_dns_checks(p_at timestamp with time zone, p_until timestamp with time zone, p_limit integer, p_rate integer, p_cost integer, p_regular boolean) RETURNS SETOF dns_checks; EXECUTE TO PUBLIC, mailkeep_app
 FUNCTION claim_webhook_deliveries(p_at timestamp with time zone, p_until timestamp with time zone, p_after uuid, p_limit integer, p_webhook_limit integer, p_webhook_limits jsonb) RETURNS SETOF webhook_deliveries; EXECUTE TO PUBLIC, mailkeep_app

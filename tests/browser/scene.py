@@ -17,6 +17,7 @@ from base64 import b64encode
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from email import policy
 from email.message import EmailMessage
 from pathlib import Path
@@ -301,7 +302,9 @@ async def _mail(scene: Scene) -> None:
     await scene.send(subject="Are you still there?", to=[{"email": "fail@elsewhere.test"}])
     await scene.deliver(f"team@{EXAMPLE}", "Question about the sofa")
     await scene.deliver("nobody@shop.test", "You have won")
-    scene.ids |= {"message_id": sent["id"]}
+    next_week = (datetime.now(UTC) + timedelta(days=7)).isoformat()
+    reminder = await scene.send(subject="Your sofa arrives tomorrow", scheduled_at=next_week)
+    scene.ids |= {"message_id": sent["id"], "scheduled_id": reminder["id"]}
     await wait_until(scene, "/sandbox/messages", lambda rows: len(rows) >= 4)
     [*_, first] = await scene.super_admin.call("GET", "/sandbox/messages")
     scene.ids["sandbox_id"] = first["id"]

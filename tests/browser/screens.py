@@ -56,6 +56,7 @@ SCREENS = (
     Screen("send-template", "/send?template={template_id}"),
     Screen("messages", "/messages"),
     Screen("message", "/messages/{message_id}"),
+    Screen("scheduled-message", "/messages/{scheduled_id}"),
     Screen("queue", "/queue", "admin"),
     Screen("suspensions", "/suspensions", "admin"),
     Screen("sign-in-blocks", "/sign-in-blocks", "admin"),

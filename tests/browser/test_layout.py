@@ -85,6 +85,7 @@ FORMS = (
     Form("new template", "/templates?new=yes", ""),
     Form("template", "/templates/{template_id}", ""),
     Form("delete template", "/templates/{template_id}?tab=settings", "", ("Delete template",)),
+    Form("reschedule", "/messages/{scheduled_id}", "", ("Reschedule",)),
     Form("account", "/account", "Change password"),
     Form("new passkey", "/account", "", ("Add a passkey",)),
 )

@@ -12,6 +12,8 @@ interface Props {
   children: ReactNode
   /** The label of the button. */
   action: string
+  /** The label of the button that closes the dialog, if not Cancel. */
+  close?: string
   /** A name to type where data is lost for good; null reserves the space for it. */
   name?: string | null
   isPending?: boolean
@@ -31,7 +33,7 @@ export function Confirm(props: Props) {
   )
 }
 
-function ConfirmForm({ name, action, isPending, isDisabled, error, children, onClose, onConfirm }: Props) {
+function ConfirmForm({ name, action, close, isPending, isDisabled, error, children, onClose, onConfirm }: Props) {
   const [text, setText] = useState('')
   const needsName = typeof name === 'string' && !isDisabled
   const isConfirmed = !isDisabled && (!name || text.trim() === name)
@@ -42,7 +44,7 @@ function ConfirmForm({ name, action, isPending, isDisabled, error, children, onC
       actions={
         <>
           <Button variant="default" onClick={onClose}>
-            Cancel
+            {close ?? 'Cancel'}
           </Button>
           <Button type="submit" color="red" disabled={!isConfirmed} loading={isPending ?? false}>
             {action}

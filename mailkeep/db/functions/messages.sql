@@ -55,6 +55,59 @@ BEGIN
 END
 $$;
 
+-- Begins the submission of scheduled messages (p_ids, each with the p_claims of the worker that claimed it): checks and
+-- counts them by count_sends, of which only a wait follows, never a suspension. p_rows has the size and the statuses of the
+-- recipients of each, as insert_messages gets them. The verdict is that of count_sends, or `gone` if the message is not
+-- claimed by this worker any more. Rows are locked in the order of cancelling: scheduled_messages, messages.
+CREATE OR REPLACE FUNCTION begin_scheduled(
+    p_at timestamptz, p_ids uuid[], p_claims integer[], p_senders text[], p_recipients integer[], p_sender_limit bigint,
+    p_domain_limit bigint, p_messages jsonb, p_rows jsonb)
+RETURNS TABLE (verdict text, retry_after integer) LANGUAGE plpgsql AS $$
+DECLARE
+    claimed   uuid[];
+    positions integer[];
+    begun     uuid[] := '{}';
+    verdicts  text[] := array_fill('gone'::text, ARRAY[cardinality(p_ids)]);
+    waits     integer[] := array_fill(NULL::integer, ARRAY[cardinality(p_ids)]);
+    number    integer := 0;
+BEGIN
+    PERFORM FROM scheduled_messages s JOIN unnest(p_ids, p_claims) c (id, claims) ON c.id = s.message_id
+      WHERE s.due_at IS NOT NULL AND s.claims = c.claims ORDER BY s.message_id FOR UPDATE OF s;
+    claimed := ARRAY(
+        SELECT m.id FROM messages m
+          JOIN scheduled_messages s ON s.message_id = m.id
+          JOIN unnest(p_ids, p_claims) c (id, claims) ON c.id = m.id
+         WHERE m.id = ANY (p_ids) AND m.status = 'scheduled' AND s.due_at IS NOT NULL AND s.claims = c.claims
+         ORDER BY m.id FOR UPDATE OF m);
+    positions := ARRAY(SELECT i FROM generate_subscripts(p_ids, 1) i WHERE p_ids[i] = ANY (claimed) ORDER BY i);
+    IF positions <> '{}' THEN
+        FOR verdict, retry_after IN
+            SELECT c.verdict, c.retry_after
+              FROM count_sends(p_at, ARRAY(SELECT p_senders[i] FROM unnest(positions) WITH ORDINALITY u (i, n) ORDER BY n),
+                               ARRAY(SELECT p_recipients[i] FROM unnest(positions) WITH ORDINALITY u (i, n) ORDER BY n),
+                               p_sender_limit, p_domain_limit, true) c
+        LOOP
+            number := number + 1;
+            verdicts[positions[number]] := verdict;
+            waits[positions[number]] := retry_after;
+            IF verdict = 'counted' THEN
+                begun := begun || p_ids[positions[number]];
+            END IF;
+        END LOOP;
+    END IF;
+    IF begun <> '{}' THEN
+        UPDATE scheduled_messages s SET due_at = NULL, changed_at = p_at WHERE s.message_id = ANY (begun);
+        UPDATE message_recipients r SET status = t.status, next_attempt_at = NULL, diagnostic = NULL
+          FROM jsonb_to_recordset(p_rows) t(message_id uuid, address text, status text)
+         WHERE r.message_id = t.message_id AND r.address = t.address AND t.message_id = ANY (begun);
+        UPDATE messages m SET status = t.status, size = t.size, submitted_at = p_at
+          FROM jsonb_to_recordset(p_messages) t(id uuid, status text, size bigint)
+         WHERE m.id = t.id AND t.id = ANY (begun);
+    END IF;
+    RETURN QUERY SELECT v.verdict, v.wait FROM unnest(verdicts, waits) WITH ORDINALITY v (verdict, wait, n) ORDER BY v.n;
+END
+$$;
+
 -- Records that the MTA accepted messages. Recipients without a final status get p_status, and the message gets the
 -- status of its recipients (`partial` if they differ). p_accepted is [{id, queue_id, event}]. The event is
 -- `mail.sent` as emit_events expects it, or null; it is published unless the acceptance was already known. p_answered: the
@@ -95,7 +148,7 @@ BEGIN
     END IF;
     IF fresh <> '{}' THEN
         UPDATE message_recipients r SET status = p_status FROM unnest(fresh) t(id)
-         WHERE r.message_id = t.id AND r.status IN ('submitting', 'unknown', 'lost');
+         WHERE r.message_id = t.id AND r.status IN ('submitting', 'unknown', 'lost', 'scheduled');
         UPDATE messages m
            SET queue_id = coalesce(m.queue_id, t.queue_id), accepted_at = p_at,
                answered_at = CASE WHEN p_answered THEN p_at END,

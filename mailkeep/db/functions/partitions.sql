@@ -129,8 +129,13 @@ DECLARE
     parent text;
     before timestamptz;
     months integer := 0;
+    oldest timestamptz := (SELECT to_timestamp(('x' || left(replace(s.message_id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)
+                             FROM scheduled_messages s ORDER BY s.message_id LIMIT 1);
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('mailkeep.partitions'));
+    IF oldest < p_messages_before THEN
+        p_messages_before := oldest;  -- what is still to be sent stays
+    END IF;
     FOREACH parent IN ARRAY array_remove(monthly_tables(), 'audit_entries') LOOP
         before := CASE parent WHEN 'events' THEN p_events_before ELSE p_messages_before END;
         IF before IS NOT NULL AND NOT is_clock_ahead(CASE parent WHEN 'events' THEN 'events' ELSE 'messages' END, p_at) THEN

@@ -227,6 +227,7 @@ CREATE TABLE api_keys (
     is_scoped        boolean NOT NULL,                                              -- stays true when its last domain is deleted
     rate_limit       integer NOT NULL CONSTRAINT api_keys_rate_range CHECK (rate_limit >= 0),
     allowed_networks text[] NOT NULL DEFAULT '{}',                                  -- empty: from everywhere
+    permissions      text NOT NULL DEFAULT 'full' CONSTRAINT api_keys_permissions CHECK (permissions IN ('full', 'sending', 'read')),
     last_used_at     timestamptz,
     expires_at       timestamptz,
     created_at       timestamptz NOT NULL

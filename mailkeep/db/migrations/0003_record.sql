@@ -33,13 +33,16 @@ CREATE TABLE messages (
     auth         jsonb NOT NULL DEFAULT '{}',
     created_at   timestamptz NOT NULL,
     accepted_at  timestamptz,                                                       -- the MTA accepted the message
-    answered_at  timestamptz                                                        -- the MTA's reply was recorded
+    answered_at  timestamptz,                                                       -- the MTA's reply was recorded
+    scheduled_at timestamptz,                                                       -- of a scheduled message, also later
+    submitted_at timestamptz                                                        -- its latest submission
 ) PARTITION BY RANGE (id);
 CREATE TABLE messages_default PARTITION OF messages DEFAULT;
 CREATE INDEX messages_by_domain ON messages (domain_id, id);
 CREATE INDEX messages_by_message_id ON messages (message_id);
 CREATE INDEX messages_by_queue_id ON messages (queue_id) WHERE queue_id IS NOT NULL;
 CREATE INDEX messages_by_mailbox ON messages (mailbox_id, id) WHERE mailbox_id IS NOT NULL;
+CREATE INDEX messages_by_api_key ON messages (api_key_id, id) WHERE api_key_id IS NOT NULL;
 CREATE INDEX messages_by_status ON messages (status, id);
 CREATE INDEX messages_by_domain_and_status ON messages (domain_id, status, id);
 CREATE INDEX messages_by_request ON messages (request_id) WHERE request_id IS NOT NULL;
@@ -100,7 +103,8 @@ CREATE TABLE message_attempts (
     id              uuid NOT NULL,
     at              timestamptz NOT NULL,
     kind            text NOT NULL CONSTRAINT message_attempts_kind
-                    CHECK (kind IN ('delivered', 'relayed', 'deferred', 'bounced', 'failed', 'lost', 'unknown')),
+                    CHECK (kind IN ('delivered', 'relayed', 'deferred', 'bounced', 'failed', 'lost', 'unknown',
+                                     'scheduled', 'cancelled')),
     recipient       text,
     attempt         integer NOT NULL,
     smtp_code       integer,
@@ -271,3 +275,37 @@ CREATE UNIQUE INDEX system_mail_collecting ON system_mail (kind, recipient) WHER
 CREATE INDEX system_mail_due ON system_mail (next_attempt_at) WHERE next_attempt_at IS NOT NULL;
 CREATE INDEX system_mail_recent ON system_mail (kind, recipient, created_at);
 CREATE INDEX system_mail_by_age ON system_mail (created_at);
+
+-- Messages that wait for their time (features/record/scheduled). `due_at`: when a worker may claim the message, also after
+-- a failed attempt and at the end of a lease; NULL while it is submitted. `claims` is the fencing token, `process` (a
+-- liveness lock) the worker that claimed or submits it. The row is deleted when the MTA has accepted the message or it has
+-- ended.
+CREATE TABLE scheduled_messages (
+    message_id   uuid PRIMARY KEY,
+    domain_id    uuid NOT NULL,
+    admin_id     uuid,                                                              -- whose rights it needs
+    key_id       uuid,
+    creator      jsonb NOT NULL,                                                    -- label, role, actor, address, program
+    scheduled_at timestamptz NOT NULL,
+    due_at       timestamptz,
+    claims       integer NOT NULL DEFAULT 0,
+    process      uuid,
+    failures     integer NOT NULL DEFAULT 0,                                        -- attempts that ended without acceptance
+    recipients   integer NOT NULL,
+    size         bigint NOT NULL,
+    changed_at   timestamptz NOT NULL
+);
+CREATE INDEX scheduled_messages_due ON scheduled_messages (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX scheduled_messages_submitting ON scheduled_messages (message_id) WHERE due_at IS NULL;
+CREATE INDEX scheduled_messages_claimed ON scheduled_messages (process) WHERE process IS NOT NULL;
+CREATE INDEX scheduled_messages_by_key ON scheduled_messages (key_id) WHERE key_id IS NOT NULL;
+CREATE INDEX scheduled_messages_by_domain ON scheduled_messages (domain_id);
+
+-- Their contents in parts of at most 1 MiB, each sealed with the master secret.
+CREATE TABLE scheduled_contents (
+    message_id uuid NOT NULL REFERENCES scheduled_messages ON DELETE CASCADE,
+    number     integer NOT NULL,
+    sealed     bytea NOT NULL,
+    PRIMARY KEY (message_id, number)
+);
+ALTER TABLE scheduled_contents ALTER COLUMN sealed SET STORAGE EXTERNAL;

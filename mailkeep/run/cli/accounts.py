@@ -1,4 +1,4 @@
-"""Commands for administrators and API keys."""
+"""Commands for administrators."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from mailkeep.features.access.admins.model import Admin
 
 _PASSWORD_BYTES = 4096
-_NAME_CHARACTERS = 200
 
 Email = Annotated[str, typer.Argument(metavar="EMAIL", help="The administrator's email.")]
 FromStdin = Annotated[
@@ -49,15 +48,6 @@ def register(app: typer.Typer) -> None:
     invitations.add_admin_commands(admin)
     admin.command("list", epilog=examples("mailkeep admin list --json"))(list_admins)
     app.add_typer(admin, name="admin")
-    key = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="API keys.")
-    key.command(
-        "create",
-        epilog=examples(
-            "mailkeep key create newsletter --admin dora@example.com --domain example.com --expires-in-days 90",
-            "mailkeep key create backup --admin sam@example.com --network 192.0.2.10 --network 2001:db8::/48",
-        ),
-    )(create_key)
-    app.add_typer(key, name="key")
 
 
 def create_admin(
@@ -133,36 +123,6 @@ def list_admins(data_dir: DataDir = None, as_json: AsJson = False) -> None:
     run_command(as_json, _list_admins(data_dir))
 
 
-def create_key(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the key.")],
-    admin: Annotated[str, typer.Option("--admin", metavar="EMAIL", help="The administrator whose rights the key has.")],
-    domain: Annotated[
-        list[str] | None, typer.Option("--domain", metavar="NAME", help="Limit it to this domain; may be repeated.")
-    ] = None,
-    rate_limit: Annotated[
-        int | None,
-        typer.Option("--rate-limit", min=0, max=1_000_000, help="Requests per minute. Default: 60; 0: no limit."),
-    ] = None,
-    expires_in_days: Annotated[
-        int, typer.Option("--expires-in-days", min=0, max=36_500, help="Days until the key expires. 0: never.")
-    ] = 0,
-    network: Annotated[
-        list[str] | None,
-        typer.Option("--network", metavar="CIDR", help="Network that the key may be used from; may be repeated."),
-    ] = None,
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
-) -> None:
-    """Create an API key; it is shown once.
-
-    The key acts for an administrator and always has that administrator's current rights.
-    """
-    if not (name.strip() and name.isprintable() and len(name) <= _NAME_CHARACTERS):
-        raise typer.BadParameter(f"NAME takes 1 to {_NAME_CHARACTERS} printable characters.")
-    limits = (rate_limit, expires_in_days, network or [])
-    run_command(as_json, _create_key(data_dir, name, admin, domain or [], limits))
-
-
 async def _create_admin(
     data_dir: Path | None, email: str, role: Role, domain_names: list[str], password: str | None, *, must_change: bool
 ) -> CommandResult:
@@ -174,7 +134,7 @@ async def _create_admin(
     async with open_app(data_dir, create=True) as app:
         password_hash = await service.hash_password(password)
         async with app.db.tx() as conn:
-            domain_ids = await _domain_ids(conn, domain_names)
+            domain_ids = await find_domain_ids(conn, domain_names)
             new = NewAdmin(address, password_hash, role, domain_ids, must_change_password=must_change)
             admin = await service.create(conn, cli_principal(), app.clock(), new)
     return _password_result(f"Administrator {admin.email} ({admin.role.value}) was created.", admin, generated)
@@ -189,7 +149,7 @@ async def _create_invited(
 
     address, send_to = rules.parse_email(email), invitation_rules.parse_recipient(invite_to)
     async with open_app(data_dir, create=True) as app, app.db.tx() as conn:
-        new = NewAdmin(address, NO_PASSWORD, role, await _domain_ids(conn, domain_names))
+        new = NewAdmin(address, NO_PASSWORD, role, await find_domain_ids(conn, domain_names))
         admin = await service.create(conn, cli_principal(), app.clock(), new)
         invitation = await service.invite(app, conn, cli_principal(), app.clock(), admin, send_to)
     line = f"Administrator {admin.email} ({admin.role.value}) was created, without a password."
@@ -276,36 +236,6 @@ async def _list_admins(data_dir: Path | None) -> CommandResult:
     return CommandResult({"admins": data}, table(["EMAIL", "ROLE", "STATE", "DOMAINS", "LAST LOGIN", "ID"], rows))
 
 
-async def _create_key(
-    data_dir: Path | None, name: str, email: str, domain_names: list[str], limits: tuple[int | None, int, list[str]]
-) -> CommandResult:
-    from datetime import timedelta
-
-    from mailkeep.core.clock import iso_or_none
-    from mailkeep.features.access.api_keys import rules, service
-    from mailkeep.features.access.api_keys.model import NewApiKey
-
-    rate_limit, days, networks = limits
-    allowed_networks = rules.parse_networks(networks)
-    async with open_app(data_dir) as app, app.db.tx() as conn:
-        owner = await find_admin(conn, email)
-        at = app.clock()
-        expires_at = at + timedelta(days=days) if days else None
-        new = NewApiKey(name, await _domain_ids(conn, domain_names), rate_limit, expires_at, allowed_networks)
-        key, secret = await service.create(conn, cli_principal(), owner.id, at, new)
-    data = {
-        "key": secret,
-        "id": key.id,
-        "name": key.name,
-        "admin_id": key.admin_id,
-        "scoped_domain_ids": key.scoped_domain_ids,
-        "rate_limit": key.rate_limit,
-        "allowed_networks": key.allowed_networks,
-        "expires_at": iso_or_none(key.expires_at),
-    }
-    return CommandResult(data, [f"Key of {owner.email}, shown only once:", secret])
-
-
 async def find_admin(conn: Conn, email: str) -> Admin:
     """The administrator with this email; NOT_FOUND."""
     from mailkeep.core.errors import NotFound
@@ -317,7 +247,8 @@ async def find_admin(conn: Conn, email: str) -> Admin:
     return admin
 
 
-async def _domain_ids(conn: Conn, names: list[str]) -> tuple[UUID, ...]:
+async def find_domain_ids(conn: Conn, names: list[str]) -> tuple[UUID, ...]:
+    """The IDs of domains by their names. DOMAIN_NOT_FOUND."""
     from mailkeep.core.errors import DomainNotFound
     from mailkeep.features.directory.domains import rules, service
 

@@ -1,5 +1,5 @@
-"""The process `worker`: delivers webhooks, carries out bulk operations, checks and writes DNS records, rotates DKIM
-keys, reads reports, and warns owners of full mailboxes.
+"""The process `worker`: sends scheduled messages, delivers webhooks, carries out bulk operations, checks and writes DNS
+records, rotates DKIM keys, reads reports, and warns owners of full mailboxes.
 
 Any number of workers can share one database.
 """
@@ -21,9 +21,13 @@ from mailkeep.features.directory.bulk.jobs import BulkWorker
 from mailkeep.features.directory.dkim_rotation.jobs import DkimWorker
 from mailkeep.features.directory.dns_checks.jobs import DnsCheckWorker
 from mailkeep.features.directory.dns_updates.jobs import DnsUpdateWorker
+from mailkeep.features.mailflow.scheduling.jobs import ScheduledWorker
 from mailkeep.features.mailflow.webhooks.jobs import DeliveryWorker
 from mailkeep.jobs.cancellation import cancel_all
-from mailkeep.run.runtime import logs, tasks
+from mailkeep.mail.daemons.paths import InstancePaths
+from mailkeep.mail.smtp.connection import Relay
+from mailkeep.mail.smtp.pool import SmtpPool
+from mailkeep.run.runtime import logs, service_status, tasks
 from mailkeep.run.runtime.context import attach
 from mailkeep.run.runtime.metrics_flush import flush_counters
 from mailkeep.settings import load_settings
@@ -35,6 +39,11 @@ _GRACE_SECONDS = 2.0
 
 class WorkerProcess(Protocol):
     """The part of `Process` that a worker uses."""
+
+    @property
+    def paths(self) -> InstancePaths:
+        """The paths of the instance."""
+        ...
 
     @property
     def stop_requested(self) -> asyncio.Event:
@@ -75,12 +84,23 @@ def deliver_webhooks(app: App) -> contextlib.AbstractAsyncContextManager[None]:
 
 
 @contextlib.asynccontextmanager
+async def send_scheduled(app: App) -> AsyncGenerator[None]:
+    """Send scheduled messages while the block lasts, if this process can submit mail."""
+    if app.mta is None:
+        yield
+        return
+    async with running(ScheduledWorker(app)):
+        yield
+
+
+@contextlib.asynccontextmanager
 async def work(app: App) -> AsyncGenerator[None]:
     """Do the work of this process while the block lasts."""
     warnings = asyncio.create_task(tasks.run_quota_warnings(app))
     refusals = asyncio.create_task(tasks.run_refusal_summaries(app))
     reports = asyncio.create_task(tasks.run_reports(app))
     names = asyncio.create_task(tasks.run_source_names(app))
+    settling = asyncio.create_task(tasks.run_scheduled_settling(app))
     try:
         async with (
             deliver_webhooks(app),
@@ -88,16 +108,22 @@ async def work(app: App) -> AsyncGenerator[None]:
             running(DnsCheckWorker(app)),
             running(DkimWorker(app)),
             running(DnsUpdateWorker(app)),
+            send_scheduled(app),
         ):
             yield
     finally:
-        await cancel_all(warnings, refusals, reports, names)
+        await cancel_all(warnings, refusals, reports, names, settling)
         await app.report_reader.close()
 
 
 async def serve(app: App, process: WorkerProcess) -> None:
-    """Work until asked to stop."""
-    async with work(app):
+    """Work until asked to stop; in the full profile with the socket of Postfix for the API's mail."""
+    async with contextlib.AsyncExitStack() as stack:
+        if app.settings.is_full_profile:
+            app.mta = SmtpPool(Relay(str(process.paths.api_smtp), 0, helo=app.settings.server.name))
+            app.mta_restarts = lambda: not service_status.is_stopped(process.paths.run, "postfix")
+            stack.push_async_callback(app.mta.close)
+        await stack.enter_async_context(work(app))
         process.report_ready()
         await process.stop_requested.wait()
 

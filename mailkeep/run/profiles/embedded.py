@@ -33,6 +33,7 @@ from mailkeep.features.access.admins.model import INITIAL_ADMIN_FILE
 from mailkeep.features.directory.mailboxes.model import mail_root
 from mailkeep.features.directory.routing import service as routing
 from mailkeep.features.mailflow.sandbox.jobs import run_queue
+from mailkeep.features.mailflow.scheduling import jobs as scheduling
 from mailkeep.features.mailflow.sending import jobs as sending
 from mailkeep.features.mailflow.sending.routes import body_limit
 from mailkeep.features.mailflow.system_mail_delivery.jobs import SystemMailWorker
@@ -90,6 +91,7 @@ async def _run(data_dir: Path, loaded: LoadedSettings) -> None:
         admin_line = await ensure_first_admin(app, loaded.first_start)
         wake = asyncio.Event()
         # No other process sends: unfinished sends are reconciled before their delivery outcomes arrive.
+        await scheduling.end_processes(app, app.clock())
         await sending.reconcile(app, app.clock())
         await _open_outbound_mail(app, wake, stack)
         address = await _listen(app, public, internal, stack)

@@ -36,7 +36,9 @@ from mailkeep.features.directory.vacation.routes import ENDPOINTS as VACATION, O
 from mailkeep.features.mailflow.abuse.routes import ENDPOINTS as ABUSE
 from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
 from mailkeep.features.mailflow.reports.routes import ENDPOINTS as REPORTS
+from mailkeep.features.mailflow.resending.routes import ENDPOINTS as RESENDING
 from mailkeep.features.mailflow.sandbox.routes import ENDPOINTS as SANDBOX
+from mailkeep.features.mailflow.scheduling.routes import ENDPOINTS as SCHEDULING
 from mailkeep.features.mailflow.sending.routes import ENDPOINTS as SENDING
 from mailkeep.features.mailflow.templates.routes import ENDPOINTS as TEMPLATES
 from mailkeep.features.mailflow.webhooks.routes import ENDPOINTS as WEBHOOKS
@@ -89,6 +91,8 @@ FEATURES: tuple[Endpoint, ...] = (
     *SENDING,
     *TEMPLATES,
     *HISTORY,
+    *SCHEDULING,
+    *RESENDING,
     *QUEUE,
     *EVENTS,
     *WEBHOOKS,

@@ -35,10 +35,10 @@ _TIMEOUT_SECONDS = 2.0
 # Services start in this order: the prefork server, what Postfix needs, Postfix, the processes that accept requests.
 _PREFORK_WAVE, _BACKEND_WAVE, _POSTFIX_WAVE, _FRONTEND_WAVE = 0, 1, 2, 3
 _FRONTENDS = ("api", "worker", "sendmail")
-# `node` needs root for the daemons' tools and other accounts' files. The others run as our own account; the API,
-# `reinjection` and `sendmail` with the group that may enter the folder of Postfix's sockets.
+# `node` needs root for the daemons' tools and other accounts' files. The others run as our own account; those that
+# submit mail with the group that may enter the folder of Postfix's sockets.
 _AS_ROOT = ("node",)
-_GROUPS = {"api": ["postdrop"], "reinjection": ["postdrop"], "sendmail": ["postdrop"]}
+_GROUPS = {name: ["postdrop"] for name in ("api", "reinjection", "sendmail", "worker")}
 _SOCKETS = {"keys": ["keys"], "usage": ["logins"], "node": ["templates"], "api": ["public", "internal"]}
 
 

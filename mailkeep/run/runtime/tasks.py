@@ -17,6 +17,7 @@ from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.receiving import jobs as receiving
 from mailkeep.features.mailflow.reports import jobs as reports
 from mailkeep.features.mailflow.sandbox import service as sandbox
+from mailkeep.features.mailflow.scheduling import jobs as scheduling, service as scheduling_service
 from mailkeep.features.mailflow.sending import jobs as sending
 from mailkeep.features.mailflow.webhooks import jobs as webhooks
 from mailkeep.features.record.audit import jobs as audit
@@ -32,6 +33,7 @@ _SEAL_SECONDS = 5.0
 _WARN_SECONDS = 2.0
 _REPORT_SECONDS = 2.0
 _NAME_SECONDS = 10.0
+_SETTLE_SECONDS = 10.0
 
 
 async def housekeeping(app: App) -> None:
@@ -57,6 +59,18 @@ async def housekeeping(app: App) -> None:
         confirmed = await confirm_prune_time(conn, "messages", app.clock())
     if confirmed:
         await sandbox.prune(app, confirmed - timedelta(days=app.settings.retention.content_days))
+
+
+async def settle_scheduled(app: App) -> None:
+    """Finish the scheduled messages of workers that have ended."""
+    if await scheduling.end_processes(app, app.clock() - scheduling.LONGEST_SUBMISSION):
+        await sending.reconcile(app, app.clock() - sending.ABANDONED)
+    await scheduling_service.settle(app)
+
+
+async def run_scheduled_settling(app: App) -> None:
+    """`settle_scheduled` every few seconds, until cancelled."""
+    await repeat(_SETTLE_SECONDS, "scheduled messages", lambda: settle_scheduled(app))
 
 
 async def run_forwards(app: App) -> None:

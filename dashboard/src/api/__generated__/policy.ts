@@ -175,6 +175,11 @@ export const POLICY = {
     "reach": "domain",
     "unenrolled": false
   },
+  "message.details": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
   "message.list": {
     "role": "domain_admin",
     "reach": "listing",
@@ -186,6 +191,21 @@ export const POLICY = {
     "unenrolled": false
   },
   "message.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "message.resend": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "message.retry": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "message.schedule": {
     "role": "domain_admin",
     "reach": "domain",
     "unenrolled": false
@@ -236,6 +256,11 @@ export const POLICY = {
     "unenrolled": false
   },
   "sandbox": {
+    "role": "super_admin",
+    "reach": "global",
+    "unenrolled": false
+  },
+  "sandbox.read": {
     "role": "super_admin",
     "reach": "global",
     "unenrolled": false

@@ -254,7 +254,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key
-         * @description The key is shown only once. It has the rights of its owner, restricted to `scoped_domain_ids`, and works from `allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that is created with another key can't expire later than that one or have a higher rate limit or more networks (FORBIDDEN, `details.reason` longer_lived, faster or more_networks), and is revoked with it.
+         * @description The key is shown only once. It has the rights of its owner, restricted by `permissions` and `scoped_domain_ids`, and works from `allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that is created with another key can't expire later than that one or have a higher rate limit or more networks (FORBIDDEN, `details.reason` longer_lived, faster or more_networks), and is revoked with it.
          */
         post: operations["postApiKeys"];
         delete?: never;
@@ -275,7 +275,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an API key
-         * @description At once, with all keys that were created with it. A super_admin may revoke any key, others their own.
+         * @description At once, with all keys that were created with it. A super_admin may revoke any key, others their own. Messages that were scheduled with it fail at their time.
          */
         delete: operations["deleteApiKeysById"];
         options?: never;
@@ -976,7 +976,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a domain
-         * @description CONFLICT, with their numbers, while it has mailboxes, aliases or alias domains; mailboxes in the trash are deleted with it.
+         * @description CONFLICT, with their numbers, while it has mailboxes, aliases or alias domains; mailboxes in the trash are deleted with it. Also while messages are scheduled, unless `cancel_scheduled` is true.
          */
         delete: operations["deleteDomainsById"];
         options?: never;
@@ -2364,10 +2364,37 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a message */
+        /**
+         * Get a message
+         * @description With an entity tag while it is `scheduled`: only then it can be changed.
+         */
         get: operations["getMessagesById"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Reschedule a message
+         * @description Gives a message with status `scheduled` another time. CONFLICT, `details.reason` not_scheduled (with `status`), for a message that does not wait any more.
+         */
+        patch: operations["patchMessagesById"];
+        trace?: never;
+    };
+    "/messages/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a scheduled message
+         * @description It is not sent, and its content is deleted at once. CONFLICT, `details.reason` not_scheduled (with `status`), for a message that does not wait any more.
+         */
+        post: operations["postMessagesByIdCancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2383,7 +2410,7 @@ export interface paths {
         };
         /**
          * Get the timeline of a message
-         * @description Oldest first: `submitted` and `accepted`, then each delivery attempt with the reply of the remote server; for inbound mail `received` or `rejected`.
+         * @description Oldest first: `scheduled` and `cancelled`, `submitted` and `accepted`, then each delivery attempt with the reply of the remote server; for inbound mail `received` or `rejected`.
          */
         get: operations["getMessagesByIdEvents"];
         put?: never;
@@ -2408,6 +2435,46 @@ export interface paths {
         get: operations["getMessagesByIdRaw"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a message again
+         * @description Sends the kept content to the recipients that did not get it, as a new message with a new Message-ID. A recipient with status `unknown` may get it twice. CONFLICT, `details.reason`: still_open (a recipient has no final status), nothing_undelivered, not_outbound, content_gone.
+         */
+        post: operations["postMessagesByIdResend"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/messages/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry a deferred delivery now
+         * @description The mail server attempts the delivery to the deferred recipients now instead of at `next_attempt_at`. CONFLICT, `details.reason` not_deferred, if none is deferred.
+         */
+        post: operations["postMessagesByIdRetry"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2897,7 +2964,7 @@ export interface paths {
         put?: never;
         /**
          * Send a message
-         * @description 200 means that the mail transfer agent has accepted the message. While it restarts, the response waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once. With a `template_id` the published version is rendered with `variables`: each missing one is INVALID_FIELD `variables.NAME`, a template that was never published CONFLICT `not_published`, an unknown one NOT_FOUND.
+         * @description 200 means that the mail transfer agent has accepted the message, or that it is stored until `scheduled_at` (`status` scheduled); permissions, domain and limits are then checked again, and a message that is not sent has `mail.failed` with the reason. While it restarts, the response waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once. With a `template_id` the published version is rendered with `variables`: each missing one is INVALID_FIELD `variables.NAME`, a template that was never published CONFLICT `not_published`, an unknown one NOT_FOUND.
          */
         post: operations["postSend"];
         delete?: never;
@@ -3904,11 +3971,22 @@ export interface components {
             /** @description Where the key may be used from, in CIDR form; empty: everywhere */
             allowed_networks?: string[];
             /**
+             * Format: date-time
+             * @description The exact time, with a UTC offset; not with expires_in_days
+             */
+            expires_at?: string;
+            /**
              * @description 0: never expires
              * @default 0
              */
             expires_in_days?: number;
             name: string;
+            /**
+             * @description Narrows the rights of the owner. `sending`: /send, /send/batch, GET /auth/me, and its own messages: list, get, reschedule, cancel. `read`: every GET of the owner's role, except `/raw` of inbound mail
+             * @default full
+             * @enum {string}
+             */
+            permissions?: "full" | "sending" | "read";
             /** @description Requests accepted in any 60 seconds; 0: unlimited */
             rate_limit?: number;
             scoped_domain_ids?: string[];
@@ -3918,11 +3996,15 @@ export interface components {
             api_key: components["schemas"]["ApiKeyRecord"];
             key: string | null;
         };
-        /** @description A key was revoked. */
+        /**
+         * @description A key was revoked. `scheduled_messages` that were scheduled with it wait and will fail at their time
+         *         (`mail.failed`, `reason` permission): cancel them, or schedule them again.
+         */
         ApiKeyDeletion: {
             /** Format: uuid */
             id: string;
             message: string;
+            scheduled_messages: number;
         };
         /** @description An API key. With `is_scoped`, no `scoped_domain_ids` means that its domains are deleted and it has no access. */
         ApiKeyRecord: {
@@ -3951,6 +4033,8 @@ export interface components {
             name: string;
             /** Format: uuid */
             parent_id: string | null;
+            /** @enum {string} */
+            permissions: "full" | "sending" | "read";
             rate_limit: number;
             scoped_domain_ids: string[];
         };
@@ -4641,6 +4725,7 @@ export interface components {
         };
         /** @description A domain was deleted. */
         DomainDeletion: {
+            cancelled_messages: number;
             /** Format: uuid */
             id: string;
             message: string;
@@ -5315,7 +5400,7 @@ export interface components {
             };
             /** @description The mail server's queue ID, if it has one. */
             queue_id: string | null;
-            /** @description Why, in words. */
+            /** @description Why, in words. Of a scheduled message that was not submitted a code, such as `permission`. */
             reason: string | null;
             /** @description The other server. */
             remote_host: string | null;
@@ -5473,12 +5558,17 @@ export interface components {
             metadata: Record<string, unknown>;
             queue_id: string | null;
             recipients: components["schemas"]["MessageRecipientResponse"][];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC, milliseconds
+             */
+            scheduled_at: string | null;
             size: number;
             /** @enum {string} */
             source: "api" | "mailkeep" | "smtp" | "system";
             spam: components["schemas"]["Spam"];
             /** @enum {string} */
-            status: "bounced" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "submitting" | "unknown";
+            status: "bounced" | "cancelled" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "scheduled" | "submitting" | "unknown";
             subject: string;
             tags: string[];
             template: components["schemas"]["MessageTemplate"] | null;
@@ -6155,6 +6245,14 @@ export interface components {
             size: number;
             subject: string;
         };
+        /** @description The new time of a scheduled message. */
+        ScheduleBody: {
+            /**
+             * Format: date-time
+             * @description With a UTC offset, at most 30 days ahead. Up to 60 seconds in the past means now.
+             */
+            scheduled_at: string;
+        };
         /**
          * @description What a script does with the message. Only the fields of its `action` have a value; `text` is that of a reply.
          *
@@ -6279,6 +6377,11 @@ export interface components {
             };
             references?: string[];
             reply_to?: components["schemas"]["AddressBody"] | null;
+            /**
+             * Format: date-time
+             * @description When to send, with a UTC offset, at most 30 days ahead. Up to 60 s in the past means now.
+             */
+            scheduled_at?: string | null;
             /**
              * @description Required without template_id.
              * @default
@@ -6799,7 +6902,7 @@ export interface components {
             at: string;
             detail: components["schemas"]["TimelineDetail"];
             /** @enum {string} */
-            kind: "accepted" | "bounced" | "deferred" | "delivered" | "failed" | "lost" | "received" | "rejected" | "relayed" | "submitted" | "unknown";
+            kind: "accepted" | "bounced" | "cancelled" | "deferred" | "delivered" | "failed" | "lost" | "received" | "rejected" | "relayed" | "scheduled" | "submitted" | "unknown";
             recipient: string | null;
         };
         /** @description Sessions of a day. */
@@ -10478,7 +10581,10 @@ export interface operations {
     };
     deleteDomainsById: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Cancel the domain's scheduled messages. */
+                cancel_scheduled?: boolean;
+            };
             header?: {
                 /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
                 "If-Match"?: components["parameters"]["ifMatch"];
@@ -14056,7 +14162,7 @@ export interface operations {
                 queue_id?: string;
                 since?: string;
                 sort?: "created_at";
-                status?: "bounced" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "submitting" | "unknown";
+                status?: "bounced" | "cancelled" | "deferred" | "delivered" | "failed" | "lost" | "partial" | "queued" | "received" | "rejected" | "relayed" | "scheduled" | "submitting" | "unknown";
                 subject?: string;
                 tag?: string;
                 to?: string;
@@ -14110,6 +14216,7 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    ETag: components["headers"]["ETag"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
                     "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -14128,6 +14235,100 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    patchMessagesById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MessageResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON.MISSING_FIELDS"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMessagesByIdCancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The ETag of the object as the caller knows it: if it has changed since, PRECONDITION_FAILED. */
+                "If-Match"?: components["parameters"]["ifMatch"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MessageResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
+            412: components["responses"]["412.PRECONDITION_FAILED"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
@@ -14210,6 +14411,89 @@ export interface operations {
             401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
             403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
             404: components["responses"]["404.NOT_FOUND"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR"];
+            503: components["responses"]["503.UNAVAILABLE"];
+        };
+    };
+    postMessagesByIdResend: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Requests with the same key and body have their effect once; keys are stored for 24 hours. */
+                "Idempotency-Key"?: components["parameters"]["idempotencyKey"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MessageResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.DOMAIN_INACTIVE.DOMAIN_NOT_FOUND.FORBIDDEN.MAILBOX_SUSPENDED"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT.IDEMPOTENCY_IN_PROGRESS.IDEMPOTENCY_MISMATCH"];
+            413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
+            415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
+            429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["500.INTERNAL_ERROR.SEND_FAILED"];
+            503: components["responses"]["503.SEND_UNAVAILABLE.UNAVAILABLE"];
+        };
+    };
+    postMessagesByIdRetry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MessageResponse"];
+                        error: null;
+                        meta: components["schemas"]["Meta"];
+                    };
+                };
+            };
+            400: components["responses"]["400.INVALID_FIELD.INVALID_JSON"];
+            401: components["responses"]["401.API_KEY_INVALID.AUTH_REQUIRED.SESSION_INVALID"];
+            403: components["responses"]["403.API_KEY_DOMAIN_SCOPE.FORBIDDEN"];
+            404: components["responses"]["404.NOT_FOUND"];
+            409: components["responses"]["409.CONFLICT"];
             413: components["responses"]["413.PAYLOAD_TOO_LARGE"];
             415: components["responses"]["415.UNSUPPORTED_MEDIA_TYPE"];
             429: components["responses"]["429.RATE_LIMIT_EXCEEDED"];

@@ -122,6 +122,7 @@ export const messages: Schema['MessageResponse'][] = Array.from({ length: 30 }, 
     ],
     spam: { score: isInbound ? 1.2 : null, action: isInbound ? 'no action' : null, symbols: [] },
     auth: { spf: isInbound ? 'pass' : null, dkim: isInbound ? 'pass' : null, dmarc: null },
+    scheduled_at: null,
     created_at: at(index * 17),
   }
 })

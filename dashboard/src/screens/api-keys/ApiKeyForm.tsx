@@ -5,11 +5,17 @@ import { Form } from '../../ui/Form'
 import { useApiMutation, useForm } from '../../ui/useForm'
 import { RequestButton } from '../../ui/RequestSnippet'
 import { Tags } from '../../ui/Tags'
+import { fromLocal, OWN_ZONE } from '../../timeZone'
+
+const EXACT = 'exact'
 
 const FIELDS = {
   name: '',
   scoped_domain_ids: [] as string[],
+  permissions: 'full',
   expires_in_days: '0',
+  /** A local time in the browser's zone. */
+  expires_at: '',
   rate_limit: '' as number | string,
   allowed_networks: [] as string[],
 }
@@ -63,16 +69,15 @@ export function ApiKeyForm({ onDone, onCancel }: { onDone: (created: Schema['Api
       />
       <div className="pair">
         <Select
-          label="Expires"
+          label="Permissions"
+          description="Never more than yours"
           allowDeselect={false}
           data={[
-            { value: '0', label: 'Never' },
-            { value: '7', label: 'In 7 days' },
-            { value: '30', label: 'In 30 days' },
-            { value: '90', label: 'In 90 days' },
-            { value: '365', label: 'In 1 year' },
+            { value: 'full', label: 'All of yours' },
+            { value: 'sending', label: 'Send, and see its own messages' },
+            { value: 'read', label: 'See everything, change nothing' },
           ]}
-          {...form.field('expires_in_days')}
+          {...form.field('permissions')}
         />
         <NumberInput
           label="Requests per minute"
@@ -81,6 +86,29 @@ export function ApiKeyForm({ onDone, onCancel }: { onDone: (created: Schema['Api
           allowDecimal={false}
           description="0 = unlimited; blank = 60"
           {...form.field('rate_limit')}
+        />
+      </div>
+      <div className="pair">
+        <Select
+          label="Expires"
+          description="A leaked key is then useless"
+          allowDeselect={false}
+          data={[
+            { value: '0', label: 'Never' },
+            { value: '7', label: 'In 7 days' },
+            { value: '30', label: 'In 30 days' },
+            { value: '90', label: 'In 90 days' },
+            { value: '365', label: 'In 1 year' },
+            { value: EXACT, label: 'At an exact time' },
+          ]}
+          {...form.field('expires_in_days')}
+        />
+        <TextInput
+          type="datetime-local"
+          label="Expires at"
+          description={`Time zone ${OWN_ZONE}`}
+          disabled={form.values.expires_in_days !== EXACT}
+          {...form.textField('expires_at')}
         />
       </div>
       <Tags
@@ -96,7 +124,10 @@ function createBody(values: typeof FIELDS): Schema['ApiKeyCreate'] {
   return {
     name: values.name.trim(),
     scoped_domain_ids: values.scoped_domain_ids,
-    expires_in_days: Number(values.expires_in_days),
+    permissions: values.permissions as Schema['ApiKeyRecord']['permissions'],
+    ...(values.expires_in_days === EXACT
+      ? { expires_at: fromLocal(values.expires_at, OWN_ZONE) ?? '' }
+      : { expires_in_days: Number(values.expires_in_days) }),
     allowed_networks: values.allowed_networks,
     ...(values.rate_limit !== '' && { rate_limit: Number(values.rate_limit) }),
   }

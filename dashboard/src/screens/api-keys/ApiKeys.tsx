@@ -41,6 +41,7 @@ export function ApiKeys() {
       ),
     },
     { header: 'Scope', cell: (row) => <Scope apiKey={row} /> },
+    { header: 'Permissions', cell: (row) => PERMISSIONS[row.permissions] },
     { header: 'Rate limit', align: 'right', cell: (row) => (row.rate_limit ? `${formatNumber(row.rate_limit)} / min` : 'unlimited') },
     { header: 'Last used', cell: (row) => <Time at={row.last_used_at} form="ago" /> },
     { header: 'Expires', cell: (row) => <Time at={row.expires_at} /> },
@@ -78,6 +79,8 @@ export function ApiKeys() {
     </Page>
   )
 }
+
+const PERMISSIONS: Readonly<Record<ApiKey['permissions'], string>> = { full: 'all', sending: 'sending', read: 'read only' }
 
 function Scope({ apiKey }: { apiKey: ApiKey }) {
   if (!apiKey.is_scoped) return <Badge tone="info">all domains of its owner</Badge>
@@ -141,7 +144,8 @@ function RevokeApiKey({ apiKey, onClose }: { apiKey: ApiKey | null; onClose: () 
       invalidates={['api-keys']}
       message={(answer) => answer.message}
     >
-      Applications that use this key are rejected immediately, and so are keys created with it. This can't be undone.
+      Applications that use this key are rejected immediately, and so are keys created with it. Messages that it has scheduled are not sent.
+      This can't be undone.
     </ConfirmDelete>
   )
 }

@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Checkbox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
@@ -178,20 +178,34 @@ function AliasDomains({ domain }: { domain: Schema['DomainRecord'] }) {
 function DeleteDomain(props: { domain: Schema['DomainRecord']; opened: boolean; onClose: () => void }) {
   const { domain, ...dialog } = props
   const navigate = useNavigate()
+  const [cancelsScheduled, setCancelsScheduled] = useState(false)
   return (
     <ConfirmDelete
       {...dialog}
       title={`Delete ${domain.unicode_name}`}
       action="Delete domain"
       name={domain.unicode_name}
-      request={() => fetchData(client.DELETE('/domains/{id}', { params: { path: { id: domain.id } } }))}
+      request={() =>
+        fetchData(
+          client.DELETE('/domains/{id}', {
+            params: { path: { id: domain.id }, query: { ...(cancelsScheduled && { cancel_scheduled: true }) } },
+          }),
+        )
+      }
       invalidates={['domains']}
       removes={['domains', 'one', domain.id]}
       message={`Deleted ${domain.unicode_name}.`}
       onDeleted={() => void navigate({ to: PATHS.domains })}
     >
-      Deletes the domain with its DKIM keys, its own webhooks and its administrator assignments. Mail for it is rejected from now on. This
-      can't be undone.
+      <p>
+        Deletes the domain with its DKIM keys, its own webhooks and its administrator assignments. Mail for it is rejected from now on. This
+        can't be undone.
+      </p>
+      <Checkbox
+        label="Cancel its scheduled messages, if there are any"
+        checked={cancelsScheduled}
+        onChange={(event) => setCancelsScheduled(event.currentTarget.checked)}
+      />
     </ConfirmDelete>
   )
 }

@@ -17,11 +17,12 @@ import { ErrorNote } from '../../ui/ErrorNote'
 import { Icon } from '../../ui/Icon'
 import { Facts, Section } from '../../ui/Page'
 import { Time } from '../../ui/Time'
+import { MessageActions } from './MessageActions'
 
 type MessageRecord = Schema['MessageResponse']
 
 const route = getRouteApi('/app/messages/$id')
-const PENDING: readonly string[] = ['submitting', 'queued', 'deferred', 'partial']
+const PENDING: readonly string[] = ['scheduled', 'submitting', 'queued', 'deferred', 'partial']
 
 export function Message() {
   const { id } = route.useParams()
@@ -39,10 +40,10 @@ export function Message() {
       title={(data) => data.subject || '(no subject)'}
       lead={(data) => (
         <>
-          <StatusBadge status={data.status} /> {data.direction === 'inbound' ? 'received' : 'sent'}{' '}
-          <Time at={data.created_at} form="exact" />
+          <StatusBadge status={data.status} /> <Occasion message={data} />
         </>
       )}
+      actions={(data) => <MessageActions message={data} />}
     >
       {(data) => (
         <>
@@ -62,6 +63,22 @@ export function Message() {
   )
 }
 
+/** What happened to the message, and when. */
+function Occasion({ message }: { message: MessageRecord }) {
+  if (message.status === 'scheduled')
+    return (
+      <>
+        for <Time at={message.scheduled_at} form="exact" />
+      </>
+    )
+  return (
+    <>
+      {message.direction === 'inbound' ? 'received' : message.status === 'cancelled' ? 'created' : 'sent'}{' '}
+      <Time at={message.created_at} form="exact" />
+    </>
+  )
+}
+
 function facts(message: MessageRecord): (readonly [string, React.ReactNode])[] {
   const { spam, auth } = message
   const checks = [auth.spf && `SPF ${auth.spf}`, auth.dkim && `DKIM ${auth.dkim}`, auth.dmarc && `DMARC ${auth.dmarc}`].filter(Boolean)
@@ -70,6 +87,7 @@ function facts(message: MessageRecord): (readonly [string, React.ReactNode])[] {
     ['To', message.to.join(', ') || '(no recipients)'],
     ...(message.cc.length ? [['Cc', message.cc.join(', ')] as const] : []),
     ['Size', formatBytes(message.size)],
+    ...(message.scheduled_at ? [['Scheduled for', <Time at={message.scheduled_at} form="exact" />] as const] : []),
     ['Source', { api: 'API', smtp: 'SMTP', system: 'Forwarded', mailkeep: 'Mailkeep itself' }[message.source]],
     ['Domain', message.domain_id && <DomainName id={message.domain_id} />],
     ['Message-ID', <CopyableCode value={message.message_id} what="Message-ID" />],
@@ -110,7 +128,7 @@ function Recipients({ message }: { message: MessageRecord }) {
               diagnostic={recipient.diagnostic}
               remote_host={recipient.remote_host}
             />
-            {recipient.next_attempt_at && (
+            {recipient.next_attempt_at && recipient.next_attempt_at !== message.scheduled_at && (
               <p className="muted small">
                 Next attempt <Time at={recipient.next_attempt_at} form="exact" />, after {pluralize(recipient.attempts, 'attempt')}
               </p>
@@ -172,7 +190,7 @@ function Timeline({ message }: { message: MessageRecord }) {
             <RemoteReply {...entry.detail} />
             {entry.detail.next_attempt_at && (
               <p className="muted small">
-                Next attempt <Time at={entry.detail.next_attempt_at} form="exact" />
+                {entry.kind === 'scheduled' ? 'For' : 'Next attempt'} <Time at={entry.detail.next_attempt_at} form="exact" />
               </p>
             )}
           </li>
@@ -190,7 +208,7 @@ function Raw({ message }: { message: MessageRecord }) {
   const { data, error } = useQuery({
     queryKey: ['messages', 'raw', message.id],
     queryFn: () => fetchText(client.GET('/messages/{id}/raw', { params: { path: { id: message.id } }, parseAs: 'text' })),
-    enabled: isShown,
+    enabled: isShown && !['scheduled', 'cancelled'].includes(message.status),
     staleTime: Infinity,
     retry: false,
   })
@@ -203,6 +221,8 @@ function Raw({ message }: { message: MessageRecord }) {
         </div>
       </div>
     )
+  if (message.status === 'scheduled') return <p className="muted">The content is stored encrypted until the message is sent.</p>
+  if (message.status === 'cancelled') return <p className="muted">The content was deleted when the message was cancelled.</p>
   if (!isShown)
     return (
       <div className="note">

@@ -22,6 +22,8 @@ type Message = Schema['MessageResponse']
 const route = getRouteApi('/app/messages')
 
 const STATUSES: Readonly<Record<Message['status'], string>> = {
+  scheduled: 'waiting for its time',
+  cancelled: 'cancelled before it was sent',
   queued: 'accepted, waiting for its first delivery attempt',
   deferred: 'waiting for another delivery attempt',
   delivered: "accepted by the recipients' servers",
@@ -52,7 +54,7 @@ const COLUMNS: readonly Column<Message>[] = [
   { header: 'From', cell: (row) => <Addresses addresses={[row.from || '(empty sender)']} /> },
   { header: 'To', cell: (row) => <Addresses addresses={row.recipients.length ? row.recipients.map((each) => each.address) : row.to} /> },
   { header: 'Size', align: 'right', cell: (row) => formatBytes(row.size) },
-  { header: 'Time', cell: (row) => <Time at={row.created_at} form="ago" /> },
+  { header: 'Time', cell: (row) => <Time at={row.status === 'scheduled' ? row.scheduled_at : row.created_at} form="ago" /> },
 ]
 
 function Addresses({ addresses }: { addresses: readonly string[] }) {

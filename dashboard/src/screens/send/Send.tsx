@@ -6,6 +6,7 @@ import { truncateAttachments } from '../../api/recordedCalls'
 import { fetchData, client, type Schema } from '../../api/client'
 import { fieldErrors } from '../../api/errors'
 import { PATHS } from '../../paths'
+import { fromLocal, OWN_ZONE } from '../../timeZone'
 import { Addresses } from '../../ui/Addresses'
 import { useAccount } from '../../access/account'
 import { formatBytes } from '../../units'
@@ -34,6 +35,8 @@ interface Values {
   tags: string[]
   template: string | null
   variables: Record<string, string>
+  /** A local time in the browser's zone; blank: now. */
+  scheduled_at: string
 }
 
 interface Draft {
@@ -60,6 +63,7 @@ export function Send() {
     tags: [],
     template: search.template ?? null,
     variables: {},
+    scheduled_at: '',
   }
   const [draft, setDraft] = useState(() => loadDraft<Values>(accountId, query))
   const [files, setFiles] = useState<readonly File[]>([])
@@ -71,12 +75,13 @@ export function Send() {
       fetchData(client.POST('/send', { params: { header: { 'Idempotency-Key': key.current } }, body: await composeBody(message) })),
     onSuccess: async (sent) => {
       deleteDraft()
-      notify(`Accepted for ${sent.recipients.length === 1 ? sent.recipients[0]?.address : `${sent.recipients.length} recipients`}.`)
+      const recipients = sent.recipients.length === 1 ? sent.recipients[0]?.address : `${sent.recipients.length} recipients`
+      notify(sent.status === 'scheduled' ? `Scheduled for ${recipients}.` : `Accepted for ${recipients}.`)
       await queries.invalidateQueries({ queryKey: ['messages'] })
       void navigate({ to: PATHS.message, params: { id: sent.id } })
     },
   })
-  const form = useForm<Values>(draft?.values ?? blank, send.error)
+  const form = useForm<Values>({ ...blank, ...draft?.values }, send.error)
   useEffect(() => {
     if (JSON.stringify(form.values) === JSON.stringify(blank)) deleteDraft()
     else
@@ -225,6 +230,14 @@ export function Send() {
             )}
           </div>
           <Attachments files={files} onChange={setFiles} />
+          <div className="pair">
+            <TextInput
+              type="datetime-local"
+              label="Send later"
+              description={`Time zone ${OWN_ZONE}; blank = now`}
+              {...form.textField('scheduled_at')}
+            />
+          </div>
         </Form>
       </div>
     </Page>
@@ -306,6 +319,7 @@ function addDroppedFiles(event: DragEvent, add: (files: File[]) => void): void {
 }
 
 async function composeBody({ values, format, files }: Draft): Promise<Schema['SendBody']> {
+  const scheduledAt = fromLocal(values.scheduled_at, OWN_ZONE)
   const toRecipients = (addresses: readonly string[]) => addresses.map((email) => ({ email }))
   return {
     from: { email: values.from.trim(), ...(values.from_name && { name: values.from_name }) },
@@ -317,6 +331,7 @@ async function composeBody({ values, format, files }: Draft): Promise<Schema['Se
     ...(values.bcc.length && { bcc: toRecipients(values.bcc) }),
     ...(values.reply_to && { reply_to: { email: values.reply_to.trim() } }),
     ...(values.tags.length && { tags: values.tags }),
+    ...(scheduledAt && { scheduled_at: scheduledAt }),
     ...(files.length && { attachments: await Promise.all(files.map(toAttachment)) }),
   }
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from mailkeep.core.principal import Role
+from mailkeep.core.principal import KeyPermissions, Role
 
 KEY_PREFIX = "svc_sk_"
 PREFIX_LENGTH = 12
@@ -20,7 +20,7 @@ class ApiKey:
     """A key without its secret. `is_scoped` with no `scoped_domain_ids`: its domains are deleted, it has no access.
 
     `rate_limit` is in requests per 60 seconds, 0 for unlimited. `allowed_networks`: where it may be used from; empty:
-    everywhere.
+    everywhere. `permissions` narrow the rights of its owner (`core/principal`).
     """
 
     id: UUID
@@ -35,6 +35,7 @@ class ApiKey:
     last_used_at: datetime | None
     expires_at: datetime | None
     created_at: datetime
+    permissions: KeyPermissions = KeyPermissions.FULL
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class NewApiKey:
     rate_limit: int | None = None
     expires_at: datetime | None = None
     allowed_networks: tuple[str, ...] = ()
+    permissions: KeyPermissions = KeyPermissions.FULL
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,4 +82,5 @@ class AuthenticatedKey:
     scope: frozenset[UUID] | None
     rate_limit: int
     allowed_networks: tuple[str, ...]
+    permissions: KeyPermissions
     rate: RateUsage | None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 from msgspec import UNSET
 
 from mailkeep.app import App
@@ -30,8 +28,9 @@ async def _create(app: App, call: Call) -> HttpResponse:
         name=name,
         scoped_domain_ids=tuple(dict.fromkeys(body.scoped_domain_ids)),
         rate_limit=body.rate_limit if body.rate_limit is not UNSET else None,
-        expires_at=at + timedelta(days=body.expires_in_days) if body.expires_in_days else None,
+        expires_at=rules.expiry(at, body.expires_in_days, None if body.expires_at is UNSET else body.expires_at),
         allowed_networks=rules.parse_networks(body.allowed_networks),
+        permissions=body.permissions,
     )
     async with app.db.tx() as conn:
         key, raw_key = await service.create(conn, who, who.admin_id, at, new_key)
@@ -45,8 +44,11 @@ async def _repeat_create(app: App, call: Call) -> HttpResponse:
 
 async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
-        key = await service.revoke(conn, call.caller(), app.clock(), call.id())
-    return HttpResponse(wire.ApiKeyDeletion(f"The API key {key.name} was revoked.", key.id))
+        key, waiting = await service.revoke(conn, call.caller(), app.clock(), call.id())
+    text = f"The API key {key.name} was revoked."
+    if waiting:
+        text += f" {waiting} messages scheduled with it will not be sent."
+    return HttpResponse(wire.ApiKeyDeletion(text, key.id, waiting))
 
 
 ENDPOINTS = (
@@ -68,7 +70,8 @@ ENDPOINTS = (
         action="api_key.write",
         summary="Create an API key",
         description=(
-            "The key is shown only once. It has the rights of its owner, restricted to `scoped_domain_ids`, and works "
+            "The key is shown only once. It has the rights of its owner, restricted by `permissions` and "
+            "`scoped_domain_ids`, and works "
             "from `allowed_networks` only (elsewhere FORBIDDEN, `details.reason` network). A key that is created with "
             "another key can't expire later than that one or have a higher rate limit or more networks (FORBIDDEN, "
             "`details.reason` longer_lived, faster or more_networks), and is revoked with it."
@@ -91,6 +94,7 @@ ENDPOINTS = (
                     "expires_in_days": 365,
                 }
             ),
+            Example(body={"name": "shop", "permissions": "sending"}),
         ),
     ),
     Endpoint(
@@ -100,7 +104,7 @@ ENDPOINTS = (
         action="api_key.write",
         summary="Revoke an API key",
         description="At once, with all keys that were created with it. A super_admin may revoke any key, others their "
-        "own.",
+        "own. Messages that were scheduled with it fail at their time.",
         tag="API keys",
         data=wire.ApiKeyDeletion,
         audit="api_key.delete",

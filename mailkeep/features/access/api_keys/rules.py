@@ -6,10 +6,11 @@ import ipaddress
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from mailkeep.core.clock import iso
-from mailkeep.core.errors import FieldError, Forbidden, InvalidField
+from mailkeep.core.errors import FieldError, Forbidden, InvalidField, invalid_field
 from mailkeep.core.network import covers, parse_network
 from mailkeep.core.principal import Principal, Role
 from mailkeep.features.access.api_keys.model import DEFAULT_RATE_LIMIT, KEY_PREFIX, ApiKey, NewApiKey
@@ -43,6 +44,19 @@ def apply_parent_limits(new_key: NewApiKey, parent: ApiKey | None) -> NewApiKey:
         own = ", ".join(parent.allowed_networks)
         raise Forbidden(f"A key can't create a key for other networks than its own ({own}).", reason="more_networks")
     return replace(new_key, expires_at=expires_at, rate_limit=rate_limit, allowed_networks=networks)
+
+
+def expiry(at: datetime, days: int, expires_at: datetime | None) -> datetime | None:
+    """When a key expires that is created at `at`: in `days` (0: never), or at an exact time. INVALID_FIELD for both, or
+    for a time that has passed.
+    """
+    if expires_at is None:
+        return at + timedelta(days=days) if days else None
+    if days:
+        raise invalid_field("expires_at", "can't be combined with expires_in_days")
+    if expires_at <= at:
+        raise invalid_field("expires_at", f"must be in the future (got {iso(expires_at)})")
+    return expires_at
 
 
 def parse_networks(texts: Sequence[str]) -> tuple[str, ...]:

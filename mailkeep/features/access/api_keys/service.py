@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from mailkeep.core.errors import ApiKeyInvalid, NotFound
@@ -15,6 +16,7 @@ from mailkeep.features.access.api_keys import rules, store, wire
 from mailkeep.features.access.api_keys.model import KEY_PREFIX, PREFIX_LENGTH, ApiKey, AuthenticatedKey, NewApiKey
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.features.record.scheduled import service as scheduled
 
 
 async def list_visible(conn: Conn, who: Principal) -> list[ApiKey]:
@@ -58,6 +60,7 @@ async def create(conn: Conn, who: Principal, owner_id: UUID, at: datetime, new_k
         scoped_domain_ids=tuple(sorted(new_key.scoped_domain_ids)),
         rate_limit=new_key.rate_limit or 0,
         allowed_networks=new_key.allowed_networks,
+        permissions=new_key.permissions,
         last_used_at=None,
         expires_at=new_key.expires_at,
         created_at=at,
@@ -77,8 +80,10 @@ async def _find_parent(conn: Conn, who: Principal) -> ApiKey | None:
     return parent
 
 
-async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> ApiKey:
-    """Delete a key and its descendants (the keys that it created, and so on); NOT_FOUND, FORBIDDEN."""
+async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> tuple[ApiKey, int]:
+    """Delete a key and its descendants (the keys that it created, and so on); NOT_FOUND, FORBIDDEN. Returns the key and
+    the number of messages scheduled with them, which will not be sent.
+    """
     key = await store.find(conn, key_id)
     if key is None:
         raise NotFound
@@ -89,11 +94,13 @@ async def revoke(conn: Conn, who: Principal, at: datetime, key_id: UUID) -> ApiK
         raise NotFound
     # No foreign key deletes rates. Those of this key may still be locked by requests; a later call deletes them.
     await store.delete_old_rates(conn, at - timedelta(hours=1))
-    details = {"revoked_with_it": [str(each) for each in descendants]} if descendants else {}
+    waiting = await scheduled.count_of_keys(conn, [key_id, *descendants])
+    details: dict[str, Any] = {"revoked_with_it": [str(each) for each in descendants]} if descendants else {}
+    details |= {"scheduled_messages": waiting} if waiting else {}
     await audit.record(
         conn, who, at, AuditAction("api_key.delete", _target(key), before=wire.audit_fields(key), details=details)
     )
-    return key
+    return key, waiting
 
 
 async def authenticate(conn: Conn, raw_key: str, at: datetime, address: str, *, count: bool) -> AuthenticatedKey:

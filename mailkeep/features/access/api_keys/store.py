@@ -9,7 +9,7 @@ from uuid import UUID
 import psycopg
 
 from mailkeep.core.errors import ApiKeyInvalid, NotFound
-from mailkeep.core.principal import Role
+from mailkeep.core.principal import KeyPermissions, Role
 from mailkeep.db.pool import Conn, constraint_of
 from mailkeep.features.access.api_keys.model import ApiKey, AuthenticatedKey, RateUsage
 
@@ -17,7 +17,7 @@ _SELECT = """
     SELECT k.id, k.admin_id, k.parent_id, k.name, k.key_prefix, k.is_scoped,
            ARRAY(SELECT d.domain_id FROM api_key_domains d WHERE d.key_id = k.id ORDER BY d.domain_id)
                AS scoped_domain_ids,
-           k.rate_limit, k.allowed_networks, k.last_used_at, k.expires_at, k.created_at
+           k.rate_limit, k.allowed_networks, k.permissions, k.last_used_at, k.expires_at, k.created_at
     FROM api_keys k
 """
 # How often the time of the last use is written.
@@ -51,14 +51,15 @@ async def insert(conn: Conn, key: ApiKey, token_hash: bytes) -> None:
         "token_hash": token_hash,
         "domain_ids": list(key.scoped_domain_ids),
         "allowed_networks": list(key.allowed_networks),
+        "permissions": key.permissions.value,
     }
     try:
         await conn.execute(
             """
             INSERT INTO api_keys (id, admin_id, parent_id, name, key_prefix, token_hash, is_scoped, rate_limit,
-                                  allowed_networks, expires_at, created_at)
+                                  allowed_networks, permissions, expires_at, created_at)
             VALUES (%(id)s, %(admin_id)s, %(parent_id)s, %(name)s, %(key_prefix)s, %(token_hash)s, %(is_scoped)s,
-                    %(rate_limit)s, %(allowed_networks)s, %(expires_at)s, %(created_at)s)
+                    %(rate_limit)s, %(allowed_networks)s, %(permissions)s, %(expires_at)s, %(created_at)s)
             """,
             arguments,
         )
@@ -121,8 +122,8 @@ async def authenticate(
     cursor = await conn.execute(
         """
         WITH valid_key AS (
-            SELECT k.id, k.name, k.admin_id, k.is_scoped, k.rate_limit, k.allowed_networks, k.last_used_at,
-                   a.role, a.must_change_password,
+            SELECT k.id, k.name, k.admin_id, k.is_scoped, k.rate_limit, k.allowed_networks, k.permissions,
+                   k.last_used_at, a.role, a.must_change_password,
                    a.totp_enabled OR EXISTS (SELECT FROM passkeys p WHERE p.admin_id = a.id) AS second_factor
             FROM api_keys k JOIN admins a ON a.id = k.admin_id
             WHERE k.token_hash = %(token_hash)s AND (k.expires_at IS NULL OR k.expires_at > %(at)s) AND a.active
@@ -140,7 +141,7 @@ async def authenticate(
             WHERE k.id = v.id AND (v.last_used_at IS NULL OR v.last_used_at <= %(stale_before)s)
         )
         SELECT v.id, v.name, v.admin_id, v.role, v.second_factor, v.must_change_password, v.is_scoped,
-               v.rate_limit, v.allowed_networks,
+               v.rate_limit, v.allowed_networks, v.permissions,
                counted.accepted, counted.used, counted.wait,
                ARRAY(SELECT d.domain_id FROM admin_domains d WHERE d.admin_id = v.admin_id) AS assigned,
                ARRAY(SELECT d.domain_id FROM api_key_domains d WHERE d.key_id = v.id) AS scope
@@ -176,6 +177,7 @@ async def find_invalid_reason(conn: Conn, token_hash: bytes, at: datetime) -> Li
 def _to_key(row: dict[str, Any]) -> ApiKey:
     row["scoped_domain_ids"] = tuple(row["scoped_domain_ids"])
     row["allowed_networks"] = tuple(row["allowed_networks"])
+    row["permissions"] = KeyPermissions(row["permissions"])
     return ApiKey(**row)
 
 
@@ -191,5 +193,6 @@ def _to_authenticated_key(row: dict[str, Any]) -> AuthenticatedKey:
         scope=frozenset(row["scope"]) if row["is_scoped"] else None,
         rate_limit=row["rate_limit"],
         allowed_networks=tuple(row["allowed_networks"]),
+        permissions=KeyPermissions(row["permissions"]),
         rate=RateUsage(row["accepted"], row["used"], row["wait"]) if row["used"] is not None else None,
     )

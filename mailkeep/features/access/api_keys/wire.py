@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -9,6 +10,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from mailkeep.core.clock import iso, iso_or_none
+from mailkeep.core.principal import KeyPermissions
 from mailkeep.features.access.api_keys.model import ApiKey
 from mailkeep.web.fields import Body, Text, Timestamp
 
@@ -19,6 +21,15 @@ Networks = Annotated[
     list[Text], Meta(max_length=100, description="Where the key may be used from, in CIDR form; empty: everywhere")
 ]
 Days = Annotated[int, Meta(ge=0, le=36_500, description="0: never expires")]
+
+
+Permissions = Annotated[
+    KeyPermissions,
+    Meta(
+        description="Narrows the rights of the owner. `sending`: /send, /send/batch, GET /auth/me, and its own "
+        "messages: list, get, reschedule, cancel. `read`: every GET of the owner's role, except `/raw` of inbound mail"
+    ),
+]
 
 
 class ApiKeyRecord(Struct, frozen=True):
@@ -33,6 +44,7 @@ class ApiKeyRecord(Struct, frozen=True):
     scoped_domain_ids: list[UUID]
     rate_limit: int
     allowed_networks: list[str]
+    permissions: KeyPermissions
     last_used_at: Timestamp | None
     expires_at: Timestamp | None
     created_at: Timestamp
@@ -45,7 +57,11 @@ class ApiKeyCreate(Body, frozen=True):
     scoped_domain_ids: DomainIds = []
     rate_limit: RateLimit | UnsetType = UNSET
     expires_in_days: Days = 0
+    expires_at: Annotated[
+        datetime | UnsetType, Meta(description="The exact time, with a UTC offset; not with expires_in_days")
+    ] = UNSET
     allowed_networks: Networks = []
+    permissions: Permissions = KeyPermissions.FULL
 
 
 class ApiKeyCreateResponse(Struct, frozen=True):
@@ -56,10 +72,13 @@ class ApiKeyCreateResponse(Struct, frozen=True):
 
 
 class ApiKeyDeletion(Struct, frozen=True):
-    """A key was revoked."""
+    """A key was revoked. `scheduled_messages` that were scheduled with it wait and will fail at their time
+    (`mail.failed`, `reason` permission): cancel them, or schedule them again.
+    """
 
     message: str
     id: UUID
+    scheduled_messages: int
 
 
 def to_record(key: ApiKey) -> ApiKeyRecord:
@@ -74,6 +93,7 @@ def to_record(key: ApiKey) -> ApiKeyRecord:
         scoped_domain_ids=list(key.scoped_domain_ids),
         rate_limit=key.rate_limit,
         allowed_networks=list(key.allowed_networks),
+        permissions=key.permissions,
         last_used_at=iso_or_none(key.last_used_at),
         expires_at=iso_or_none(key.expires_at),
         created_at=iso(key.created_at),

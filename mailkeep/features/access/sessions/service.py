@@ -90,6 +90,7 @@ async def _authenticate_key(app: App, call: Call, raw_key: str) -> None:
         actor=ActorType.API_KEY,
         assigned=key.assigned,
         scope=key.scope,
+        permissions=key.permissions,
         blocked_by=rules.network_block(call.ip_address, auth.allowed_networks, key.allowed_networks)
         or _block(app, key),
         key_id=key.id,
@@ -127,7 +128,10 @@ async def refresh(app: App, conn: Conn, who: Principal) -> Principal | None:
     if who.key_id is None:
         return who
     key = await api_keys.find_valid(conn, who.key_id, app.clock())
-    return key and replace(who, scope=frozenset(key.scoped_domain_ids) if key.is_scoped else None)
+    if key is None:
+        return None
+    scope = frozenset(key.scoped_domain_ids) if key.is_scoped else None
+    return replace(who, scope=scope, permissions=key.permissions)
 
 
 def _block(app: App, account: ActiveSession | AuthenticatedKey | CallerRights) -> BlockReason | None:

@@ -50,8 +50,10 @@ async def _change(app: App, call: Call) -> HttpResponse:
 
 async def _delete(app: App, call: Call) -> HttpResponse:
     async with app.db.tx() as conn:
-        domain = await service.delete(conn, call.caller(), app.clock(), call.id(), call.if_match)
-    return HttpResponse(wire.DomainDeletion(f"The domain {domain.name} is deleted.", domain.id))
+        domain, cancelled = await service.delete(
+            conn, call.caller(), app.clock(), call.id(), call.if_match, cancel_scheduled=call.query.cancel_scheduled
+        )
+    return HttpResponse(wire.DomainDeletion(f"The domain {domain.name} is deleted.", domain.id, cancelled))
 
 
 async def _detail(app: App, domain: Domain) -> HttpResponse:
@@ -152,10 +154,11 @@ ENDPOINTS = (
         summary="Delete a domain",
         description=(
             "CONFLICT, with their numbers, while it has mailboxes, aliases or alias domains; mailboxes in the trash "
-            "are deleted with it."
+            "are deleted with it. Also while messages are scheduled, unless `cancel_scheduled` is true."
         ),
         tag="Domains",
         versioned=True,
+        query=wire.DomainDeleteQuery,
         data=wire.DomainDeletion,
         audit="domain.delete",
         refusals=(NotFound, ApiKeyDomainScope, Conflict),

@@ -122,12 +122,16 @@ def refuse_inactive(domain: Domain) -> None:
         raise DomainInactive(domain=domain.name)
 
 
-def refuse_in_use(usage: DomainUsage) -> None:
-    """CONFLICT while the domain has mailboxes, aliases or alias domains."""
+def refuse_in_use(usage: DomainUsage, scheduled: int) -> None:
+    """CONFLICT while the domain has mailboxes, aliases or alias domains, or that many messages are scheduled."""
     counts = {"mailboxes": usage.mailboxes, "aliases": usage.aliases, "alias_domains": usage.alias_domains}
     present = [f"{kind.replace('_', ' ')} ({count})" for kind, count in counts.items() if count]
+    counts["scheduled_messages"] = scheduled
     if present:
         raise Conflict(f"Delete the domain's {' and '.join(present)} first.", reason="has_dependents", **counts)
+    if scheduled:
+        text = f"{scheduled} messages of the domain are scheduled. Cancel them, or delete with ?cancel_scheduled=true."
+        raise Conflict(text, reason="has_dependents", **counts)
 
 
 def refuse_alias_domain(domain: Domain) -> None:
@@ -150,7 +154,7 @@ def refuse_addresses(domain: Domain, usage: DomainUsage) -> None:
             reason="alias_chain",
             alias_domains=usage.alias_domains,
         )
-    refuse_in_use(usage)
+    refuse_in_use(usage, 0)
 
 
 def refuse_chain(name: str, target: Domain) -> None:

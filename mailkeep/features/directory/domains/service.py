@@ -22,6 +22,7 @@ from mailkeep.features.directory.domains import rules, store, wire
 from mailkeep.features.directory.domains.model import Domain, DomainFilter, DomainUsage, NewDomain, NewRelay
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
+from mailkeep.features.record.scheduled import service as scheduled
 from mailkeep.settings import parse_networks
 
 NO_USAGE = DomainUsage()
@@ -191,16 +192,28 @@ async def change(
     return after
 
 
-async def delete(conn: Conn, who: Principal, at: datetime, domain_id: UUID, if_match: IfMatch = ANY_VERSION) -> Domain:
+async def delete(
+    conn: Conn,
+    who: Principal,
+    at: datetime,
+    domain_id: UUID,
+    if_match: IfMatch = ANY_VERSION,
+    *,
+    cancel_scheduled: bool = False,
+) -> tuple[Domain, int]:
     """Delete a domain with its keys and trash; PRECONDITION_FAILED; CONFLICT while it has mailboxes, aliases or alias
-    domains.
+    domains, or scheduled messages, unless they are to be cancelled. Returns it and the number of cancelled messages.
     """
     domain = _require(await store.find_for_update(conn, domain_id), who, "domain.write", NotFound)
     if_match.check(domain.updated_at)
-    rules.refuse_in_use((await store.count_usage(conn, [domain_id]))[domain_id])
+    waiting = 0 if cancel_scheduled else await scheduled.count_of_domain(conn, domain_id)
+    rules.refuse_in_use((await store.count_usage(conn, [domain_id]))[domain_id], waiting)
+    cancelled = await scheduled.cancel_of_domain(conn, at, domain_id)
     await store.delete(conn, domain_id)
-    await audit.record(conn, who, at, AuditAction("domain.delete", _target(domain), before=wire.audit_fields(domain)))
-    return domain
+    details = {"cancelled_messages": cancelled} if cancelled else {}
+    action = AuditAction("domain.delete", _target(domain), before=wire.audit_fields(domain), details=details)
+    await audit.record(conn, who, at, action)
+    return domain, cancelled
 
 
 async def _check_target(conn: Conn, who: Principal, domain: Domain) -> None:

@@ -162,11 +162,18 @@ class DomainQuery(Query, frozen=True):
     dns_status: DnsStatus | None = None
 
 
+class DomainDeleteQuery(Query, frozen=True):
+    """Parameters of a deletion."""
+
+    cancel_scheduled: Annotated[bool, Meta(description="Cancel the domain's scheduled messages.")] = False
+
+
 class DomainDeletion(Struct, frozen=True):
     """A domain was deleted."""
 
     message: str
     id: UUID
+    cancelled_messages: int
 
 
 def to_record(domain: Domain, usage: DomainUsage, auth: AuthSettings) -> DomainRecord:

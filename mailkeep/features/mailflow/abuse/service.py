@@ -139,6 +139,15 @@ async def may_forward(conn: Conn, at: datetime, domain: str, copies: int, limit:
     return await store.hourly_forwards(conn, at, domain) + copies <= limit
 
 
+async def refuse_suspended(app: App, conn: Conn, charges: Sequence[SendCharge]) -> list[Refusal | None]:
+    """MAILBOX_SUSPENDED for each message whose sender is suspended now. Nothing is counted."""
+    charges = await charge_mailboxes(conn, charges)
+    statuses = await store.sending_statuses(conn, {each.sender for each in charges})
+    suspended = {key for key, status in statuses.items() if status.suspended}
+    verdicts = [SendVerdict("suspended" if each.sender.key in suspended else "counted", None) for each in charges]
+    return refusals(app, charges, verdicts)
+
+
 async def is_suspended(conn: Conn, addresses: Collection[Address]) -> bool:
     """Whether sending is suspended for one of these addresses."""
     return any(status.suspended for status in (await store.sending_statuses(conn, addresses)).values())

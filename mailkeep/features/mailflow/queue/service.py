@@ -59,6 +59,15 @@ async def act(app: App, who: Principal, action: Action, selection: QueueSelectio
     return int((await node_tasks.wait_for_result(app, task))["affected"])
 
 
+async def flush(app: App, queue_ids: Sequence[str]) -> int:
+    """Attempt the delivery of these messages now; returns how many are in the queue. The caller checks permissions and
+    records the action. UNAVAILABLE.
+    """
+    expect_full_profile(app)
+    argument = {"action": "flush", "selection": asdict(QueueSelection(ids=tuple(queue_ids))), "dry_run": False}
+    return int((await node_tasks.run(app, "queue.act", argument))["affected"])
+
+
 def _audit_action(action: Action, selection: QueueSelection) -> AuditAction:
     details: dict[str, Any] = {"messages": len(selection.ids), "queue_ids": list(selection.ids[:_IDS_IN_AUDIT])}
     if selection.filter is not None:

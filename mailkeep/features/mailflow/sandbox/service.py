@@ -31,7 +31,7 @@ from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.content import link_content
-from mailkeep.features.record.messages.model import DeliveryAttempt, DeliveryOutcome
+from mailkeep.features.record.messages.model import DeliveryAttempt, DeliveryOutcome, OutboundMessage
 from mailkeep.mail.message import content_file
 from mailkeep.mail.message.dkim import sign
 from mailkeep.mail.message.header_fields import MAX_HEAD, MessageHeader, parse_head
@@ -62,25 +62,25 @@ async def accept(app: App, mail_from: str, rcpt_to: list[str], content: Received
     size = await asyncio.to_thread(content_file.write, path, chain((signatures,), content.chunks()))
     failpoint.reach("sandbox.written")
     message = SandboxMessage(sandbox_id, sandbox_id.hex, mail_from, rcpt_to, head.message_id, size, at)
-    history_id = await _enqueue(app, message)
+    sent = await _enqueue(app, message)
     failpoint.reach("sandbox.queued")
-    if history_id is not None:
-        await asyncio.to_thread(link_content, app.data_dir, history_id, path)
+    if sent is not None:
+        await asyncio.to_thread(link_content, app.data_dir, sent.id, path, sent.submitted_at)
     return message
 
 
-async def _enqueue(app: App, message: SandboxMessage) -> UUID | None:
-    """Queue a message; returns its ID in the history, None if it is not there. If the result of the insert is lost, the
+async def _enqueue(app: App, message: SandboxMessage) -> OutboundMessage | None:
+    """Queue a message; returns it as in the history, None if it is not there. If the result of the insert is lost, the
     insert, which is idempotent, is repeated: a client that gets an error must be sure that nothing was queued.
     """
     for pause in (0.5, 2.0, None):  # seconds before the next attempt
         insert_started = False
         try:
             async with app.db.autocommit() as conn:
-                history_id = await messages.find_outbound(conn, message.message_id)
+                sent = await messages.find_outbound(conn, message.message_id)
                 insert_started = True
                 await store.insert(conn, message)
-                return history_id
+                return sent
         except Unavailable:
             if not insert_started or pause is None:
                 raise
@@ -107,6 +107,9 @@ def _domain_of(address: str) -> str | None:
         return parse_address(address).domain
     except AddressError:
         return None
+
+
+retry = store.retry
 
 
 async def deliver_due(app: App, limit: int = 100) -> int:
@@ -146,12 +149,12 @@ async def _record_outcome(
     conn: Conn, due: DueRecipient, outcome: rules.SandboxOutcome, attempt: int, at: datetime, retry_at: datetime
 ) -> list[DeliveryAttempt]:
     """Record the outcome in the history; returns the attempts recorded, none if the message is not there."""
-    message_id = await messages.find_outbound(conn, due.message.message_id)
-    if message_id is None:
+    sent = await messages.find_outbound(conn, due.message.message_id)
+    if sent is None:
         return []
     next_at = retry_at if outcome.status == "deferred" else None
     delivery_outcome = DeliveryOutcome(
-        message_id, due.recipient, outcome.status, attempt, outcome.reply, next_at, due.message.queue_id
+        sent.id, due.recipient, outcome.status, attempt, outcome.reply, next_at, due.message.queue_id
     )
     return await messages.record_outcome(conn, at, delivery_outcome)
 

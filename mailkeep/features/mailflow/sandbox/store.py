@@ -71,6 +71,18 @@ async def defer(conn: Conn, sandbox_id: UUID, recipient: str, attempts: int, unt
     )
 
 
+async def retry(conn: Conn, queue_id: str, at: datetime) -> int:
+    """Make the waiting recipients of a message due at `at`; returns their number."""
+    cursor = await conn.execute(
+        """
+        UPDATE sandbox_queue q SET next_attempt_at = %(at)s
+        FROM sandbox_messages s WHERE s.queue_id = %(queue_id)s AND q.message_id = s.id
+        """,
+        {"queue_id": queue_id, "at": at},
+    )
+    return cursor.rowcount
+
+
 async def page(conn: Conn, page_request: PageRequest) -> Page[SandboxMessage]:
     """A page of messages, by time of arrival."""
     result = await fetch_page(

@@ -39,11 +39,11 @@ async def _reconcile(app: App, before: datetime) -> int:
     at, is_full = app.clock(), app.settings.is_full_profile
     final_status = "unknown" if app.settings.mta.mode == "smtp" else "lost"
     async with app.db.tx() as conn:
-        unaccepted_before = before
+        logged_before = None
         if is_full:
             read_at = await store.log_read_at(conn)
-            unaccepted_before = min(before, read_at - _LOG_DELAY) if read_at else _BEFORE_ALL_ATTEMPTS
-        submissions = await store.open_attempts(conn, before, unaccepted_before, _BATCH, by_log=is_full)
+            logged_before = read_at - _LOG_DELAY if read_at else _BEFORE_ALL_ATTEMPTS
+        submissions = await store.open_attempts(conn, before, logged_before, _BATCH, by_log=is_full)
         not_accepted = [(each.id, final_status, _INTERRUPTED) for each in submissions if each.queue_id is None]
         ended = await messages.end_submissions(conn, at, not_accepted)
         attempts = {each.id: each for each in await messages.find_all(conn, [each.id for each in submissions])}

@@ -59,6 +59,7 @@ class SendRequest:
     template_id: UUID | None = None
     template_version: int | None = None
     variables: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    scheduled_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ class SendAttempt:
     @property
     def count(self) -> tuple[datetime, SendCharge]:
         """The charge with the time at which it was counted, to uncount it."""
-        return self.message.created_at, self.charge
+        return self.message.submitted_at or self.message.created_at, self.charge
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,15 @@ class AcceptedMessage:
     message_id: str
     status: str
     recipients: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class DueMessage:
+    """A scheduled message that a worker has claimed: its row in the history, its request, and its fencing token."""
+
+    message: Message
+    request: SendRequest
+    claims: int
 
 
 @dataclass(frozen=True, slots=True)

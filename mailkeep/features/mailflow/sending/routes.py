@@ -24,7 +24,7 @@ from mailkeep.core.errors import (
     SendFailed,
     SendUnavailable,
 )
-from mailkeep.features.mailflow.sending import service, wire
+from mailkeep.features.mailflow.sending import recovery, service, wire
 from mailkeep.features.mailflow.sending.rules import MAX_BATCH
 from mailkeep.settings import Settings
 from mailkeep.web.decode_process import INLINE_BYTES
@@ -57,18 +57,18 @@ async def _convert(call: Call, convert: Callable[[T], R], value: T) -> R:
 
 
 async def _find_result(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
-    accepted = await service.find_sent(app, request_id)
+    accepted = await recovery.find_sent(app, request_id)
     return HttpResponse(wire.sent_message(accepted[0])) if accepted else None
 
 
 async def _find_batch_result(app: App, call: Call, request_id: UUID) -> HttpResponse | None:
-    accepted = await service.find_sent(app, request_id)
+    accepted = await recovery.find_sent(app, request_id)
     if not accepted:
         return None
     # The remaining messages get the ID of the interrupted request, so that the next retry finds them too.
     who = replace(call.caller(), request_id=request_id)
     items = await _convert(call, wire.to_requests, call.body.messages)
-    return HttpResponse(await _convert(call, wire.batch_answer, await service.resume_batch(app, who, items, accepted)))
+    return HttpResponse(await _convert(call, wire.batch_answer, await recovery.resume_batch(app, who, items, accepted)))
 
 
 def body_limit(settings: Settings) -> int:
@@ -99,7 +99,9 @@ ENDPOINTS = (
         audit="message.send",
         resource="message",
         summary="Send a message",
-        description="200 means that the mail transfer agent has accepted the message. While it restarts, the response "
+        description="200 means that the mail transfer agent has accepted the message, or that it is stored until "
+        "`scheduled_at` (`status` scheduled); permissions, domain and limits are then checked again, and a message "
+        "that is not sent has `mail.failed` with the reason. While it restarts, the response "
         "waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once. With a "
         "`template_id` the published version is rendered with `variables`: each missing one is INVALID_FIELD "
         "`variables.NAME`, a template that was never published CONFLICT `not_published`, an unknown one NOT_FOUND.",
@@ -125,6 +127,7 @@ ENDPOINTS = (
             Example(body=_EXAMPLE),
             Example(body=_EXAMPLE | {"html_body": "<p>Good to have you here.</p>", "tags": ["welcome"]}),
             Example(body=_BY_TEMPLATE),
+            Example(body=_EXAMPLE | {"scheduled_at": "2026-03-03T09:00:00Z"}),
         ),
     ),
     Endpoint(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, cast
 from uuid import UUID
 
 from mailkeep.core.address import MAX_DOMAIN_OCTETS, Address, AddressError, parse_address
+from mailkeep.core.clock import iso
 from mailkeep.core.errors import (
     DomainInactive,
     Forbidden,
@@ -45,6 +46,9 @@ from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, SmtpRe
 MAX_BATCH = 100
 MAX_RECIPIENTS = 1000
 MAX_HEADERS = 200
+MAX_AHEAD = timedelta(days=30)
+"""How far ahead a message can be scheduled."""
+_LATE = timedelta(seconds=60)  # a time in the past that means now
 MAX_HEADER_OCTETS = 64 << 10
 """The size of the names and values of all custom headers, in UTF-8."""
 # What the event loop checks and composes itself; anything larger goes to a thread.
@@ -53,6 +57,15 @@ _INLINE_BYTES = 256 << 10
 _FIELD_COST = 400  # bytes of a body that take as long to compose as a header field
 _GROUP_RECIPIENTS = 1000
 _CONNECTION_STAGES = ("connect", "greeting", "ehlo", "tls", "login")  # of SMTP, before the first message
+
+
+def check_scheduled_at(scheduled_at: datetime, at: datetime) -> datetime | None:
+    """The time of a message to schedule; None if it is to be sent now (up to 60 s in the past). INVALID_FIELD."""
+    if scheduled_at > at + MAX_AHEAD:
+        raise invalid_field("scheduled_at", f"must be at most {MAX_AHEAD.days} days ahead (got {iso(scheduled_at)})")
+    if scheduled_at < at - _LATE:
+        raise invalid_field("scheduled_at", f"must be in the future (got {iso(scheduled_at)}; now is {iso(at)})")
+    return scheduled_at if scheduled_at > at else None
 
 
 def parse_sender(request: SendRequest) -> MailboxAddress:
@@ -106,6 +119,7 @@ def fill_from_template(request: SendRequest, rendered: RenderedMessage) -> SendR
         text_body=request.text_body or (rendered.text_body if goes_with_html else None),
         html_body=request.html_body or rendered.html_body,
         template_version=rendered.version,
+        variables={},
     )
 
 
@@ -302,10 +316,13 @@ def may_pass_with_a_restart(failure: SmtpRefusal | ConnectionLost) -> bool:
     return failure.reply.code == 421 or is_milter_away
 
 
-def failure_status(result: SmtpRefusal | ConnectionLost) -> tuple[str, str]:
-    """The status of a failed attempt, and the reason: `failed` if the message was refused, `lost`, or `unknown`."""
+def failure_status(result: SmtpRefusal | ConnectionLost, *, is_scheduled: bool = False) -> tuple[str, str]:
+    """The status of a failed attempt, and the reason: `failed` if the message was refused, `lost`, or `unknown`. A
+    scheduled message is `lost` if it was refused: `mailflow/scheduling` decides whether it waits or fails.
+    """
     if isinstance(result, SmtpRefusal):
-        return ("lost" if result.stage in _CONNECTION_STAGES else "failed"), str(result.reply)
+        is_lost = is_scheduled or result.stage in _CONNECTION_STAGES
+        return ("lost" if is_lost else "failed"), str(result.reply)
     return ("unknown" if result.submitted == "unknown" else "lost"), str(result)
 
 

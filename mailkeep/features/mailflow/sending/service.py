@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from time import monotonic
 from uuid import UUID
@@ -18,51 +17,39 @@ from mailkeep.core.address import Address
 from mailkeep.core.errors import IdempotencyInProgress, Refusal, SendUnavailable
 from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal, allow_on
-from mailkeep.features.directory.relays import service as relays
 from mailkeep.features.mailflow.abuse import service as abuse
-from mailkeep.features.mailflow.sending import rules, store, writes
+from mailkeep.features.mailflow.sending import rules, store, submission, writes
 from mailkeep.features.mailflow.sending.model import (
     AcceptedMessage,
+    DueMessage,
     PreparedMessage,
     SenderDomain,
     SendRequest,
     SubmissionResult,
 )
+from mailkeep.features.mailflow.sending.schedule import schedule_all
+from mailkeep.features.mailflow.sending.submission import RestartWait, submit_with_retries
 from mailkeep.features.mailflow.templates import service as templates
 from mailkeep.features.mailflow.templates.model import TemplateUse
 from mailkeep.features.record.audit import service as audit
-from mailkeep.features.record.messages import content, service as messages
+from mailkeep.features.record.messages import content
 from mailkeep.features.record.messages.model import Message
 from mailkeep.mail.message.compose import compose
-from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, OutgoingEnvelope, SmtpRefusal
+from mailkeep.mail.smtp.client import AcceptedSubmission, ConnectionLost, OutgoingEnvelope
 from mailkeep.mail.smtp.pool import SmtpPool
 
 log = structlog.get_logger("mailkeep.sending")
 
-_RESTART_SECONDS, _RETRY_SECONDS = 10.0, 0.2
+_LONGEST_DELAY = 300.0  # seconds from the attempt of a scheduled message to its submission
 _SMALL = 64 << 10  # bytes of a message whose content is saved in a batch with others
 
 SendOutcome = AcceptedMessage | Refusal
 
 log_read_at = store.log_read_at
+submit = submission.submit
 
-_SENT = IdempotencyInProgress()  # stands for a message of a batch that is already sent
-
-
-@dataclass(slots=True)
-class _RestartWait:
-    """Bounds how long a request waits for a restart of Postfix: ten seconds from the first failure on."""
-
-    ends_at: float = math.inf
-
-    async def wait(self) -> bool:
-        """Wait a moment; False if the time is over."""
-        now = monotonic()
-        self.ends_at = min(self.ends_at, now + _RESTART_SECONDS)
-        if now >= self.ends_at:
-            return False
-        await asyncio.sleep(_RETRY_SECONDS)
-        return True
+SENT = IdempotencyInProgress()
+"""Stands for a message of a batch that is already sent."""
 
 
 async def send(app: App, who: Principal, request: SendRequest) -> AcceptedMessage:
@@ -89,7 +76,7 @@ async def send_all(app: App, who: Principal, requests: Sequence[SendRequest | Re
     A refusal of a whole group (UNAVAILABLE) is raised for the first group; later it is the outcome of all that remain.
     """
     outcomes: list[SendOutcome] = []
-    restart_wait = _RestartWait()
+    restart_wait = RestartWait()
     for group in rules.split_batch(requests):
         try:
             outcomes += await _send_group(app, who, group, len(outcomes), restart_wait)
@@ -102,11 +89,19 @@ async def send_all(app: App, who: Principal, requests: Sequence[SendRequest | Re
 
 
 async def _send_group(
-    app: App, who: Principal, requests: Sequence[SendRequest | Refusal], first: int, restart_wait: _RestartWait
+    app: App, who: Principal, requests: Sequence[SendRequest | Refusal], first: int, restart_wait: RestartWait
 ) -> list[SendOutcome]:
     """Send one group of a batch; `first` is the index of its first message in the batch."""
     at = app.clock()
-    prepared, charged = await _charge_forwards(app, at, *await _prepare_all(app, who, requests))
+    checked, managed = await _prepare_all(app, who, requests)
+    later = {
+        index: (each, rules.build_message(who, each, at, first + index))
+        for index, each in enumerate(checked)
+        if isinstance(each, PreparedMessage) and each.request.scheduled_at
+    }
+    scheduled = await schedule_all(app, who, at, later) if later else {}
+    checked = [SENT if index in scheduled else each for index, each in enumerate(checked)]
+    prepared, charged = await _charge_forwards(app, at, checked, managed)
     attempts = {
         each.id: writes.api_attempt(rules.build_message(who, each, at, first + index))
         for index, each in enumerate(prepared)
@@ -121,7 +116,9 @@ async def _send_group(
     if charged:
         await _uncount_forwards(app, charged - {each.id for each in ready})
     if not ready:
-        return [each for each in prepared if isinstance(each, Refusal)]
+        return [
+            scheduled.get(index, each) for index, each in enumerate(prepared) if not isinstance(each, PreparedMessage)
+        ]
     if app.mta is None:
         raise SendUnavailable
     failpoint.reach("send.attempt_written")
@@ -134,34 +131,63 @@ async def _send_group(
     await asyncio.gather(_save_contents(app, accepted), recording)
     failpoint.reach("send.committed")
     return [
-        each if isinstance(each, Refusal) else _outcome(app, attempts[each.id].message, results[each.id])
-        for each in prepared
+        scheduled.get(index, each)
+        if isinstance(each, Refusal)
+        else outcome(app, attempts[each.id].message, results[each.id])
+        for index, each in enumerate(prepared)
     ]
 
 
-async def find_sent(app: App, request_id: UUID) -> dict[int, AcceptedMessage]:
-    """The accepted messages of an interrupted request, by their index in it. IDEMPOTENCY_IN_PROGRESS while a result is
-    not known. The other messages were certainly not accepted and may be sent again.
+async def send_due(
+    app: App, who: Principal, due: Sequence[DueMessage], is_stopping: Callable[[], bool]
+) -> dict[UUID, Refusal | SubmissionResult | None]:
+    """Send scheduled messages that a worker has claimed, with the present rights of their creator, `who`. Returns what
+    came of each: a refusal before its submission, else the recorded result; None if it is not claimed any more.
+
+    Nothing is submitted after `is_stopping`, or long after the attempts were written: another process may have ended
+    them by then.
     """
-    async with app.db.autocommit() as conn:
-        attempts = await messages.find_by_request(conn, request_id)
-    if any(message.status in ("submitting", "unknown") for message in attempts):
-        raise IdempotencyInProgress
-    return {
-        message.batch_index or 0: AcceptedMessage(
-            message.id, message.message_id, message.status, [(each.address, each.status) for each in message.recipients]
-        )
-        for message in attempts
-        if message.accepted_at is not None
+    at, started_at = app.clock(), monotonic()
+    by_id = {each.message.id: each for each in due}
+    prepared, managed = await _prepare_all(app, who, [each.request for each in due], list(by_id))
+    prepared, charged = await _charge_forwards(app, at, prepared, managed)
+    outcomes: dict[UUID, Refusal | SubmissionResult | None] = {
+        message_id: each for message_id, each in zip(by_id, prepared, strict=True) if isinstance(each, Refusal)
     }
+    ready = [each for each in prepared if isinstance(each, PreparedMessage)]
+    attempts = {each.id: writes.api_attempt(_due_row(who, each, by_id[each.id].message, at)) for each in ready}
+    if ready:
+        failpoint.reach("scheduled.before_attempt")
+        outcomes |= await writes.begin_due(app, at, list(attempts.values()), [by_id[each.id].claims for each in ready])
+        ready = [each for each in ready if each.id not in outcomes]
+    if charged:
+        await _uncount_forwards(app, charged - {each.id for each in ready})
+    if not ready:
+        return outcomes
+    assert app.mta is not None
+    failpoint.reach("scheduled.attempt_written")
+
+    def may_submit() -> bool:
+        return not is_stopping() and monotonic() - started_at < _LONGEST_DELAY
+
+    submitted = await _submit_batch(app, app.mta, ready, RestartWait(), may_submit)
+    results = dict(zip((each.id for each in ready), submitted, strict=True))
+    recording = writes.record_results(app, who, [(attempts[each], result) for each, result in results.items()])
+    accepted = [each for each in ready if isinstance(results[each.id], AcceptedSubmission)]
+    await asyncio.gather(_save_contents(app, accepted), recording)
+    failpoint.reach("scheduled.committed")
+    return outcomes | results
 
 
-async def resume_batch(
-    app: App, who: Principal, requests: Sequence[SendRequest | Refusal], accepted: Mapping[int, AcceptedMessage]
-) -> list[SendOutcome]:
-    """Send the messages of a batch except the `accepted` ones (by index); returns the outcome of each, in order."""
-    outcomes = await send_all(app, who, [_SENT if index in accepted else each for index, each in enumerate(requests)])
-    return [accepted.get(index, outcome) for index, outcome in enumerate(outcomes)]
+def _due_row(who: Principal, prepared: PreparedMessage, row: Message, at: datetime) -> Message:
+    """The row of a scheduled message as it is submitted at `at`."""
+    return replace(
+        rules.build_message(who, prepared, at, row.batch_index or 0),
+        created_at=row.created_at,
+        request_id=row.request_id,
+        scheduled_at=row.scheduled_at,
+        submitted_at=at,
+    )
 
 
 async def _save_contents(app: App, accepted: Sequence[PreparedMessage]) -> None:
@@ -174,8 +200,11 @@ async def _save_contents(app: App, accepted: Sequence[PreparedMessage]) -> None:
 
 
 async def _write_contents(app: App, accepted: Sequence[PreparedMessage]) -> list[None]:
-    contents = [(each.id, each.composed.chunks()) for each in accepted]
-    await asyncio.to_thread(content.save_contents, app.data_dir, contents)
+    def save() -> None:
+        for each in accepted:
+            content.save_contents(app.data_dir, [(each.id, each.composed.chunks())], each.outgoing.date)
+
+    await asyncio.to_thread(save)
     return [None] * len(accepted)
 
 
@@ -209,9 +238,11 @@ async def _uncount_forwards(app: App, ids: Collection[UUID]) -> None:
 
 
 async def _prepare_all(
-    app: App, who: Principal, requests: Sequence[SendRequest | Refusal]
+    app: App, who: Principal, requests: Sequence[SendRequest | Refusal], ids: Sequence[UUID] | None = None
 ) -> tuple[list[PreparedMessage | Refusal], Collection[str]]:
-    """The checked messages, and the managed domains among those of their senders and recipients."""
+    """The checked messages, and the managed domains among those of their senders and recipients. `ids`: those of
+    messages that were scheduled; the others get new ones.
+    """
     senders = [address for each in requests if isinstance(each, SendRequest) and (address := _sender_or_none(each))]
     names = {name for address in senders for name in (address.domain, address.key)}
     for message in requests:
@@ -222,7 +253,12 @@ async def _prepare_all(
     at, limit = app.clock(), app.settings.limits.message_size_bytes
 
     def prepare() -> list[PreparedMessage | Refusal]:
-        return [each if isinstance(each, Refusal) else _prepare(who, each, domains, at, limit) for each in requests]
+        return [
+            each
+            if isinstance(each, Refusal)
+            else _prepare(who, each, domains, at, limit, ids[index] if ids else uuid7(at))
+            for index, each in enumerate(requests)
+        ]
 
     if not rules.is_heavy(each for each in requests if isinstance(each, SendRequest)):
         return prepare(), domains.keys()
@@ -233,11 +269,13 @@ async def _prepare_all(
 async def _fill_from_templates(
     app: App, who: Principal, requests: Sequence[SendRequest | Refusal], domains: Mapping[str, SenderDomain]
 ) -> Sequence[SendRequest | Refusal]:
-    """The messages, with those by a template rendered, after the checks of their senders."""
+    """The messages, with those by a template rendered, after the checks of their senders. A message that was scheduled
+    is rendered already.
+    """
     uses: dict[int, TemplateUse] = {}
     filled = list(requests)
     for index, each in enumerate(requests):
-        if isinstance(each, SendRequest) and each.template_id:
+        if isinstance(each, SendRequest) and each.template_id and each.template_version is None:
             try:
                 domain_id = rules.check_sender(who, each, domains)[1].id
                 uses[index] = TemplateUse(each.template_id, each.variables, domain_id)
@@ -260,14 +298,15 @@ async def _sender_domains(app: App, senders: Sequence[set[str]]) -> list[dict[st
     return [domains] * len(senders)
 
 
-async def refuse_senders(app: App, who: Principal, senders: Collection[Address]) -> None:
-    """Check the rights to senders whose domains are managed: FORBIDDEN by role, or for the address of a higher-ranked
-    administrator; API_KEY_DOMAIN_SCOPE.
+async def refuse_senders(app: App, who: Principal, senders: Collection[Address]) -> Mapping[str, SenderDomain]:
+    """Check the rights to senders whose domains are managed; returns these by the senders' keys. FORBIDDEN by role, or
+    for the address of a higher-ranked administrator; API_KEY_DOMAIN_SCOPE.
     """
     domains = await app.write_in_batch(_sender_domains, {each.key for each in senders})
     for domain in domains.values():
         allow_on(who, "send", domain.id)
         rules.refuse_lower_rank(who, domain.owner_rank)
+    return domains
 
 
 def _sender_or_none(request: SendRequest) -> Address | None:
@@ -278,14 +317,15 @@ def _sender_or_none(request: SendRequest) -> Address | None:
 
 
 def _prepare(
-    who: Principal, request: SendRequest, domains: dict[str, SenderDomain], at: datetime, limit: int
+    who: Principal, request: SendRequest, domains: dict[str, SenderDomain], at: datetime, limit: int, message_id: UUID
 ) -> PreparedMessage | Refusal:
     try:
+        if request.scheduled_at:
+            request = replace(request, scheduled_at=rules.check_scheduled_at(request.scheduled_at, at))
         sender, domain = rules.check_sender(who, request, domains)
         to = rules.parse_recipients("to", request.to)
         cc = rules.parse_recipients("cc", request.cc)
         bcc = rules.parse_recipients("bcc", request.bcc)
-        message_id = uuid7(at)
         outgoing = rules.outgoing(message_id, at, request, sender, (to, cc, bcc))
         composed = compose(outgoing)
         rules.refuse_too_large(composed.counted_size, limit)
@@ -296,9 +336,15 @@ def _prepare(
 
 
 async def _submit_batch(
-    app: App, mta: SmtpPool, ready: Sequence[PreparedMessage], restart_wait: _RestartWait
+    app: App,
+    mta: SmtpPool,
+    ready: Sequence[PreparedMessage],
+    restart_wait: RestartWait,
+    may_submit: Callable[[], bool] = lambda: True,
 ) -> list[SubmissionResult]:
-    """Submit in parallel. After consecutive failures of the MTA, one for each connection, the rest is not tried."""
+    """Submit in parallel. After consecutive failures of the MTA, one for each connection, the rest is not tried, nor is
+    what `may_submit` forbids.
+    """
     connections = asyncio.Semaphore(mta.size)
     failures = 0
 
@@ -307,6 +353,8 @@ async def _submit_batch(
         async with connections:
             if failures >= mta.size:
                 return ConnectionLost("the mail transfer agent failed for earlier messages of the batch", "connect")
+            if not may_submit():
+                return ConnectionLost("the process is stopping", "connect")
             result = await _submit(app, mta, prepared, restart_wait)
             failures = failures + 1 if rules.is_mta_failure(result) else 0
             return result
@@ -314,9 +362,9 @@ async def _submit_batch(
     return await asyncio.gather(*(submit_next(each) for each in ready))
 
 
-async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage, restart_wait: _RestartWait) -> SubmissionResult:
+async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage, restart_wait: RestartWait) -> SubmissionResult:
     composed = prepared.composed
-    submission = OutgoingEnvelope(
+    outgoing = OutgoingEnvelope(
         mail_from=prepared.sender.address.text,
         rcpt_to=[address.text for address in prepared.envelope],
         size=composed.size,
@@ -325,55 +373,15 @@ async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage, restart_wa
     )
     domain = prepared.domain.name if prepared.domain.has_relay else None
     try:
-        return await _submit_with_retries(app, mta, domain, submission, (composed.data_chunks(), True), restart_wait)
+        return await submit_with_retries(app, mta, domain, outgoing, (composed.data_chunks(), True), restart_wait)
     except Exception:
         # Other messages of the batch are being submitted: their results must still be recorded.
         log.exception("a message could not be submitted", message_id=str(prepared.id))
         return ConnectionLost("the message could not be written to the connection", "envelope")
 
 
-async def submit(app: App, domain: str | None, submission: OutgoingEnvelope, body: Iterable[bytes]) -> SubmissionResult:
-    """Submit a message that another feature has checked and recorded; `domain` is the sender's, if it is managed."""
-    if app.mta is None:
-        return ConnectionLost("sending is not configured (setting mta.mode)", "connect")
-    return await _submit_with_retries(app, app.mta, domain, submission, (body, False), _RestartWait())
-
-
-async def _submit_with_retries(
-    app: App,
-    mta: SmtpPool,
-    domain: str | None,
-    submission: OutgoingEnvelope,
-    content: tuple[Iterable[bytes], bool],
-    restart_wait: _RestartWait,
-) -> SubmissionResult:
-    """Submit, again and again while Postfix restarts; not after content was sent. `content` is as for `_submit_to`."""
-    while True:
-        result = await _submit_to(app, mta, domain, submission, content)
-        if isinstance(result, AcceptedSubmission) or not rules.may_pass_with_a_restart(result):
-            return result
-        if app.mta_restarts is None or not app.mta_restarts() or not await restart_wait.wait():
-            return result
-
-
-async def _submit_to(
-    app: App, mta: SmtpPool, domain: str | None, submission: OutgoingEnvelope, content: tuple[Iterable[bytes], bool]
-) -> SubmissionResult:
-    """Submit by the domain's relay in mode `smtp` (in the full profile Postfix chooses it). `content`: the chunks, and
-    whether they are dot-stuffed.
-    """
-    body, stuffed = content
-    try:
-        if app.settings.mta.mode == "smtp" and domain and (relay := await relays.find_domain_relay(app, domain)):
-            return await relays.submit(app, relay, submission, body, stuffed=stuffed)
-        return await mta.submit(submission, body, stuffed=stuffed)
-    except relays.NoRelay as error:
-        return ConnectionLost(str(error), "connect")
-    except (SmtpRefusal, ConnectionLost) as failure:
-        return failure
-
-
-def _outcome(app: App, message: Message, result: SubmissionResult) -> SendOutcome:
+def outcome(app: App, message: Message, result: SubmissionResult) -> SendOutcome:
+    """The outcome of a submission for its caller."""
     if not isinstance(result, AcceptedSubmission):
         return rules.submission_refusal(result)
     status = rules.first_status(app.settings.mta.mode)

@@ -57,6 +57,28 @@ async def begin(
     return [SendVerdict(**row) for row in await cursor.fetchall()]
 
 
+async def begin_due(
+    conn: Conn,
+    at: datetime,
+    count_arguments: Mapping[str, Any],
+    ids: Sequence[UUID],
+    claims: Sequence[int],
+    insert_arguments: Mapping[str, Any],
+) -> list[SendVerdict | None]:
+    """`begin` for scheduled messages, whose rows are there: None for one that is not claimed any more."""
+    cursor = await conn.execute(
+        """
+        SELECT b.verdict AS kind, b.retry_after
+        FROM begin_scheduled(%(at)s, %(ids)s, %(claims)s::integer[], %(senders)s::text[], %(recipients)s::integer[],
+                             %(sender_limit)s, %(domain_limit)s, %(messages)s, %(rows)s)
+             WITH ORDINALITY b (verdict, retry_after, position)
+        ORDER BY b.position
+        """,
+        {"at": at, "ids": list(ids), "claims": list(claims), **count_arguments, **insert_arguments},
+    )
+    return [None if row["kind"] == "gone" else SendVerdict(**row) for row in await cursor.fetchall()]
+
+
 async def mark_accepted(
     conn: Conn, at: datetime, status: str, accepted: Sequence[dict[str, Any]], calls: Sequence[dict[str, Any]]
 ) -> None:
@@ -84,38 +106,51 @@ async def log_read_at(conn: Conn) -> datetime | None:
 
 
 async def open_attempts(
-    conn: Conn, before: datetime, unaccepted_before: datetime, limit: int, *, by_log: bool
+    conn: Conn, before: datetime, logged_before: datetime | None, limit: int, *, by_log: bool
 ) -> list[OpenSubmission]:
     """Attempts to end, by ID, at most `limit` (without those of Mailkeep's own mail, which is repeated as a job):
 
-    - without a result, begun before `before`, or before `unaccepted_before` if no MTA is known to have the message
+    - without a result, begun before `before`, and before `logged_before` if no MTA is known to have the message; those
+      of scheduled messages as soon as their process has ended
     - `unknown`, with the message in the sandbox
     - with `by_log`: `unknown`, and Postfix's log does not show an acceptance
     - accepted according to the log, and the API did not get Postfix's answer
     """
     cursor = await conn.execute(
         """
-        SELECT m.id, m.message_id, coalesce(s.queue_id, m.queue_id) AS queue_id
-        FROM messages m
-        LEFT JOIN LATERAL (
-            SELECT s.queue_id FROM sandbox_messages s
-            WHERE s.message_id = m.message_id AND s.mail_from = m.mail_from ORDER BY s.id LIMIT 1
-        ) s ON true
-        WHERE m.source <> 'mailkeep' AND (
-           (m.status = 'submitting' AND m.created_at < CASE WHEN s.queue_id IS NULL THEN %(unaccepted_before)s
-                                                            ELSE %(before)s END)
-           OR (m.status = 'unknown' AND s.queue_id IS NOT NULL)
+        WITH open AS NOT MATERIALIZED (
+            SELECT m.*, coalesce(m.submitted_at, m.created_at) AS begun_at, s.queue_id AS sandbox_id,
+                   CASE WHEN j.message_id IS NULL THEN %(before)s::timestamptz
+                        WHEN j.process IS NULL THEN 'infinity' ELSE '-infinity' END AS before
+            FROM messages m
+            LEFT JOIN scheduled_messages j ON j.message_id = m.id
+            LEFT JOIN LATERAL (
+                SELECT s.queue_id FROM sandbox_messages s
+                WHERE s.message_id = m.message_id AND s.mail_from = m.mail_from ORDER BY s.id LIMIT 1
+            ) s ON true
+        )
+        SELECT o.id, o.message_id, coalesce(o.sandbox_id, o.queue_id) AS queue_id
+        FROM open o
+        WHERE o.source <> 'mailkeep' AND (
+           (o.status = 'submitting' AND o.begun_at <
+                CASE WHEN o.sandbox_id IS NULL THEN least(o.before, %(logged)s::timestamptz) ELSE o.before END)
+           OR (o.status = 'unknown' AND o.sandbox_id IS NOT NULL)
            -- Postfix did not answer; its log would show an acceptance.
-           OR (m.status = 'unknown' AND %(by_log)s AND m.accepted_at IS NULL AND m.source = 'api'
-               AND m.created_at < %(unaccepted_before)s)
+           OR (o.status = 'unknown' AND %(by_log)s AND o.accepted_at IS NULL AND o.source = 'api'
+               AND o.begun_at < least(o.before, %(logged)s::timestamptz))
            -- The log showed the acceptance, and the process ended before Postfix answered it.
-           OR (m.answered_at IS NULL AND m.accepted_at IS NOT NULL AND coalesce(s.queue_id, m.queue_id) IS NOT NULL
-               AND m.source = 'api' AND m.direction = 'outbound' AND m.created_at < %(before)s AND m.id >= %(recent)s))
-        ORDER BY m.id LIMIT %(limit)s
+           OR (o.answered_at IS NULL AND o.accepted_at IS NOT NULL AND coalesce(o.sandbox_id, o.queue_id) IS NOT NULL
+               AND o.source = 'api' AND o.direction = 'outbound' AND o.begun_at < o.before AND o.id >= %(recent)s))
+        UNION ALL
+        SELECT o.id, o.message_id, coalesce(o.sandbox_id, o.queue_id) AS queue_id
+        FROM scheduled_messages j JOIN open o ON o.id = j.message_id
+        WHERE j.due_at IS NULL AND o.answered_at IS NULL AND o.accepted_at IS NOT NULL
+          AND coalesce(o.sandbox_id, o.queue_id) IS NOT NULL AND o.begun_at < o.before AND o.id < %(recent)s
+        ORDER BY id LIMIT %(limit)s
         """,
         {
             "before": before,
-            "unaccepted_before": unaccepted_before,
+            "logged": logged_before,
             "by_log": by_log,
             "limit": limit,
             "recent": uuid7_floor(before - timedelta(days=2)),

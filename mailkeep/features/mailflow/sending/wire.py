@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Annotated, Any, ClassVar, Literal, cast
 from uuid import UUID
 
@@ -89,6 +90,10 @@ class SendBody(Body, frozen=True, rename={"sender": "from"}):
     ] = None
     tags: Annotated[list[Annotated[str, Meta(min_length=1, max_length=100)]], Meta(max_length=10)] = []
     metadata: Annotated[dict[Annotated[str, Meta(min_length=1, max_length=100)], Text], Meta(max_length=20)] = {}
+    scheduled_at: Annotated[
+        datetime | None,
+        Meta(description="When to send, with a UTC offset, at most 30 days ahead. Up to 60 s in the past means now."),
+    ] = None
 
 
 class BatchBody(Body, frozen=True):
@@ -163,6 +168,7 @@ def to_request(body: SendBody) -> SendRequest:
         metadata=body.metadata,
         template_id=body.template_id,
         variables=_variables(body),
+        scheduled_at=body.scheduled_at,
     )
 
 

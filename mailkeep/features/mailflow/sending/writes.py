@@ -76,6 +76,28 @@ async def begin(app: App, who: Principal, at: datetime, attempts: Sequence[SendA
     return _refusals_by_message(attempts, refusals)
 
 
+async def begin_due(
+    app: App, at: datetime, attempts: Sequence[SendAttempt], claims: Sequence[int]
+) -> dict[UUID, Refusal | None]:
+    """`begin` for scheduled messages, which suspend nobody. A refusal is None if a message is not claimed any more."""
+    rows = [each.message for each in attempts]
+    try:
+        async with app.db.autocommit() as conn:
+            charges = await abuse.charge_mailboxes(conn, [attempt.charge for attempt in attempts])
+            counts, inserts = abuse.count_arguments(app, charges), messages.insert_arguments(rows)
+            verdicts = await store.begin_due(conn, at, counts, [row.id for row in rows], claims, inserts)
+    except Unavailable:
+        not_submitted = ConnectionLost("the database became unavailable before the submission", "connect")
+        _record_later(app, None, [(each, not_submitted) for each in attempts])
+        raise
+    refused: dict[UUID, Refusal | None] = {}
+    for row, charge, verdict in zip(rows, charges, verdicts, strict=True):
+        refusal = abuse.refusals(app, [charge], [verdict])[0] if verdict else None
+        if refusal or verdict is None:
+            refused[row.id] = refusal
+    return refused
+
+
 async def check_limits(app: App, who: Principal, at: datetime, attempts: Sequence[SendAttempt]) -> dict[UUID, Refusal]:
     """The refusals of `begin` if no MTA is configured. No attempt is written, and nothing stays counted."""
     refusals = _refusals_by_message(attempts, await abuse.count(app, who, at, [each.charge for each in attempts]))
@@ -189,7 +211,10 @@ async def _end_failed(
     conn: Conn, at: datetime, failed: Sequence[tuple[SendAttempt, SmtpRefusal | ConnectionLost]]
 ) -> list[SendAttempt]:
     """End failed attempts. Returns those that had not ended before and whose messages were certainly not submitted."""
-    endings = [(attempt, *rules.failure_status(result)) for attempt, result in failed]
+    endings = [
+        (attempt, *rules.failure_status(result, is_scheduled=attempt.message.scheduled_at is not None))
+        for attempt, result in failed
+    ]
     if not endings:
         return []
     rows = [(attempt.message.id, status, reason) for attempt, status, reason in endings]

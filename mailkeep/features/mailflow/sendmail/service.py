@@ -208,6 +208,7 @@ async def _authenticate(app: App, raw: str) -> Principal:
         actor=ActorType.API_KEY,
         assigned=key.assigned,
         scope=key.scope,
+        permissions=key.permissions,
         blocked_by=auth_rules.network_block(_CLIENT_ADDRESS, networks, key.allowed_networks)
         or auth_rules.account_block(
             key.role,

@@ -15,7 +15,9 @@ _NO_REPLY = ServerReply()
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """Filters of the list; `domains` are those that the caller sees, None for all."""
+    """Filters of the list; `domains` are those that the caller sees, None for all. `api_key_id`: the key whose messages
+    are the only ones that the caller sees.
+    """
 
     domains: list[UUID] | None
     direction: str | None = None
@@ -28,6 +30,7 @@ class HistoryFilter:
     tag: str | None = None
     domain_id: UUID | None = None
     mailbox_id: UUID | None = None
+    api_key_id: UUID | None = None
     since: datetime | None = None
     until: datetime | None = None
     q: str | None = None

@@ -12,7 +12,11 @@ from mailkeep.web.endpoint import Call, Endpoint, Example, HttpResponse, Listing
 async def _list(app: App, call: Call) -> HttpResponse:
     who, query = call.caller(), call.query
     assert call.page is not None
-    filters = HistoryFilter(domains=who.domains(), **{name: getattr(query, name) for name in query.__struct_fields__})
+    filters = HistoryFilter(
+        domains=who.domains(),
+        api_key_id=who.own_messages_of,
+        **{name: getattr(query, name) for name in query.__struct_fields__},
+    )
     async with app.db.autocommit() as conn:
         page = await service.page(conn, who, filters, call.page)
     return HttpResponse([wire.to_message(row) for row in page.rows], page)
@@ -20,7 +24,9 @@ async def _list(app: App, call: Call) -> HttpResponse:
 
 async def _get(app: App, call: Call) -> HttpResponse:
     async with app.db.autocommit() as conn:
-        return HttpResponse(wire.to_message(await service.get(conn, call.caller(), call.id())))
+        message = await service.get(conn, call.caller(), call.id())
+        changed_at = await service.find_changed_at(conn, message)
+    return HttpResponse(wire.to_message(message), changed_at=changed_at)
 
 
 async def _timeline(app: App, call: Call) -> HttpResponse:
@@ -68,8 +74,10 @@ ENDPOINTS = (
         handler=_get,
         action="message.read",
         summary="Get a message",
+        description="With an entity tag while it is `scheduled`: only then it can be changed.",
         tag="Messages",
         data=wire.MessageResponse,
+        versioned=True,
         refusals=(NotFound, ApiKeyDomainScope),
         examples=(Example(path={"id": "{message_id}"}),),
     ),
@@ -77,10 +85,11 @@ ENDPOINTS = (
         method="GET",
         path="/messages/{id}/events",
         handler=_timeline,
-        action="message.read",
+        action="message.details",
         summary="Get the timeline of a message",
         description=(
-            "Oldest first: `submitted` and `accepted`, then each delivery attempt with the reply of the remote server; "
+            "Oldest first: `scheduled` and `cancelled`, `submitted` and `accepted`, then each delivery attempt with "
+            "the reply of the remote server; "
             "for inbound mail `received` or `rejected`."
         ),
         tag="Messages",
@@ -93,7 +102,7 @@ ENDPOINTS = (
         method="GET",
         path="/messages/{id}/raw",
         handler=_raw,
-        action="message.read",
+        action="message.details",
         summary="Get the content of a message",
         description=(
             "As sent or received, for `retention.content_days`; after that NOT_FOUND with `details.reason` expired, or "

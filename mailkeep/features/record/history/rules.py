@@ -102,7 +102,7 @@ def next_walk(rows_read: int, hits: int, missing: int) -> int | None:
 
 def is_narrow(filters: HistoryFilter) -> bool:
     """Whether a list may be much shorter than the result of the trigram index, which filters by domain only."""
-    return any((filters.direction, filters.status, filters.mailbox_id, filters.tag))
+    return any((filters.direction, filters.status, filters.mailbox_id, filters.api_key_id, filters.tag))
 
 
 def index_pays(walked: int, hits: int) -> bool:
@@ -125,10 +125,18 @@ def initial_entries(message: Message) -> list[TimelineEntry]:
             )
             for position, recipient in enumerate(message.recipients)
         ]
-    entries = [TimelineEntry(message.id, message.created_at, "submitted")]
+    submitted_id = message.id
+    entries: list[TimelineEntry] = []
+    if message.scheduled_at is None:
+        entries.append(TimelineEntry(message.id, message.created_at, "submitted"))
+    else:
+        entries.append(TimelineEntry(message.id, message.created_at, "scheduled"))
+    if message.submitted_at is not None:
+        submitted_id = max(uuid7_floor(message.submitted_at), UUID(int=message.id.int + 1))
+        entries.append(TimelineEntry(submitted_id, message.submitted_at, "submitted"))
     if message.accepted_at is not None:
         # Attempts may be recorded in the millisecond of the acceptance, never before it. It is after the submission.
-        at = max(uuid7_floor(message.accepted_at), UUID(int=message.id.int + 1))
+        at = max(uuid7_floor(message.accepted_at), UUID(int=submitted_id.int + 1))
         entries.append(TimelineEntry(at, message.accepted_at, "accepted", queue_id=message.queue_id))
     return entries
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
 from mailkeep.app import App
-from mailkeep.core.errors import DomainNotFound, NotFound
+from mailkeep.core.errors import DomainNotFound, Forbidden, NotFound
 from mailkeep.core.page import Page, PageRequest
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.db.pool import Conn
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
-from mailkeep.features.record.history import rules, store
+from mailkeep.features.record.history import rules, store, wire
 from mailkeep.features.record.history.model import (
     HistoryFilter,
     MailboxMail,
@@ -27,16 +27,25 @@ from mailkeep.features.record.history.model import (
 from mailkeep.features.record.messages import service as messages
 from mailkeep.features.record.messages.content import content_path
 from mailkeep.features.record.messages.model import Message
+from mailkeep.features.record.scheduled import service as scheduled
 
+MessageResponse, to_message = wire.MessageResponse, wire.to_message
+"""The JSON of a message, for the features whose endpoints return one."""
 _NO_DOMAIN = UUID(int=0)
 _CHUNK = 256 << 10
 
 
-async def get(conn: Conn, who: Principal, message_id: UUID) -> Message:
-    """The message with this ID. NOT_FOUND; FORBIDDEN if the caller does not see its domain."""
+async def get(conn: Conn, who: Principal, message_id: UUID, action: str = "message.read") -> Message:
+    """The message with this ID. NOT_FOUND; FORBIDDEN if the caller may not do that with it."""
     message = await _require_message(conn, message_id)
-    _permit(who, "message.read", message)
+    _permit(who, action, message)
     return message
+
+
+async def find_changed_at(conn: Conn, message: Message) -> datetime | None:
+    """The time of a scheduled message's entity tag; None for others, which nobody can change."""
+    waiting = await scheduled.find_waiting(conn, message.id) if message.status == "scheduled" else None
+    return waiting.changed_at if waiting else None
 
 
 async def _require_message(conn: Conn, message_id: UUID) -> Message:
@@ -49,6 +58,8 @@ async def _require_message(conn: Conn, message_id: UUID) -> Message:
 def _permit(who: Principal, action: str, message: Message) -> None:
     # Only administrators of all domains see messages without a managed domain (relaying denied).
     allow_on(who, action, message.domain_id or _NO_DOMAIN)
+    if who.own_messages_of not in (None, message.api_key_id):
+        raise Forbidden("This API key may only see the messages that were sent with it.", reason="key_permissions")
 
 
 async def page(conn: Conn, who: Principal, filters: HistoryFilter, page_request: PageRequest) -> Page[Message]:
@@ -126,9 +137,9 @@ async def open_content(app: App, who: Principal, message_id: UUID) -> MessageCon
         content = await asyncio.to_thread(_open, app.data_dir, message)
         if content is None:
             days = app.settings.retention.content_days
-            if app.clock() - message.created_at >= timedelta(days=days):
+            if app.clock() - (message.submitted_at or message.created_at) >= timedelta(days=days):
                 raise NotFound(f"The content was deleted after {days} days (retention.content_days).", reason="expired")
-            text = "The content was never stored: the message was rejected or not accepted, or the disk was full."
+            text = "The content was never stored: the message is not sent, was refused, or the disk was full."
             raise NotFound(text, reason="not_kept")
         if inbound:
             target = AuditTarget("message", message.id, message.domain_id, message.domain_name)
@@ -138,7 +149,7 @@ async def open_content(app: App, who: Principal, message_id: UUID) -> MessageCon
 
 def _open(data_dir: Path, message: Message) -> MessageContent | None:
     try:
-        file = content_path(data_dir, message.id).open("rb", buffering=0)
+        file = content_path(data_dir, message.id, message.submitted_at).open("rb", buffering=0)
     except FileNotFoundError:
         return None
     return MessageContent(message.id, os.fstat(file.fileno()).st_size, file)

@@ -238,6 +238,7 @@ def _conditions(filters: HistoryFilter) -> list[LiteralString]:
         (filters.queue_id, "m.queue_id = %(queue_id)s"),
         (filters.tag, "m.tags @> ARRAY[%(tag)s]"),
         (filters.mailbox_id, "m.mailbox_id = %(mailbox_id)s"),
+        (filters.api_key_id, "m.api_key_id = %(api_key_id)s"),
         (_domains(filters), "m.domain_id = ANY(%(domains)s)"),
         (
             rules.statuses(filters),
@@ -276,7 +277,7 @@ def _in_order(filters: HistoryFilter, after: UUID | None, *, descending: bool) -
             order=order,
             conditions=_all(conditions),
         )
-    if filters.mailbox_id is not None:
+    if filters.mailbox_id is not None or filters.api_key_id is not None:
         return SQL("SELECT m.id FROM messages m WHERE {} AND {} ORDER BY m.id {} LIMIT %(rows)s").format(
             _all(conditions), _all(bounds), order
         )
@@ -344,6 +345,7 @@ def _arguments(filters: HistoryFilter, after: UUID | None) -> dict[str, Any]:
         "domains": _domains(filters),
         "statuses": rules.statuses(filters),
         "mailbox_id": filters.mailbox_id,
+        "api_key_id": filters.api_key_id,
         "message_id": filters.message_id and rules.header_id(filters.message_id),
         "queue_id": filters.queue_id,
         "tag": filters.tag,

@@ -78,6 +78,7 @@ class MessageResponse(Struct, frozen=True, rename={"from_": "from"}):
     recipients: list[MessageRecipientResponse]
     spam: Spam
     auth: AuthenticationResults
+    scheduled_at: Timestamp | None
     created_at: Timestamp
 
 
@@ -98,6 +99,8 @@ class TimelineEntryResponse(Struct, frozen=True):
 
     at: Timestamp
     kind: Literal[
+        "scheduled",
+        "cancelled",
         "submitted",
         "accepted",
         "deferred",
@@ -158,6 +161,7 @@ def to_message(message: model.Message) -> MessageResponse:
         recipients=[_recipient(recipient) for recipient in message.recipients],
         spam=Spam(message.spam_score, message.spam_action, message.spam_symbols),
         auth=AuthenticationResults(message.auth.get("spf"), message.auth.get("dkim"), message.auth.get("dmarc")),
+        scheduled_at=iso_or_none(message.scheduled_at),
         created_at=iso(message.created_at),
     )
 

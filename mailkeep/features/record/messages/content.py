@@ -25,18 +25,20 @@ def content_folder(data_dir: Path) -> Path:
     return data_dir / "content"
 
 
-def content_path(data_dir: Path, message_id: UUID) -> Path:
-    """The content file of a message; it exists until it is pruned."""
-    return content_folder(data_dir) / f"{uuid7_time(message_id):%Y-%m-%d}" / f"{message_id}.eml"
+def content_path(data_dir: Path, message_id: UUID, submitted_at: datetime | None = None) -> Path:
+    """The content file of a message; it exists until it is pruned. `submitted_at`: that of a scheduled message."""
+    return content_folder(data_dir) / f"{submitted_at or uuid7_time(message_id):%Y-%m-%d}" / f"{message_id}.eml"
 
 
-def save_contents(data_dir: Path, contents: Iterable[tuple[UUID, Iterable[bytes]]]) -> None:
-    """Save the contents of messages for the history. Blocks: call it in a thread.
+def save_contents(
+    data_dir: Path, contents: Iterable[tuple[UUID, Iterable[bytes]]], submitted_at: datetime | None = None
+) -> None:
+    """Save the contents of messages for the history (`content_path`). Blocks: call it in a thread.
 
     An error (a full disk, for example) is logged; the send or delivery continues without a saved content.
     """
     for message_id, chunks in contents:
-        path = content_path(data_dir, message_id)
+        path = content_path(data_dir, message_id, submitted_at)
         temporary = path.with_suffix(".part")
         try:
             _write(temporary, chunks)
@@ -59,9 +61,9 @@ def _write(path: Path, chunks: Iterable[bytes]) -> None:
         file.writelines(chunks)
 
 
-def link_content(data_dir: Path, message_id: UUID, file: Path) -> None:
+def link_content(data_dir: Path, message_id: UUID, file: Path, submitted_at: datetime | None = None) -> None:
     """Save the content of a message as a hard link to `file`, which must not change; it takes no disk space. Blocks."""
-    path = content_path(data_dir, message_id)
+    path = content_path(data_dir, message_id, submitted_at)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):

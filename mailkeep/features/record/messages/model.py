@@ -26,6 +26,8 @@ Direction = Literal["outbound", "inbound"]
 Source = Literal["api", "smtp", "system", "mailkeep"]
 """How a message came here: by API, by SMTP, forwarded (`system`), or written by Mailkeep itself (`mailkeep`)."""
 OutboundStatus = Literal[
+    "scheduled",
+    "cancelled",
     "submitting",
     "lost",
     "unknown",
@@ -39,7 +41,8 @@ OutboundStatus = Literal[
 ]
 """Statuses of outbound messages and, except `partial`, of their recipients.
 
-`lost`: it did not reach the MTA. `unknown`: the connection or the log was lost, so that the outcome is not known.
+`scheduled`: it waits for its time; `cancelled`: it was withdrawn before. `lost`: it did not reach the MTA. `unknown`:
+the connection or the log was lost, so that the outcome is not known.
 `relayed`: accepted by a smarthost, which reports no outcome. `bounced`: rejected permanently by the recipient's server.
 """
 InboundStatus = Literal["received", "rejected"]
@@ -92,7 +95,9 @@ class Message:
     a new column is a field here, with a value where the message is constructed.
 
     `message_id` is the header field with its angle brackets; `size` is in bytes. `accepted_at` is when the MTA accepted
-    it, None for inbound mail. `request_id` is the API request that sent it, `batch_index` its position there.
+    it, None for inbound mail. `scheduled_at` is the time that a message was scheduled for, also after it was sent, and
+    `submitted_at` that of its latest submission: None for messages that were submitted at once. `request_id` is the API
+    request that sent it, `batch_index` its position there.
     """
 
     id: UUID
@@ -121,10 +126,20 @@ class Message:
     spam_symbols: list[str] = field(default_factory=list[str])
     auth: Mapping[str, Any] = field(default_factory=dict[str, Any])
     accepted_at: datetime | None = None
+    scheduled_at: datetime | None = None
+    submitted_at: datetime | None = None
     request_id: UUID | None = None
     batch_index: int | None = None
     template_id: UUID | None = None
     template_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutboundMessage:
+    """An outbound message; `submitted_at` as in `Message`."""
+
+    id: UUID
+    submitted_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +148,7 @@ class DeliveryOutcome:
 
     `queue_id` is set if our own MTA reported the outcome, which implies that it accepted the message. `attempts` is the
     number of the attempt; None: the next number. `at` is the time of the attempt; None: the time of recording.
+    `reason` is that of a `mail.failed`; None: the reply's text.
     """
 
     message_id: UUID
@@ -143,6 +159,7 @@ class DeliveryOutcome:
     next_attempt_at: datetime | None = None
     queue_id: str | None = None
     at: datetime | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +270,10 @@ class MailFailed(MailDelivered, frozen=True, kw_only=True):
         "reason": "connection timed out",
     }
 
-    reason: Annotated[str | None, Meta(description="Why, in words.")]
+    reason: Annotated[
+        str | None,
+        Meta(description="Why, in words. Of a scheduled message that was not submitted a code, such as `permission`."),
+    ]
 
 
 class MailReceived(EventPayload, frozen=True, kw_only=True):

@@ -140,7 +140,7 @@ def outcome_event(message: Message, outcome: DeliveryOutcome, attempt: int) -> E
         case "deferred":
             payload = MailBounced(**asdict(payload), bounce_type="temporary")
         case "failed":
-            payload = MailFailed(**asdict(payload), reason=reply.diagnostic)
+            payload = MailFailed(**asdict(payload), reason=outcome.reason or reply.diagnostic)
         case "delivered":
             pass
     return Event(message.domain_id, message.id, payload)

@@ -15,7 +15,13 @@ from mailkeep.db.pool import Conn
 from mailkeep.features.record.events import service as events
 from mailkeep.features.record.events.model import Event
 from mailkeep.features.record.messages import rules, store
-from mailkeep.features.record.messages.model import DeliveryAttempt, DeliveryOutcome, Message, ServerReply
+from mailkeep.features.record.messages.model import (
+    DeliveryAttempt,
+    DeliveryOutcome,
+    Message,
+    OutboundMessage,
+    ServerReply,
+)
 
 log = structlog.get_logger("mailkeep.messages")
 
@@ -145,6 +151,11 @@ async def clear_next_attempts(conn: Conn, message_ids: Collection[UUID]) -> None
     await store.clear_next_attempts(conn, message_ids)
 
 
+async def update_statuses(conn: Conn, message_ids: Collection[UUID]) -> None:
+    """Set each message's status from those of its recipients."""
+    await store.update_statuses(conn, message_ids)
+
+
 async def end_unknown(conn: Conn, at: datetime, message_id: UUID, diagnostic: str) -> list[str]:
     """Set the recipients without a final outcome to `unknown`, as none will be reported; returns their addresses."""
     addresses = await store.end_unknown(conn, message_id, diagnostic)
@@ -212,10 +223,10 @@ async def find_by_request(conn: Conn, request_id: UUID) -> list[Message]:
     return await find_all(conn, await store.find_by_request(conn, request_id))
 
 
-async def find_outbound(conn: Conn, header_id: str) -> UUID | None:
-    """The ID of the outbound message with this Message-ID header, if the server generated it (`<id@domain>`)."""
+async def find_outbound(conn: Conn, header_id: str) -> OutboundMessage | None:
+    """The outbound message with this Message-ID header, if the server generated it (`<id@domain>`)."""
     message_id = parse_uuid(header_id[1:].partition("@")[0])
-    return message_id if message_id and await store.is_sent(conn, message_id, header_id) else None
+    return await store.is_sent(conn, message_id, header_id) if message_id else None
 
 
 async def knows_domain(conn: Conn, domain_id: UUID) -> bool:

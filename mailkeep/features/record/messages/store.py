@@ -12,7 +12,13 @@ from psycopg.sql import SQL, Identifier
 from psycopg.types.json import Jsonb
 
 from mailkeep.db.pool import Conn
-from mailkeep.features.record.messages.model import DeliveryAttempt, Message, Recipient, ServerReply
+from mailkeep.features.record.messages.model import (
+    DeliveryAttempt,
+    Message,
+    OutboundMessage,
+    Recipient,
+    ServerReply,
+)
 
 _COLUMNS = [name for name in Message.__slots__ if name != "recipients"]
 _SELECT = SQL("SELECT {} FROM messages m ").format(SQL(", ").join(Identifier("m", name) for name in _COLUMNS))
@@ -265,13 +271,17 @@ async def find(conn: Conn, message_id: UUID) -> Message | None:
     return Message(**row, recipients=recipients.get(message_id, [])) if row else None
 
 
-async def is_sent(conn: Conn, message_id: UUID, header_id: str) -> bool:
-    """Whether the message with this ID is outbound and has this Message-ID."""
+async def is_sent(conn: Conn, message_id: UUID, header_id: str) -> OutboundMessage | None:
+    """The message with this ID, if it is outbound and has this Message-ID."""
     cursor = await conn.execute(
-        "SELECT FROM messages WHERE id = %(id)s AND direction = 'outbound' AND message_id = %(header_id)s",
+        """
+        SELECT m.id, m.submitted_at FROM messages m
+        WHERE m.id = %(id)s AND m.direction = 'outbound' AND m.message_id = %(header_id)s
+        """,
         {"id": message_id, "header_id": header_id},
     )
-    return await cursor.fetchone() is not None
+    row = await cursor.fetchone()
+    return OutboundMessage(**row) if row else None
 
 
 async def find_all(conn: Conn, message_ids: Sequence[UUID]) -> dict[UUID, Message]:

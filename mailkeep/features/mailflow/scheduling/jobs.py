@@ -1,0 +1,82 @@
+"""The worker that sends scheduled messages."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from mailkeep.app import App
+from mailkeep.core.errors import Unavailable
+from mailkeep.db.liveness import LivenessLock
+from mailkeep.features.mailflow.scheduling import service
+from mailkeep.features.record.scheduled import service as scheduled
+from mailkeep.features.record.scheduled.model import ClaimedMessage
+from mailkeep.jobs.adaptive_concurrency import AdaptiveConcurrency
+from mailkeep.jobs.run import ClaimLimits, JobQueue, Worker
+
+LEASE = timedelta(minutes=1)  # from the claim to the attempt, which ends it
+LONGEST_SUBMISSION = timedelta(minutes=15)  # with all timeouts
+_GROUPS = 3  # so that one is prepared and recorded while others are submitted
+_CLAIM = 100
+_KEY = UUID(int=0)  # all groups share one limit
+
+
+class ScheduledWorker:
+    """A worker: `run` until `stop`, or `drain` what is due."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._liveness = LivenessLock(app.db)
+        self._stopping = False
+        queue = JobQueue("scheduled", self._claim, lambda _: _KEY, self._work)
+        self._worker = Worker(queue, slots=_GROUPS, concurrency=AdaptiveConcurrency(initial=_GROUPS, maximum=_GROUPS))
+
+    async def run(self) -> None:
+        """Send until `stop` is called."""
+        try:
+            await self._worker.run(self._app.db)
+        finally:
+            await self._liveness.release()
+
+    async def stop(self, grace_seconds: float) -> None:
+        """Submit no further message: those that are claimed wait for the next worker."""
+        self._stopping = True
+        await self._worker.stop(grace_seconds)
+
+    async def drain(self) -> int:
+        """Send what is due now; returns the number of groups."""
+        try:
+            return await self._worker.drain()
+        finally:
+            await self._liveness.release()
+
+    async def _claim(self, limits: ClaimLimits) -> Sequence[Sequence[ClaimedMessage]]:
+        process = await self._liveness.hold()
+        return await service.claim(self._app, process, limits.total * _CLAIM, LEASE)
+
+    async def _work(self, group: Sequence[ClaimedMessage]) -> bool:
+        try:
+            await service.send_group(self._app, group, lambda: self._stopping)
+        except asyncio.CancelledError:
+            with suppress(Unavailable):
+                await service.release(self._app, group)
+            raise
+        return True
+
+
+async def end_processes(app: App, begun_before: datetime) -> int:
+    """Free what processes had claimed that have ended. Returns how many of their submissions, begun before
+    `begun_before`, are left to be ended by `sending.jobs.reconcile`.
+    """
+    liveness = LivenessLock(app.db)
+    left = 0
+    async with app.db.autocommit() as conn:
+        processes = await scheduled.list_processes(conn)
+    for process in processes:
+        async with app.db.tx() as conn:
+            if await liveness.is_process_gone(conn, process):
+                left += await scheduled.end_process(conn, process, app.clock(), begun_before)
+    return left

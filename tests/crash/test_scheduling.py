@@ -1,0 +1,26 @@
+"""Scheduled messages through kill -9 at each step, some cancelled at their time: each is sent once and none early, or
+cancelled as the answer says (`make prove-scheduling` does many rounds of it).
+"""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from tests.crash.scheduling import PLACES, scheduled_rounds
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("share", range(2))
+async def test_scheduled_messages_survive_a_kill_at_every_failpoint(share: int):
+    async with scheduled_rounds() as found:
+        for name in PLACES[share::2]:
+            await found.killed_at(name)
+        print(found.load.sends)
+
+
+@pytest.mark.timeout(300)
+async def test_a_killed_database_loses_and_doubles_no_scheduled_message():
+    async with scheduled_rounds() as found:
+        await found.database_killed(signal.SIGKILL)
