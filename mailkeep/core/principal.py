@@ -124,6 +124,13 @@ POLICY: dict[str, PolicyRule] = {
     "message.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
     "message.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "message.raw_inbound": PolicyRule(_ADMIN, ActionScope.DOMAIN),
+    "suppression.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
+    "suppression.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "suppression.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "suppression.import": PolicyRule(_DOMAIN, ActionScope.LISTING),  # each row is judged by its domain
+    "unsubscribe_group.list": PolicyRule(_DOMAIN, ActionScope.LISTING),
+    "unsubscribe_group.read": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
+    "unsubscribe_group.write": PolicyRule(_DOMAIN, ActionScope.DOMAIN),
     "suspension.list": PolicyRule(_ADMIN, ActionScope.LISTING),
     "suspension.read": PolicyRule(_ADMIN, ActionScope.DOMAIN),
     "suspension.lift": PolicyRule(_ADMIN, ActionScope.DOMAIN),

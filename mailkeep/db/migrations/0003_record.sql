@@ -54,6 +54,7 @@ CREATE TABLE message_recipients (
     diagnostic      text,
     remote_host     text,
     next_attempt_at timestamptz,
+    suppression     jsonb,                                                          -- {id, reason} of a suppressed recipient
     PRIMARY KEY (message_id, position)
 ) PARTITION BY RANGE (message_id);
 CREATE TABLE message_recipients_default PARTITION OF message_recipients DEFAULT;
@@ -98,7 +99,7 @@ CREATE TABLE message_attempts (
     id              uuid NOT NULL,
     at              timestamptz NOT NULL,
     kind            text NOT NULL CONSTRAINT message_attempts_kind
-                    CHECK (kind IN ('delivered', 'relayed', 'deferred', 'bounced', 'failed', 'lost', 'unknown')),
+                    CHECK (kind IN ('delivered', 'relayed', 'deferred', 'bounced', 'failed', 'lost', 'unknown', 'complained')),
     recipient       text,
     attempt         integer NOT NULL,
     smtp_code       integer,

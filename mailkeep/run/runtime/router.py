@@ -34,6 +34,8 @@ from mailkeep.features.mailflow.abuse.routes import ENDPOINTS as ABUSE
 from mailkeep.features.mailflow.queue.routes import ENDPOINTS as QUEUE
 from mailkeep.features.mailflow.sandbox.routes import ENDPOINTS as SANDBOX
 from mailkeep.features.mailflow.sending.routes import ENDPOINTS as SENDING
+from mailkeep.features.mailflow.suppressions.routes import ENDPOINTS as SUPPRESSIONS
+from mailkeep.features.mailflow.unsubscribe.routes import ENDPOINTS as UNSUBSCRIBE
 from mailkeep.features.mailflow.webhooks.routes import ENDPOINTS as WEBHOOKS
 from mailkeep.features.operations.configuration.routes import ENDPOINTS as CONFIGURATION
 from mailkeep.features.operations.health.routes import ENDPOINTS as HEALTH
@@ -78,6 +80,8 @@ FEATURES: tuple[Endpoint, ...] = (
     *OPERATION_STATUS,
     *ROUTING,
     *SENDING,
+    *SUPPRESSIONS,
+    *UNSUBSCRIBE,
     *HISTORY,
     *QUEUE,
     *EVENTS,

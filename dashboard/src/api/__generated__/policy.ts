@@ -245,6 +245,26 @@ export const POLICY = {
     "reach": "global",
     "unenrolled": false
   },
+  "suppression.import": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "suppression.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "suppression.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "suppression.write": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
   "suspension.lift": {
     "role": "admin",
     "reach": "domain",
@@ -257,6 +277,21 @@ export const POLICY = {
   },
   "suspension.read": {
     "role": "admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "unsubscribe_group.list": {
+    "role": "domain_admin",
+    "reach": "listing",
+    "unenrolled": false
+  },
+  "unsubscribe_group.read": {
+    "role": "domain_admin",
+    "reach": "domain",
+    "unenrolled": false
+  },
+  "unsubscribe_group.write": {
+    "role": "domain_admin",
     "reach": "domain",
     "unenrolled": false
   },

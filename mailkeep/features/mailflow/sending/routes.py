@@ -18,6 +18,7 @@ from mailkeep.core.errors import (
     InvalidRecipient,
     InvalidSender,
     MailboxSuspended,
+    RecipientSuppressed,
     SenderDomainUnknown,
     SendFailed,
     SendUnavailable,
@@ -91,7 +92,9 @@ ENDPOINTS = (
         resource="message",
         summary="Send a message",
         description="200 means that the mail transfer agent has accepted the message. While it restarts, the response "
-        "waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once.",
+        "waits up to 10 seconds. If an administrator has stopped it, SEND_FAILED comes at once. "
+        "Suppressed recipients get nothing (`status` suppressed); if none is left, the response is "
+        "RECIPIENT_SUPPRESSED.",
         tag="Sending",
         body=wire.SendBody,
         body_limit=body_limit,
@@ -104,6 +107,7 @@ ENDPOINTS = (
             SenderDomainUnknown,
             DomainInactive,
             ApiKeyDomainScope,
+            RecipientSuppressed,
             MailboxSuspended,
             SendFailed,
             SendUnavailable,
@@ -111,6 +115,7 @@ ENDPOINTS = (
         examples=(
             Example(body=_EXAMPLE),
             Example(body=_EXAMPLE | {"html_body": "<p>Good to have you here.</p>", "tags": ["welcome"]}),
+            Example(body=_EXAMPLE | {"unsubscribe": {"group_id": "{unsubscribe_group_id}"}}),
         ),
     ),
     Endpoint(

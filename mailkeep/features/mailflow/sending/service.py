@@ -20,11 +20,12 @@ from mailkeep.core.ids import uuid7
 from mailkeep.core.principal import Principal, allow_on
 from mailkeep.features.directory.relays import service as relays
 from mailkeep.features.mailflow.abuse import service as abuse
-from mailkeep.features.mailflow.sending import rules, store, writes
+from mailkeep.features.mailflow.sending import recipients, rules, store, writes
 from mailkeep.features.mailflow.sending.model import (
     AcceptedMessage,
     PreparedMessage,
     SenderDomain,
+    SenderLookup,
     SendRequest,
     SubmissionResult,
 )
@@ -224,16 +225,13 @@ async def _prepare_all(
     app: App, who: Principal, requests: Sequence[SendRequest | Refusal]
 ) -> tuple[list[PreparedMessage | Refusal], Collection[str]]:
     """The checked messages, and the managed domains among those of their senders and recipients."""
-    senders = [address for each in requests if isinstance(each, SendRequest) and (address := _sender_or_none(each))]
-    names = {name for address in senders for name in (address.domain, address.key)}
-    for message in requests:
-        if isinstance(message, SendRequest):
-            names |= rules.recipient_domains(message)
-    domains = await app.write_in_batch(_sender_domains, names)
+    domains = await app.write_in_batch(_sender_domains, recipients.build_lookup(requests))
     at, limit = app.clock(), app.settings.limits.message_size_bytes
 
     def prepare() -> list[PreparedMessage | Refusal]:
-        return [each if isinstance(each, Refusal) else _prepare(who, each, domains, at, limit) for each in requests]
+        return [
+            each if isinstance(each, Refusal) else _prepare(app, who, each, domains, at, limit) for each in requests
+        ]
 
     if not rules.is_heavy(each for each in requests if isinstance(each, SendRequest)):
         return prepare(), domains.keys()
@@ -241,31 +239,24 @@ async def _prepare_all(
         return await asyncio.to_thread(prepare), domains.keys()
 
 
-async def _sender_domains(app: App, senders: Sequence[set[str]]) -> list[dict[str, SenderDomain]]:
+async def _sender_domains(app: App, lookups: Sequence[SenderLookup]) -> list[dict[str, SenderDomain]]:
     async with app.db.autocommit() as conn:
-        domains = await store.sender_domains(conn, set[str]().union(*senders))
-    return [domains] * len(senders)
+        domains = await store.sender_domains(conn, recipients.merge(lookups))
+    return [domains] * len(lookups)
 
 
 async def refuse_senders(app: App, who: Principal, senders: Collection[Address]) -> None:
     """Check the rights to senders whose domains are managed: FORBIDDEN by role, or for the address of a higher-ranked
     administrator; API_KEY_DOMAIN_SCOPE.
     """
-    domains = await app.write_in_batch(_sender_domains, {each.key for each in senders})
+    domains = await app.write_in_batch(_sender_domains, SenderLookup({each.key for each in senders}, (), ()))
     for domain in domains.values():
         allow_on(who, "send", domain.id)
         rules.refuse_lower_rank(who, domain.owner_rank)
 
 
-def _sender_or_none(request: SendRequest) -> Address | None:
-    try:
-        return rules.parse_sender(request).address
-    except Refusal:
-        return None
-
-
 def _prepare(
-    who: Principal, request: SendRequest, domains: dict[str, SenderDomain], at: datetime, limit: int
+    app: App, who: Principal, request: SendRequest, domains: dict[str, SenderDomain], at: datetime, limit: int
 ) -> PreparedMessage | Refusal:
     try:
         sender = rules.parse_sender(request)
@@ -277,12 +268,15 @@ def _prepare(
         bcc = rules.parse_recipients("bcc", request.bcc)
         message_id = uuid7(at)
         outgoing = rules.outgoing(message_id, at, request, sender, (to, cc, bcc))
+        envelope = rules.envelope([*to, *cc, *bcc])
+        outgoing = recipients.with_unsubscribe_link(app, message_id, outgoing, request, domain)
         composed = compose(outgoing)
         rules.refuse_too_large(composed.counted_size, limit)
+        envelope, suppressed = recipients.split_suppressed(envelope, domain, request.unsubscribe_group)
     except Refusal as refusal:
         return refusal
-    envelope = rules.envelope([*to, *cc, *bcc])
-    return PreparedMessage(message_id, sender, domain, envelope, outgoing, composed, request)
+    mail_from = recipients.envelope_sender(app, message_id, sender.address, envelope)
+    return PreparedMessage(message_id, sender, domain, envelope, outgoing, composed, request, mail_from, suppressed)
 
 
 def _build_message(who: Principal, prepared: PreparedMessage, at: datetime, index: int) -> Message:
@@ -297,9 +291,12 @@ def _build_message(who: Principal, prepared: PreparedMessage, at: datetime, inde
         prepared.composed.size,
     )
     domain = MessageDomain(prepared.domain.id, prepared.domain.name)
-    recipients = [address.text for address in prepared.envelope]
+    message = outbound_message(
+        at, "api", domain, header, prepared.mail_from, [address.text for address in prepared.envelope]
+    )
     return replace(
-        outbound_message(at, "api", domain, header, sender, recipients),
+        message,
+        recipients=[*message.recipients, *prepared.suppressed],
         id=prepared.id,
         admin_id=who.admin_id,
         api_key_id=who.key_id,
@@ -332,7 +329,7 @@ async def _submit_batch(
 async def _submit(app: App, mta: SmtpPool, prepared: PreparedMessage, restart_wait: _RestartWait) -> SubmissionResult:
     composed = prepared.composed
     submission = OutgoingEnvelope(
-        mail_from=prepared.sender.address.text,
+        mail_from=prepared.mail_from,
         rcpt_to=[address.text for address in prepared.envelope],
         size=composed.size,
         eight_bit=composed.is_8bit,
@@ -392,9 +389,10 @@ def _outcome(app: App, message: Message, result: SubmissionResult) -> SendOutcom
     if not isinstance(result, AcceptedSubmission):
         return rules.submission_refusal(result)
     status = rules.first_status(app.settings.mta.mode)
-    recipients = [
-        (each.address, "bounced" if each.address in result.rejected else status) for each in message.recipients
+    results = [
+        (each.address, "bounced" if each.address in result.rejected else each.status if each.suppression else status)
+        for each in message.recipients
     ]
-    statuses = {status for _, status in recipients}
+    statuses = {status for _, status in results}
     summary = statuses.pop() if len(statuses) == 1 else "partial"
-    return AcceptedMessage(message.id, message.message_id, summary, recipients)
+    return AcceptedMessage(message.id, message.message_id, summary, results)

@@ -51,6 +51,12 @@ class UnsubscribeBody(Body, frozen=True):
     one_click: bool = False
 
 
+class UnsubscribeGroupBody(Body, frozen=True):
+    """The unsubscribe group of the message: adds List-Unsubscribe with a link for its only recipient (RFC 8058)."""
+
+    group_id: UUID
+
+
 class SendBody(Body, frozen=True, rename={"sender": "from"}):
     """A message to send; at least one of text_body and html_body."""
 
@@ -76,6 +82,7 @@ class SendBody(Body, frozen=True, rename={"sender": "from"}):
     in_reply_to: MessageIdText = ""
     references: Annotated[list[MessageIdText], Meta(max_length=100)] = []
     list_unsubscribe: UnsubscribeBody | None = None
+    unsubscribe: UnsubscribeGroupBody | None = None
     tags: Annotated[list[Annotated[str, Meta(min_length=1, max_length=100)]], Meta(max_length=10)] = []
     metadata: Annotated[dict[Annotated[str, Meta(min_length=1, max_length=100)], Text], Meta(max_length=20)] = {}
 
@@ -150,6 +157,7 @@ def to_request(body: SendBody) -> SendRequest:
         unsubscribe=msgspec.structs.asdict(body.list_unsubscribe) if body.list_unsubscribe else None,
         tags=body.tags,
         metadata=body.metadata,
+        unsubscribe_group=body.unsubscribe.group_id if body.unsubscribe else None,
     )
 
 

@@ -39,9 +39,10 @@ Results = Sequence[tuple[SendAttempt, SubmissionResult]]
 
 
 def api_attempt(message: Message) -> SendAttempt:
-    """An attempt of the API: its From address is counted."""
+    """An attempt of the API: its From address is counted, with the recipients that are not suppressed."""
     sender = parse_address(message.from_address)
-    return SendAttempt(message, SendCharge(sender, message.domain_id, len(message.recipients)))
+    submitted = sum(each.suppression is None for each in message.recipients)
+    return SendAttempt(message, SendCharge(sender, message.domain_id, submitted))
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,9 +126,14 @@ def initial_entries(message: Message) -> list[TimelineEntry]:
             for position, recipient in enumerate(message.recipients)
         ]
     entries = [TimelineEntry(message.id, message.created_at, "submitted")]
+    entries += [
+        TimelineEntry(UUID(int=message.id.int + position), message.created_at, "suppressed", recipient.address)
+        for position, recipient in enumerate(message.recipients, 1)
+        if recipient.suppression
+    ]
     if message.accepted_at is not None:
         # Attempts may be recorded in the millisecond of the acceptance, never before it. It is after the submission.
-        at = max(uuid7_floor(message.accepted_at), UUID(int=message.id.int + 1))
+        at = max(uuid7_floor(message.accepted_at), UUID(int=message.id.int + len(message.recipients) + 1))
         entries.append(TimelineEntry(at, message.accepted_at, "accepted", queue_id=message.queue_id))
     return entries
 
