@@ -436,6 +436,32 @@ async def shared_suspension(factory: ObjectFactory, case: str) -> Any:
     return await factory.get_or_create(f"suspension {case}", lambda: create_suspension(factory, case))
 
 
+async def create_suppression(factory: ObjectFactory, case: str) -> Any:
+    return await factory.api.suppression(f"{factory.unique_name('gone')}@elsewhere.test", DOMAINS[case])
+
+
+async def shared_suppression(factory: ObjectFactory, case: str) -> Any:
+    return await factory.get_or_create(f"suppression {case}", lambda: create_suppression(factory, case))
+
+
+async def create_unsubscribe_group(factory: ObjectFactory, case: str) -> Any:
+    return await factory.api.unsubscribe_group(factory.unique_name("group"), DOMAINS[case])
+
+
+async def shared_unsubscribe_group(factory: ObjectFactory, case: str) -> Any:
+    return await factory.get_or_create(f"group {case}", lambda: create_unsubscribe_group(factory, case))
+
+
+async def suppression_import(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    """Each row is judged by itself, so that the call succeeds."""
+    item = {"address": "gone@elsewhere.test", "domain_id": str(DOMAIN_IDS[EXAMPLE])}
+    return CallArguments(body={"items": [item]})
+
+
+async def forged_token(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    return CallArguments("forged")
+
+
 async def create_alias(factory: ObjectFactory, case: str) -> Any:
     return await factory.api.alias(f"{factory.unique_name('alias')}@{DOMAINS[case]}", ["out@elsewhere.test"])
 
@@ -730,6 +756,14 @@ def new_alias(factory: ObjectFactory, case: str) -> dict[str, Any]:
         "source_local_part": factory.unique_name("new"),
         "destination": "out@elsewhere.test",
     }
+
+
+def new_suppression(factory: ObjectFactory, case: str) -> dict[str, Any]:
+    return {"domain_id": domain_id_for(case), "address": f"{factory.unique_name('new')}@elsewhere.test"}
+
+
+def new_unsubscribe_group(factory: ObjectFactory, case: str) -> dict[str, Any]:
+    return {"domain_id": domain_id_for(case), "name": factory.unique_name("new")}
 
 
 def new_webhook(factory: ObjectFactory, case: str) -> dict[str, Any]:
@@ -1046,6 +1080,20 @@ ROWS: dict[str, Row] = {
     "GET /abuse/suspensions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "GET /abuse/suspensions/{id}": Row(by_id(shared_suspension)),
     "DELETE /abuse/suspensions/{id}": Row(by_id(create_suspension)),
+    "GET /suppressions": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
+    "POST /suppressions": Row(by_body(new_suppression), **IN_BODY),
+    "POST /suppressions/import": Row(suppression_import, **NO_OBJECT),
+    "GET /suppressions/export": Row(by_filter, **LISTED),
+    "GET /suppressions/{id}": Row(by_id(shared_suppression)),
+    "DELETE /suppressions/{id}": Row(by_id(create_suppression)),
+    "GET /unsubscribe-groups": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
+    "POST /unsubscribe-groups": Row(by_body(new_unsubscribe_group), **IN_BODY),
+    "GET /unsubscribe-groups/{id}": Row(by_id(shared_unsubscribe_group)),
+    "PATCH /unsubscribe-groups/{id}": Row(by_id(create_unsubscribe_group, {"name": "Changed"})),
+    "DELETE /unsubscribe-groups/{id}": Row(by_id(create_unsubscribe_group)),
+    "GET /u/{token}": Row(forged_token, **NO_OBJECT, success=(404, None)),
+    "POST /u/{token}": Row(forged_token, **NO_OBJECT, success=(404, None)),
+    "GET /unsubscribe.css": Row(no_arguments, **NO_OBJECT),
     "GET /sign-in-blocks": Row(no_arguments, **NO_OBJECT),
     "DELETE /sign-in-blocks/{id}": Row(by_id(create_sign_in_block)),
     "GET /aliases": Row(by_query, **LISTED, override=domain_required, check=shows_domains_of("domain_id")),
@@ -1174,7 +1222,10 @@ async def factory(post: Post) -> ObjectFactory:
     api.app.refusal_limit._limit = 1_000_000
     factory = ObjectFactory(post, api)
     for case in DOMAINS:
-        for make in (shared_mailbox, shared_suspension, shared_alias, shared_message, shared_admin, shared_webhook):
+        for make in (
+            shared_mailbox, shared_suspension, shared_alias, shared_message, shared_admin, shared_webhook,
+            shared_suppression, shared_unsubscribe_group,
+        ):  # fmt: skip
             await make(factory, case)
     await shared_webhook(factory, NONE)
     return factory
@@ -1227,7 +1278,8 @@ ACTIONS_BY_ROLE = {
         "audit.list", "domain.list",
         "domain.read", "dkim.read", "mailbox.list", "mailbox.read", "mailbox.write", "alias.list", "alias.read",
         "alias.write", "routing.explain", "message.list", "message.read", "send", "sieve.check",
-        "mailbox.bulk", "alias.bulk", "operation.read",
+        "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.read", "suppression.write",
+        "suppression.import", "unsubscribe_group.list", "unsubscribe_group.read", "unsubscribe_group.write",
         "session.list", "session.leave", "factor.enrol", "factor.change", "passkey.list",
     },
     _ADMIN: {

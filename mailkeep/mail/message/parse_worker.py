@@ -25,6 +25,7 @@ from mailkeep.core.confinement import confine, limit_cpu_time
 
 REQUEST = struct.Struct(">QQq")  # size of the message, maximum size of the content in the response, attachment's index
 WHOLE = -1  # in place of an attachment's index: the whole message
+REPORT = -2  # or: the report (`report.parse_report`)
 ANSWER = struct.Struct(">cQQ")  # status, size of the metadata, size of the content
 DONE, UNPARSABLE = b"+", b"-"
 
@@ -33,6 +34,7 @@ def main(descriptor: int, cpu_seconds: int, memory: int) -> None:
     """Serve the socket with this file descriptor; `memory` in bytes, `cpu_seconds` for each message."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     from mailkeep.mail.message.parse import UnparsableMessage, parse
+    from mailkeep.mail.message.report import parse_report
 
     _load_codecs()  # once confined, the process may be unable to read their files
     confine(memory)
@@ -46,8 +48,11 @@ def main(descriptor: int, cpu_seconds: int, memory: int) -> None:
             with open(descriptors[0], "rb") as file:  # noqa: PTH123 - a descriptor, not a path
                 content = os.pread(file.fileno(), size, 0)
             try:
-                parsed = parse(content)
-                meta, result = _message(parsed, max_size) if number == WHOLE else _attachment(parsed, number)
+                if number == REPORT:
+                    meta, result = msgspec.json.encode(parse_report(content)), b""
+                else:
+                    parsed = parse(content)
+                    meta, result = _message(parsed, max_size) if number == WHOLE else _attachment(parsed, number)
                 status = DONE
             except UnparsableMessage as error:
                 meta, result, status = str(error).encode(), b"", UNPARSABLE
@@ -63,7 +68,7 @@ def _load_codecs() -> None:
     for module in pkgutil.iter_modules(encodings.__path__):
         with suppress(ImportError):  # some exist on other systems only
             importlib.import_module(f"encodings.{module.name}")
-    for name in ("base64", "binascii", "email._header_value_parser", "email.generator", "quopri", "uu"):
+    for name in ("base64", "binascii", "email.parser", "email._header_value_parser", "email.generator", "quopri", "uu"):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             importlib.import_module(name)

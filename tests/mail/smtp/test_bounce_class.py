@@ -11,9 +11,10 @@ from mailkeep.features.record.messages.model import DeliveryAttempt, ServerReply
 from mailkeep.mail.smtp.bounce_class import classify, provider_of
 from tests.support.client import START
 
-# The columns: server, code, enhanced code (- if there is none), text, class. Sources: support.google.com/a/answer/3726730,
-# learn.microsoft.com (NDRs in Exchange Online; Outlook.com postmaster), senders.yahooinc.com/smtp-error-codes,
-# support.apple.com/102322, postmaster.gmx.net/en/error-messages, community.mimecast.com (SMTP error codes), Postfix.
+# The columns: server, code, enhanced code (- if there is none), text, class. Sources:
+# support.google.com/a/answer/3726730, learn.microsoft.com (NDRs in Exchange Online; Outlook.com postmaster),
+# senders.yahooinc.com/smtp-error-codes, support.apple.com/102322, postmaster.gmx.net/en/error-messages,
+# community.mimecast.com (SMTP error codes), the sources of Postfix.
 Row = tuple[str | None, int | None, str | None, str, str]
 
 

@@ -33,7 +33,8 @@ async def sender_domains(conn: Conn, lookup: SenderLookup) -> dict[str, SenderDo
                    FROM suppressions s
                    WHERE s.domain_id = d.id AND s.address_key = ANY(%(recipients)s::text[])) END AS suppressions,
                CASE WHEN strpos(n.name, '@') > 0 AND %(groups)s::uuid[] <> '{}' THEN ARRAY(
-                   SELECT g.id FROM unsubscribe_groups g WHERE g.domain_id = d.id AND g.id = ANY(%(groups)s::uuid[])) END
+                   SELECT g.id FROM unsubscribe_groups g
+                   WHERE g.domain_id = d.id AND g.id = ANY(%(groups)s::uuid[])) END
                    AS groups
         FROM unnest(%(names)s::text[]) AS n (name)
         JOIN domains d ON d.name = CASE WHEN strpos(n.name, '@') > 0 THEN split_part(n.name, '@', 2) ELSE n.name END

@@ -22,6 +22,7 @@ from mailkeep.features.mailflow.abuse import service as abuse
 from mailkeep.features.mailflow.abuse.model import SendCharge
 from mailkeep.features.mailflow.sending import rules, store
 from mailkeep.features.mailflow.sending.model import SendAttempt, SubmissionResult
+from mailkeep.features.mailflow.suppressions import service as suppressions
 from mailkeep.features.record.audit import service as audit
 from mailkeep.features.record.audit.model import AuditAction, AuditTarget
 from mailkeep.features.record.messages import service as messages
@@ -218,7 +219,8 @@ async def _record_rejected_recipients(
     for message, result in accepted:
         for address, reply in result.rejected.items():
             server_reply = ServerReply(reply.code, reply.enhanced, reply.text, app.settings.mta.host or None)
-            await messages.record_outcome(conn, at, DeliveryOutcome(message.id, address, "bounced", 1, server_reply))
+            outcome = DeliveryOutcome(message.id, address, "bounced", 1, server_reply)
+            await suppressions.record_outcomes(conn, at, [outcome])
 
 
 def send_action(attempts: Sequence[Message], succeeded: int) -> AuditAction:

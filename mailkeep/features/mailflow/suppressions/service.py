@@ -137,7 +137,8 @@ async def import_rows(
             results.append(NotFound())
         else:
             results.append(outcome)
-    for group_id in {each.group_id for _, each in new}:
+    # In this order, so that two imports can't deadlock.
+    for group_id in sorted({each.group_id for _, each in new}, key=lambda each: str(each or "")):
         for (index, _), outcome in await _insert(conn, at, [each for each in new if each[1].group_id == group_id]):
             results[index] = outcome
     names = sorted({each.name for each in found.values() if isinstance(each, Domain)})
@@ -156,7 +157,7 @@ _Numbered = tuple[int, NewSuppression]
 async def _insert(conn: Conn, at: datetime, new: Sequence[_Numbered]) -> list[tuple[_Numbered, UUID | Refusal]]:
     """Add rows of one group (or none); a refusal concerns all rows of its domain."""
     outcomes: list[tuple[_Numbered, UUID | Refusal]] = []
-    for domain_id in {each.domain_id for _, each in new}:
+    for domain_id in sorted({each.domain_id for _, each in new}):
         rows = [each for each in new if each[1].domain_id == domain_id]
         try:
             async with conn.transaction():
