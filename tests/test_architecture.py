@@ -22,6 +22,7 @@ OTHER_FILES = {
     "mailkeep/features/operations/orchestrator/plan_json.py": "its JSON is part of the configuration's too",
     "mailkeep/features/record/messages/content.py": "its store is the file system",
     "mailkeep/features/record/system_mail/texts.py": "all texts of the server's own mail, apart from its rules",
+    "mailkeep/features/mailflow/sending/recipients.py": "suppressed recipients, envelope sender, unsubscribe link",
     "mailkeep/features/mailflow/sending/writes.py": "writes the sends of many calls in one statement",
     "mailkeep/features/mailflow/webhooks/delivery_store.py": "the SQL of deliveries; `store` has that of webhooks",
     "mailkeep/features/mailflow/webhooks/signature.py": "a published contract of its own: `listen` signs alike",

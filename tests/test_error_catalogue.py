@@ -183,6 +183,7 @@ ROWS: dict[tuple[str, int], Provoke] = {
     ("API_KEY_DOMAIN_SCOPE", 403): posting("/domains", {"name": "new.test"}, "scoped"),
     ("DOMAIN_NOT_FOUND", 403): sending(**{"from": {"email": "shop@unmanaged.test"}}),
     ("DOMAIN_INACTIVE", 403): deactivated,
+    ("RECIPIENT_SUPPRESSED", 403): suppressed,
     ("MAILBOX_SUSPENDED", 403): suspended,
     ("NOT_FOUND", 404): getting(f"/mailboxes/{NOWHERE}"),
     ("DOMAIN_NOT_FOUND", 404): getting("/mailboxes", domain_id=NOWHERE),

@@ -45,6 +45,22 @@ export const NAVIGATION: readonly NavigationGroup[] = [
         tabOf: 'messages',
       },
       { screen: 'send', label: 'Send', icon: 'send', action: 'send', key: 's', keywords: 'compose write' },
+      {
+        screen: 'suppressions',
+        label: 'Suppressions',
+        icon: 'cross',
+        action: 'suppression.list',
+        key: 'p',
+        keywords: 'bounce complaint unsubscribe block list',
+      },
+      {
+        screen: 'unsubscribeGroups',
+        label: 'Unsubscribe groups',
+        icon: 'people',
+        action: 'unsubscribe_group.list',
+        keywords: 'list-unsubscribe newsletter one click',
+        tabOf: 'suppressions',
+      },
     ],
   },
   {

@@ -73,14 +73,14 @@ def _recipients(part: Message) -> Iterator[ReportedRecipient]:
     for block in _parts(part):
         if block["Final-Recipient"] is None and block["Original-Recipient"] is None:
             continue
-        original = _typed(block, "Original-Recipient")
+        original = _value_of(block, "Original-Recipient")
         yield ReportedRecipient(
-            _typed(block, "Final-Recipient"),
+            _value_of(block, "Final-Recipient"),
             _XTEXT.sub(lambda hexadecimal: chr(int(hexadecimal[1], 16)), original),
             _text(block, "Action").lower(),
             _text(block, "Status").partition(" ")[0],
-            _typed(block, "Diagnostic-Code"),
-            _typed(block, "Remote-MTA"),
+            _value_of(block, "Diagnostic-Code"),
+            _value_of(block, "Remote-MTA"),
         )
 
 
@@ -97,7 +97,7 @@ def _text(block: Message, name: str) -> str:
     return printable(" ".join(str(block[name] or "").split()))[:_MAX_TEXT]
 
 
-def _typed(block: Message, name: str) -> str:
+def _value_of(block: Message, name: str) -> str:
     """A value with its type, such as `rfc822; someone@example.org`, without the type."""
     text = _text(block, name)
     kind, semicolon, value = text.partition(";")

@@ -5407,15 +5407,15 @@ export interface components {
         };
         /** @description Where mail for an address is delivered, and why. */
         RouteExplanationRecord: {
-            /** @description deliver, unknown_user, mailbox_inactive, receiving_disabled, domain_inactive, no_administrator (of postmaster and abuse), expansion_limit, too_many_destinations, not_managed */
+            /** @description deliver, bounce (reports about sent mail; no delivery), unknown_user, mailbox_inactive, receiving_disabled, domain_inactive, no_administrator (of postmaster and abuse), expansion_limit, too_many_destinations, not_managed */
             decision: string;
             deliveries: components["schemas"]["RouteDeliveryRecord"][];
             steps: components["schemas"]["RouteStepRecord"][];
             warnings: string[];
         };
         /**
-         * @description One lookup. `step`: domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster, reject;
-         *         `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
+         * @description One lookup. `step`: bounce, domain_alias, domain, mailbox, alias, plus (the tag), catch_all, forward, postmaster,
+         *         reject; `row`: the matching record. The steps after domain_alias are about the target of the alias domain.
          */
         RouteStepRecord: {
             address: string;

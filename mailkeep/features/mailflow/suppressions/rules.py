@@ -10,7 +10,6 @@ from mailkeep.core.address import Address, AddressError, parse_address
 from mailkeep.core.errors import FieldError, InvalidField, MissingFields
 from mailkeep.features.mailflow.suppressions.model import Suppression
 from mailkeep.features.record.messages.model import DeliveryAttempt, ServerReply
-from mailkeep.web.csv_table import CsvTable
 
 FULL_LIMIT = 3
 FULL_WINDOW = timedelta(days=14)
@@ -46,21 +45,21 @@ def parse(text: str) -> Address:
         raise InvalidField([{"field": "address", "reason": error.reason}]) from None
 
 
-def read_table(table: CsvTable) -> list[dict[str, Any]]:
+def read_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
     """The rows of an imported table, as items of a JSON import. An empty cell is an absent field.
 
     INVALID_FIELD for an unknown column, MISSING_FIELDS without the column `address`.
     """
     faults: list[FieldError] = [
         {"field": name[:100], "reason": f"is not a column of this table ({', '.join(COLUMNS)})"}
-        for name in table.columns
+        for name in columns
         if name not in COLUMNS
     ]
     if faults:
         raise InvalidField(faults)
-    if "address" not in table.columns:
+    if "address" not in columns:
         raise MissingFields(["address"])
-    return [_read_row(table.columns, row) for row in table.rows]
+    return [_read_row(columns, row) for row in rows]
 
 
 def _read_row(columns: Sequence[str], row: Sequence[str]) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def read_import(body: SuppressionImport | CsvTable) -> list[ImportRow | Refusal]
     """The rows of an import; an invalid one is replaced by its refusal. EMPTY_BATCH; INVALID_FIELD, MISSING_FIELDS for
     the columns of a table.
     """
-    items: Sequence[Any] = rules.read_table(body) if isinstance(body, CsvTable) else body.items
+    items: Sequence[Any] = rules.read_table(body.columns, body.rows) if isinstance(body, CsvTable) else body.items
     if not items:
         raise EmptyBatch
     return [_read_item(each) for each in items]
