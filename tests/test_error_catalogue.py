@@ -88,6 +88,11 @@ async def deactivated(post: Post) -> Answer:
     return await post.api.sue.post("/aliases", body)
 
 
+async def suppressed(post: Post) -> Answer:
+    await post.api.suppression("customer@elsewhere.test")
+    return await post.send()
+
+
 async def suspended(post: Post) -> Answer:
     mailbox_id = await post.api.mailbox(f"spammer@{EXAMPLE}")
     assert (await post.api.sue.post(f"/mailboxes/{mailbox_id}/suspend", {"reason": "spam"})).status == 200

@@ -1093,7 +1093,6 @@ ROWS: dict[str, Row] = {
     "DELETE /unsubscribe-groups/{id}": Row(by_id(create_unsubscribe_group)),
     "GET /u/{token}": Row(forged_token, **NO_OBJECT, success=(404, None)),
     "POST /u/{token}": Row(forged_token, **NO_OBJECT, success=(404, None)),
-    "GET /unsubscribe.css": Row(no_arguments, **NO_OBJECT),
     "GET /sign-in-blocks": Row(no_arguments, **NO_OBJECT),
     "DELETE /sign-in-blocks/{id}": Row(by_id(create_sign_in_block)),
     "GET /aliases": Row(by_query, **LISTED, override=domain_required, check=shows_domains_of("domain_id")),
@@ -1308,7 +1307,8 @@ ACTIONS_BY_SCOPE = {
     ActionScope.LISTING: {
         "admin.list", "api_key.list", "audit.list", "domain.list", "mailbox.list", "alias.list", "message.list",
         "event.list", "suspension.list", "webhook.list", "sieve.check",
-        "mailbox.bulk", "alias.bulk", "operation.read",
+        "mailbox.bulk", "alias.bulk", "operation.read", "suppression.list", "suppression.import",
+        "unsubscribe_group.list",
     },
 }  # fmt: skip
 
