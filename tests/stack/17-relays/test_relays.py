@@ -127,7 +127,11 @@ def test_mail_refused_by_a_relay_bounces_with_its_reply(relaying: Stack, peers: 
     assert (found["smtp_code"], found["enhanced_code"], found["remote_host"]) == (550, "5.1.1", ONE)
     assert found["diagnostic"].startswith("nobody of this name")
     with relaying.login("writer@bounces.test") as client:  # mail of the API bounces to its bounce address
-        client.sendmail("writer@bounces.test", ["bounce@far.test"], letter("bounce@far.test", "Nobody"))
+        client.sendmail(
+            "writer@bounces.test",
+            ["bounce@far.test"],
+            letter("bounce@far.test", "Nobody", sender="writer@bounces.test"),
+        )
     (bounce,) = eventually(lambda: relaying.mail_of("writer@bounces.test"))
     assert f"host {ONE} said: 550 5.1.1 nobody of this name".encode() in bounce.replace(b"\r\n    ", b" ")
     assert b"relay.sock" not in bounce

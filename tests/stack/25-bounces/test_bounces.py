@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from email import message_from_bytes, policy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,8 +21,9 @@ REMOTE = "198.51.100.77"
 
 
 @pytest.fixture(scope="module")
-def domain(stack: Stack) -> str:
+def domain(stack_folder: Path) -> str:
     """A domain that receives no mail: bounces and complaints arrive nevertheless."""
+    stack = Stack(stack_folder)
     domain_id = stack.make_domain(DOMAIN)
     stack.do("PATCH", f"/domains/{domain_id}", {"receiving_enabled": False})
     return domain_id
