@@ -89,8 +89,8 @@ async def deactivated(post: Post) -> Answer:
 
 
 async def suppressed(post: Post) -> Answer:
-    await post.api.suppression("customer@elsewhere.test")
-    return await post.send()
+    await post.api.suppression("gone@elsewhere.test")
+    return await post.send(to=[{"email": "gone@elsewhere.test"}])
 
 
 async def suspended(post: Post) -> Answer:

@@ -28,6 +28,8 @@ from mailkeep.core.principal import POLICY, ActionScope, Principal, Role
 from mailkeep.core.secret import token_hash
 from mailkeep.features.directory.bulk.jobs import BulkWorker
 from mailkeep.features.directory.dkim import service as dkim
+from mailkeep.features.mailflow.unsubscribe.model import UnsubscribeLink
+from mailkeep.features.mailflow.unsubscribe.rules import new_token
 from mailkeep.run.runtime.router import ACCESS_CONTROL, ENDPOINTS
 from mailkeep.web.endpoint import Endpoint
 from mailkeep.web.pipeline import Pipeline
@@ -458,8 +460,15 @@ async def suppression_import(factory: ObjectFactory, actor: Actor, case: str) ->
     return CallArguments(body={"items": [item]})
 
 
-async def forged_token(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
-    return CallArguments("forged")
+async def renamed_group(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    arguments = await by_id(create_unsubscribe_group)(factory, actor, case)
+    return replace(arguments, body={"name": factory.unique_name("renamed")})
+
+
+async def unsubscribe_token(factory: ObjectFactory, actor: Actor, case: str) -> CallArguments:
+    """The token of a link is all that it needs."""
+    link = UnsubscribeLink(await shared_unsubscribe_group(factory, FOREIGN), uuid7(START), "a@elsewhere.test")
+    return CallArguments(new_token(VAULT, link))
 
 
 async def create_alias(factory: ObjectFactory, case: str) -> Any:
@@ -1089,10 +1098,10 @@ ROWS: dict[str, Row] = {
     "GET /unsubscribe-groups": Row(by_query, **LISTED, check=shows_domains_of("domain_id")),
     "POST /unsubscribe-groups": Row(by_body(new_unsubscribe_group), **IN_BODY),
     "GET /unsubscribe-groups/{id}": Row(by_id(shared_unsubscribe_group)),
-    "PATCH /unsubscribe-groups/{id}": Row(by_id(create_unsubscribe_group, {"name": "Changed"})),
+    "PATCH /unsubscribe-groups/{id}": Row(renamed_group),
     "DELETE /unsubscribe-groups/{id}": Row(by_id(create_unsubscribe_group)),
-    "GET /u/{token}": Row(forged_token, **NO_OBJECT, success=(404, None)),
-    "POST /u/{token}": Row(forged_token, **NO_OBJECT, success=(404, None)),
+    "GET /u/{token}": Row(unsubscribe_token, **NO_OBJECT),
+    "POST /u/{token}": Row(unsubscribe_token, **NO_OBJECT),
     "GET /sign-in-blocks": Row(no_arguments, **NO_OBJECT),
     "DELETE /sign-in-blocks/{id}": Row(by_id(create_sign_in_block)),
     "GET /aliases": Row(by_query, **LISTED, override=domain_required, check=shows_domains_of("domain_id")),

@@ -9,8 +9,8 @@ server's host name has no keys unless it is a managed domain: its mail, from loc
 `/keys/ADDRESS/LOGIN`, for mail that a login submits with this single address in From: the keys of its domain, or 403
 with the text of the refusal (`refused`) if the login is not allowed to send as this address.
 
-`/homes/ADDRESS`: 200 if mail for this recipient is delivered to a mailbox here, or is a report about sent mail; 404 if it
-is only forwarded elsewhere. Rspamd requests it for spam only, which is refused if no recipient has a mailbox.
+`/homes/ADDRESS`: 200 if mail for this recipient is delivered to a mailbox here, or is a report about sent mail; 404
+if it is only forwarded elsewhere. Rspamd requests it for spam only, which is refused if no recipient has a mailbox.
 """
 
 from __future__ import annotations
